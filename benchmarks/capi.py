@@ -178,8 +178,8 @@ def hosts(programs):
         told = sorted((programs.capi("host", row, "bench_capi_rt", "--package", package) for _ in range(HOST_PROCESSES)),
                       key=lambda one: one["launch_us"])
         typical = told[len(told) // 2]
-        found.append(row | {key: typical[key] for key in ("tensors", "strategy", "parameters", "launch_us", "launch_us_p90", "driver_us")} |
-                     {"processes_us": [[one["launch_us"], one["driver_us"]] for one in told]})
+        found.append(row | {key: typical[key] for key in ("tensors", "strategy", "parameters", "launch_us", "launch_us_p90", "new_us", "driver_us")} |
+                     {"processes_us": [[one[key] for key in ("launch_us", "new_us", "driver_us")] for one in told]})
     return found
 
 
@@ -291,7 +291,7 @@ def time_calls(programs, options, result):
         rondo_program.write(result, options.out)
         for host in result["hosts"]:
             print(f"host time of a launch of {host['tensors']} tensors, {text(host)} ({host['strategy']}): {host['launch_us']} us, "
-                  f"of an empty kernel {host['driver_us']} us", flush=True)
+                  f"{host['new_us']} us the first time, of an empty kernel {host['driver_us']} us", flush=True)
     if "first" not in result:
         result["first"] = first_launches(programs)
         rondo_program.write(result, options.out)

@@ -1,6 +1,7 @@
 """Pages of layers end to end, CPUs, the C interface, forms and packed sequences, from the records min.json, *cpu.json,
 *-capi.json, *-forms.json and *-packed.json: a part of report.py."""
 import json
+import statistics
 
 from report_text import against, median_text, wrapped
 
@@ -34,6 +35,7 @@ sequential form reads. The others are Rondo's kernels, compiled by LLVM for CPUs
 PyTorch's. All give the same outputs. `benchmarks/min_table.py` makes the table on any machine.""") + "\n" + text
 
 
+PASSES = ("fw", "fws", "bw")
 OF_COPY = 0.7  # of the bandwidth of a copy, where memory bounds a pass
 
 
@@ -92,7 +94,8 @@ def host_times(record):
     for host in record.get("hosts") or [record["host"]]:
         which = f" with B = {host['B']}, T = {host['T']}, {host['H']} x {host['D']}" if "B" in host else ""
         empty = f" (an empty kernel takes the driver {host['driver_us']:.1f} us in the same process)" if "driver_us" in host else ""
-        said.append(f"{host['launch_us']:.1f} us for *{host['strategy']}*{which}{empty}")
+        new = f", {host['new_us']:.1f} us the first time" if "new_us" in host else ""
+        said.append(f"{host['launch_us']:.1f} us for *{host['strategy']}*{which}{new}{empty}")
     return f"A call of {host['tensors']} tensors that comes again, from a package, takes the host {'; '.join(said)}."
 
 
@@ -111,6 +114,22 @@ def devices_checked(record):
     return f", and all {count} GPUs in one process" if count > 1 else ""
 
 
+def capi_table(rows):
+    """A line for each problem: of each pass the time by `rondo bench` and both ratios, then its processes and what they differ by."""
+    text = "| cell | B, T, H, D | dtype | fw ms | C | package | fws ms | C | package | bw ms | C | package | processes | among them |\n"
+    text += "|---|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|---|\n"
+    problems = {}
+    for row in rows:
+        problems.setdefault(tuple(row[key] for key in ("cell", "B", "T", "H", "D", "dtype")), {})[row["pass"]] = row
+    for (cell, *shape, dtype), passes in problems.items():
+        ms = {which: row["ms"]["bench"] for which, row in passes.items()}
+        shown = [f"{median_text(statistics.median(ms[which]))} | {passes[which]['capi_ratio']:.3f} | {passes[which]['package_ratio']:.3f}"
+                 if which in passes else " | | " for which in PASSES]
+        text += (f"| {cell} | {', '.join(map(str, shape))} | {dtype} | {' | '.join(shown)} | {', '.join(str(len(each)) for each in ms.values())} | "
+                 f"{', '.join(f'{max(each) / min(each):.3f}' for each in ms.values())} |\n")
+    return text
+
+
 def capi_page(results):
     """Launches through the C interface and from packages; empty without a record."""
     text = ""
@@ -126,32 +145,26 @@ graph, and two threads on two streams{devices_checked(record)}, gave the same bi
 
 {said}
 
-| cell | B, T, H, D | dtype | pass | `rondo bench` ms | processes | among them | C interface | package |
-|---|---|---|---|--:|--:|--:|--:|--:|
-"""
-        for row in record["rows"]:
-            ms = sorted(row["ms"]["bench"])[len(row["ms"]["bench"]) // 2]
-            text += (f"| {row['cell']} | {row['B']}, {row['T']}, {row['H']}, {row['D']} | {row['dtype']} | {row['pass']} | "
-                     f"{median_text(ms)} | {len(row['ms']['bench'])} | {max(row['ms']['bench']) / min(row['ms']['bench']):.3f} | {row['capi_ratio']:.3f} | {row['package_ratio']:.3f} |\n")
+{capi_table(record["rows"])}"""
         for row in record.get("tuned", []):
             text += "\n" + wrapped(f"""- Tuned through the C interface in {row['seconds']:.0f} s: {row['cell']}, {row['B']}, {row['T']}, {row['H']},
 {row['D']}, {row['pass']}: {row['strategy']}, {median_text(row['ms'])} ms, verified; the model's choice {median_text(row['model_ms'])} ms.""", "  ") + "\n"
     for record in read(results, "*-service.json"):
         seconds = record["seconds"]
-        before, after = (round(record["host_kb"][place] / 1024) for place in (0, -1))
-        fallen = (record["free_device_bytes"][0] - record["free_device_bytes"][-1]) / 2**20
+        grown = {"Host memory": record["host_kb"][-1] - record["host_kb"][0],
+                 "the device's": (record["free_device_bytes"][0] - record["free_device_bytes"][-1]) // 1024}
+        memory = " and ".join(f"{whose} {f'grew by {kb} KB' if kb > 0 else 'stayed as it was'}" for whose, kb in grown.items())
         text += f"\n## The service, {record['device']}, commit {record['commit']}\n\n" + wrapped(f"""The service of
 `examples/service` answered {record['requests']} requests of random sizes in {f"{seconds} s" if seconds < 120 else f"{seconds / 60:.0f} minutes"}
-(`benchmarks/service.py`): median latency {median_text(record['p50_ms'])} ms, 99th percentile {median_text(record['p99_ms'])} ms. Host
-memory went from {before} to {after} MB, and the device's free memory {f'fell by {fallen:.0f} MB' if fallen > 0 else 'stayed as it was'}.""") + "\n"
+(`benchmarks/service.py`): median latency {median_text(record['p50_ms'])} ms, 99th percentile {median_text(record['p99_ms'])} ms. {memory}.
+{record.get('note', '')}""".strip()) + "\n"
     if not text:
         return ""
     return "# The C interface and packages\n\n" + wrapped("""The tables compare three ways to launch the same kernels, with the same
 strategy and parameters: `rondo bench`, a program that uses `librondo`, and one that launches a package through `librondo_rt`
-(`benchmarks/capi.py`). Each way has as many *processes*, in turns; where those of one way differ by more than 0.5%, there are more of them
-(in older records always three). The last two columns are the GPU's time in such a program divided by that of `rondo bench`: 1.010 is 1%
-longer. A way's time is the mean of the middle half of its processes, of three the median. *Among them* is the longest time of `rondo bench`
-divided by its shortest. A record has the rows and passes that were asked for, as far as there was time.""") + "\n" + text
+(`benchmarks/capi.py`). *C* and *package* are the GPU's time in such a program divided by that of `rondo bench`: 1.010 is 1% longer. The
+ways take turns, three *processes* of each; where those of one way differ by more than 0.5%, there are eleven. A way's time is the mean of
+the middle half of its processes, of three the median. *Among them* is the longest time of `rondo bench` divided by its shortest. A record has the rows and passes that were asked for, as far as there was time.""") + "\n" + text
 
 
 def forms_page(results):

@@ -110,7 +110,7 @@ constexpr int kMostRepetitions = 200, kWarmUp = 3;
 class Timing {
  public:
   Timing(const api::Plan& plan, const Wanted& wanted, Memory&& first, void* stream)
-      : plan_(plan), workspace_(workspace_for(plan, wanted)), stream_(stream) {
+      : plan_(plan), stream_(stream) {
     // The sets of `rondo bench`: each run finds its inputs outside L2, and where a kernel may iterate there
     // are at least 8 draws. There are no more than 8, so that plans of several kernels keep a graph of each.
     constexpr std::size_t kMostSets = 8, kDraws = 8;
@@ -121,7 +121,8 @@ class Timing {
       sets_.emplace_back(plan, wanted, static_cast<int>(sets_.size()), stream);
     for (const std::size_t whole = sets_.size(); iterates && sets_.size() < kDraws;)
       sets_.push_back(sets_[sets_.size() % whole].draw(static_cast<int>(sets_.size()), stream));
-    for (const Memory& set : sets_) arguments_.push_back(set.arguments(workspace_, stream));
+    workspace_ = std::make_unique<Buffer>(workspace_for(plan, wanted));
+    for (const Memory& set : sets_) arguments_.push_back(set.arguments(*workspace_, stream));
   }
 
   std::vector<double> samples(int count) {
@@ -157,7 +158,7 @@ class Timing {
   }
 
   const api::Plan& plan_;
-  Buffer workspace_;
+  std::unique_ptr<Buffer> workspace_;
   void* stream_;
   std::vector<Memory> sets_;
   std::vector<api::Arguments> arguments_;
@@ -205,10 +206,12 @@ int time_launches(const Wanted& wanted) {
 
 // ---- host ----
 
+constexpr int kBursts = 200, kLaunches = 32;
+constexpr std::int64_t kWorkspaceStep = 256;  // bytes, to which workspaces are aligned
+
 // Microseconds of host time of a launch, in bursts that the GPU's queue takes without waiting.
 template <class Launch>
 std::vector<double> launches_us(void* stream, const Launch& launch) {
-  constexpr int kBursts = 200, kLaunches = 32;
   std::vector<double> us;
   for (int burst = 0; burst < kBursts; ++burst) {
     const double begin = now();
@@ -219,7 +222,8 @@ std::vector<double> launches_us(void* stream, const Launch& launch) {
   return us;
 }
 
-// Beside the driver's own, of an empty kernel with as many pointers.
+// Of a call that comes again, and of one that does not; beside the driver's own, of an empty kernel with as
+// many pointers.
 int time_host(const Wanted& wanted) {
   make_current(0);
   const api::Context context = need(api::Context::cuda_current());
@@ -234,9 +238,17 @@ int time_host(const Wanted& wanted) {
     if (rondo_launch(plan.get(), &args) != RONDO_OK) need(plan.launch(arguments));
   });
   const std::vector<double> driver_us = launches_us(stream, [&] { empty.launch(stream); });
+  // Each with a workspace of its own, so that no call comes again.
+  const Buffer moving(workspace.bytes() + std::int64_t{kBursts} * kLaunches * kWorkspaceStep);
+  rondo_launch_args next = args;
+  next.workspace = moving.data();
+  const std::vector<double> new_us = launches_us(stream, [&] {
+    if (rondo_launch(plan.get(), &next) != RONDO_OK) need(plan.launch(arguments));
+    next.workspace = static_cast<char*>(next.workspace) + kWorkspaceStep;
+  });
   print_plan(plan, "host");
-  std::printf("\"launch_us\": %.4g, \"launch_us_p90\": %.4g, \"driver_us\": %.4g}\n", quantile(us, 0.5),
-              quantile(us, 0.9), quantile(driver_us, 0.5));
+  std::printf("\"launch_us\": %.4g, \"launch_us_p90\": %.4g, \"new_us\": %.4g, \"driver_us\": %.4g}\n",
+              quantile(us, 0.5), quantile(us, 0.9), quantile(new_us, 0.5), quantile(driver_us, 0.5));
   return 0;
 }
 

@@ -18,7 +18,8 @@ static void ok(rondo_status status) {
 
 static void* symbol(const char* name) {
   static void* library;
-  if (library == NULL) library = dlopen("libcuda.so.1", RTLD_NOW);
+  const char* path = getenv("RONDO_LIBCUDA"); /* as the library itself reads it */
+  if (library == NULL) library = dlopen(path != NULL ? path : "libcuda.so.1", RTLD_NOW);
   void* found = library == NULL ? NULL : dlsym(library, name);
   if (found == NULL) {
     fprintf(stderr, "there is no %s: this example needs the CUDA driver\n", name);

@@ -71,7 +71,7 @@ enum {
 };
 
 /* Remarks for people, such as what was verified and how long it took. Called from within calls, on their
- * thread. The message is valid during the call. `level` is RONDO_LOG_NOTE. */
+ * thread. The message is valid during the call. `level` is RONDO_LOG_NOTE. It must not throw. */
 enum { RONDO_LOG_NOTE = 0 };
 typedef void (*rondo_log_function)(void* user, int32_t level, const char* message);
 

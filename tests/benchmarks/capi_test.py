@@ -112,7 +112,7 @@ class Capi(unittest.TestCase):
                        "RONDO_COMMIT": "abc", "RONDO_SHIPPED": "none"} | environment
         words = ["capi.py", str(self.folder), str(self.folder / "tuned.db"), str(out), "--turns", "2", "--most-turns", "2", *words]
         with mock.patch.dict(os.environ, environment), mock.patch.object(sys, "argv", words), \
-                mock.patch.multiple(capi, rows=lambda: rows, HOSTS=[SMALL], FIRST=SMALL, CHECKED=list(checked), TUNED=[]):
+                mock.patch.multiple(capi, rows=lambda: rows, HOSTS=[SMALL], HOST_PROCESSES=1, FIRST=SMALL, CHECKED=list(checked), TUNED=[]):
             self.assertEqual(capi.main(), 0)
         return json.loads(out.read_text(encoding="utf-8"))
 
