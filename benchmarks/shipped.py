@@ -1,20 +1,25 @@
 #!/usr/bin/env python3
 """Tunes what Rondo ships (tuning_db/shipped) on the GPU at hand, and writes the export of it.
 
-usage: shipped.py RONDO DATABASE [--seconds 12] [--side 1] [--gpus 1] [--share 1/1] [--again REGEX] [--limit SECONDS] [--out FILE.json] [--dry-run]
+usage: shipped.py RONDO DATABASE [--seconds 12] [--side 1] [--gpus 1] [--share 1/1] [--only REGEX] [--again REGEX] [--limit SECONDS]
+                  [--out FILE.json] [--dry-run]
 
-The list is below: LSTM, GRU and sLSTM by heads and batch, and scans by channels and length, in bf16, for the passes fw,
-fws and bw. The most useful come first, so a run that is cut short has covered them. What the database holds as tuned for
-a problem is skipped, so a second run goes on where the first one ended; but what is slower than other tuned problems show that it can
-be (`poor`) is tuned again, for twice as long, and what still is so is named at the end. --again tunes what matches the
-expression once more, for the usual time ("" for all; "mingru .* fw$"): a search starts from the best of the problem and of those near it, so the list gains by
-being gone through twice. --side problems are tuned side by side on each of --gpus GPUs, fewer where the GPU's memory is short: what
-takes long is compiling, and programs take turns with the GPU (runtime/device/gpu_turns.h). With --share i/n only every n-th problem is
-tuned, from the i-th on, for several machines; `rondo db merge` brings the databases of all shares together. A database is for one kind of GPU. With --limit no problem is begun
-that might end later. --out writes what the database holds, as `rondo db export --best` does.
+The list is below: LSTM, GRU and sLSTM by heads and batch, and scans by channels and length, in bf16, for the passes fw, fws and
+bw. The most useful problems come first, so a run that is cut short has covered them. --share i/n takes every n-th problem, from the
+i-th on (`rondo db merge` brings the databases of several machines together); --only those that match an expression.
 
-The GPU is calibrated first, unless the database has its profile. Ends with 1 if a problem could not be tuned; those are
-named, and the others are done nevertheless."""
+What the database holds as tuned is skipped, so a second run goes on where the first one ended; to go on with an export, bring it
+into a new database by `rondo db import`. Two kinds of problems are tuned again. Those that are slower than other tuned problems show
+that they can be (`poor`) get twice the time, and those that still are so are named at the end. Those that match --again ("" for all;
+"mingru .* fw$") get the usual time: a search starts from the best of the problem and of those near it, so the list gains by being gone
+through twice.
+
+--side problems are tuned side by side on each of --gpus GPUs, fewer where the GPU's memory is short: what takes long is compiling, and
+programs take turns with the GPU (runtime/device/gpu_turns.h). With --limit no problem is begun that might end later. --out writes
+what the database holds, as `rondo db export --best` does. A database is for one kind of GPU.
+
+The GPU is calibrated first, unless the database has its profile. Ends with 1 if a problem could not be tuned; those are named, and the
+others are done nevertheless."""
 import argparse
 import concurrent.futures
 import json
@@ -128,13 +133,19 @@ def poor(times):
     return found
 
 
-TIMES_A_TENSOR = 24  # bytes that a tune holds, by those of [B, T, H, D]: inputs, results, in fp32 those of the plain kernel
+INPUT_ROWS = {"affine": 2, "mingru": 2, "hgrn": 3, "gru": 3, "lstm": 4, "slstm": 4}
+# Bytes that a tune holds of each number of 16 bits: where it is timed, and twice where a kernel is compared with the plain one in fp32.
+BYTES_A_NUMBER = 8
 
 
 def slots_of(problem, side, memory):
     """Of `side` slots that share a GPU's `memory` in bytes (0: it is not known), those that a tune of the problem takes."""
-    needed = TIMES_A_TENSOR * 2 * problem["B"] * problem["T"] * problem["H"] * problem["D"]
-    return min(side, max(1, -(-needed * side // memory))) if memory else 1
+    if not memory:
+        return 1
+    inputs = INPUT_ROWS.get(problem["cell"], max(INPUT_ROWS.values()))
+    rows = 2 * inputs + 2 if problem["pass"] == "bw" else inputs + 1  # of a step: inputs, output, and their gradients
+    needed = BYTES_A_NUMBER * rows * problem["B"] * problem["T"] * problem["H"] * problem["D"]
+    return min(side, max(1, -(-needed * side // memory)))
 
 
 class Stopped(Exception):
@@ -215,12 +226,13 @@ def main():
     parser.add_argument("--side", type=int, default=1, help="problems that are tuned side by side on each GPU")
     parser.add_argument("--gpus", type=int, default=1, help="GPUs of this machine that are used, all of one kind")
     parser.add_argument("--share", default="1/1", help="i/n: every n-th problem, from the i-th on")
+    parser.add_argument("--only", metavar="REGEX", default="", help="these alone")
     parser.add_argument("--again", metavar="REGEX", help="tune these again too, once each")
     parser.add_argument("--limit", type=float, default=0, help="seconds for all; 0: none")
     parser.add_argument("--out", help="export of what the database holds, for tuning_db/shipped")
     parser.add_argument("--dry-run", action="store_true", help="print the commands instead of running them")
     options = parser.parse_args()
-    wanted = share_of(problems(), options.share)
+    wanted = [problem for problem in share_of(problems(), options.share) if re.search(options.only, text(problem))]
     if not options.dry_run:
         code, out, _ = rondo(options.rondo, "db", "export", "--db", options.database)
         if code != 0 or '"measured"' not in out:

@@ -167,9 +167,10 @@ class Shipped(unittest.TestCase):
         self.assertTrue(again)
 
     def test_large_problems_take_more_of_the_memory(self):
-        problem = lambda time, dim: {"cell": "mingru", "B": 8, "T": time, "H": 1, "D": dim}
+        problem = lambda time, dim, which="bw": {"cell": "mingru", "B": 8, "T": time, "H": 1, "D": dim, "pass": which}
         memory = 143771 << 20
         self.assertEqual([shipped.slots_of(problem(65536, dim), 8, memory) for dim in (1024, 2048, 4096)], [2, 3, 6])
+        self.assertEqual([shipped.slots_of(problem(65536, dim, "fw"), 8, memory) for dim in (1024, 2048, 4096)], [1, 2, 3])
         self.assertEqual([shipped.slots_of(problem(4096, 4096), 8, memory), shipped.slots_of(problem(1 << 22, 4096), 8, memory),
                           shipped.slots_of(problem(65536, 4096), 8, 0)], [1, 8, 1])
         self.assertEqual([shipped.mebibytes(text) for text in ("143771 MiB", "[N/A]", "")], [143771, 0, 0])
@@ -178,6 +179,11 @@ class Shipped(unittest.TestCase):
         done = self.run_script("shipped.py", self.database, "--side", "3", STOP="1")
         self.assertIn("stopped; what was tuned is in the database", done.stderr)
         self.assertLessEqual(len(self.calls("tune")), 3)
+
+    def test_only_what_matches_is_tuned(self):
+        done = self.run_script("shipped.py", self.database, "--only", "^gru .*H=1,D=512 .* bw$")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(len(self.calls("tune")), 1)
 
     def test_every_gpu_has_its_part(self):
         done = self.run_script("shipped.py", self.database, "--share", "1/20", "--gpus", "2")
