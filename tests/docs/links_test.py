@@ -90,6 +90,17 @@ def files_in_comments(root):
     return found
 
 
+def records_in_pages(root):
+    """Records of benchmarks/results that a page names and that are not there. GPU stands for any GPU's name."""
+    found = []
+    for page in all_pages(root):
+        for number, line in enumerate(page.read_text(encoding="utf-8").split("\n"), 1):
+            for name in re.findall(r"benchmarks/results/(?!GPU-)([\w.-]+\.json)\b", line):
+                if not (root / "benchmarks/results" / name).exists():
+                    found.append(f"{page.relative_to(root)}:{number}: '{name}': there is no such record")
+    return found
+
+
 def unreachable(root):
     """Pages of docs that no link leads to."""
     reached, waiting = set(), [root / "README.md"]
@@ -131,6 +142,9 @@ class Pages(unittest.TestCase):
 
     def test_comments_name_files_that_are_there(self):
         self.assertEqual(files_in_comments(ROOT), [])
+
+    def test_pages_name_records_that_are_there(self):
+        self.assertEqual(records_in_pages(ROOT), [])
 
     def test_lines_are_short(self):
         self.assertEqual(long_lines(ROOT), [])
@@ -179,6 +193,12 @@ class Checks(unittest.TestCase):
         (self.root / "runtime").mkdir()
         self.write("runtime/a.h", "int a;  // as in runtime/a.h and docs/a.md\nint b;  // as in old/a.h\n")
         self.assertEqual(files_in_comments(self.root), ["runtime/a.h:2: 'old/a.h': there is no such file"])
+
+    def test_a_page_that_names_a_lost_record_is_found(self):
+        (self.root / "benchmarks/results").mkdir(parents=True)
+        self.write("benchmarks/results/a.json", "{}")
+        self.write("CONTRIBUTING.md", "`benchmarks/results/a.json` and `benchmarks/results/GPU-a.json`\n\n    --out benchmarks/results/b.json\n")
+        self.assertEqual(records_in_pages(self.root), ["CONTRIBUTING.md:3: 'b.json': there is no such record"])
 
     def test_an_unlinked_page_is_found(self):
         self.write("docs/b.md", "# B\n")

@@ -158,14 +158,23 @@ class Tree(unittest.TestCase):
         for name in commands:
             self.assertIn(f".SH {name.upper()}\n", page)
         self.assertIn("\\-\\-budget", page)
+        sections = dict(re.findall(r"^\.SH (.*)\n((?:(?!\.SH ).*\n)*)", page, re.M))
+        for path, option in (("PACKAGE BUILD", "embed"), ("PACKAGE MERGE", "embed"), ("DB EXPORT", "best"), ("DB PRUNE", "before")):
+            self.assertIn(f"\\-\\-{option}", sections[path], path)
+        for name in ("package", "db"):
+            for action in re.findall(r"^  ([a-z]+) ", run(command, name, "--help").split("Subcommands:")[1], re.M):
+                self.assertIn(f"{name} {action}".upper(), sections)
         script = (f'source "{self.prefix}/share/bash-completion/completions/rondo"; '
-                  'complete_it() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _rondo; echo "${COMPREPLY[@]}"; }; '
-                  'complete_it "$0" ""; complete_it "$0" tune lstm --bud; complete_it "$0" d')
-        first, second, third = run("bash", "-c", script, command).splitlines()
+                  'complete_it() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=(); _rondo; echo "${COMPREPLY[@]}"; }; '
+                  'complete_it "$0" ""; complete_it "$0" tune lstm --bud; complete_it "$0" d; '
+                  'complete_it "$0" package build lstm list --em; complete_it "$0" db export --be; complete_it "$0" db ex; '
+                  'complete_it "$0" db nosuch --be')
+        first, second, third, *nested = run("bash", "-c", script, command).splitlines()
         for name in commands:
             self.assertIn(name, first.split())
         self.assertEqual(second, "--budget")
         self.assertEqual(third.split(), ["db", "doctor"])
+        self.assertEqual(nested, ["--embed", "--best", "export", ""])
 
     def test_cells_are_there(self):
         cells = sorted(path.name for path in (ROOT / "cells").glob("*.cell"))
@@ -173,6 +182,14 @@ class Tree(unittest.TestCase):
 
 
 class Packages(unittest.TestCase):
+    FILES = ("bin/rondo", "librondo.so.0", "librondo.a", "librondo_rt.so.0", "librondo_rt.a", "include/rondo/rondo.h",
+             "include/rondo/package.h", "cells/lstm.cell", "shipped/h200.json", "man1/rondo.1", "completions/rondo",
+             "pkgconfig/rondo.pc", "pkgconfig/rondo_rt.pc", "RondoConfig.cmake")
+
+    def check_files(self, names):
+        for file in self.FILES:
+            self.assertTrue(any(name.endswith(f"/{file}") for name in names), f"{file} is not among {names}")
+
     def test_deb_and_tarball(self):
         with tempfile.TemporaryDirectory(prefix="rondo-pack-") as folder:
             folder = pathlib.Path(folder)
@@ -180,14 +197,12 @@ class Packages(unittest.TestCase):
             generators = "DEB;TGZ" if shutil.which("dpkg-deb") else "TGZ"
             run(cpack, "-G", generators, "--config", BUILD / "CPackConfig.cmake", "-B", folder, cwd=folder)
             archive = next(folder.glob("*.tar.gz"))
-            names = run("tar", "-tzf", archive)
-            for name in ("bin/rondo", "librondo.so.0", "librondo.a", "include/rondo/rondo.h", "cells/lstm.cell",
-                         "man1/rondo.1", "completions/rondo", "pkgconfig/rondo.pc", "RondoConfig.cmake"):
-                self.assertIn(name, names)
+            self.check_files(run("tar", "-tzf", archive).splitlines())
             if shutil.which("dpkg-deb"):
                 package = next(folder.glob("*.deb"))
                 self.assertIn("libc6 (>= %d.%d)" % OLDEST_LIBC, run("dpkg-deb", "-f", package, "Depends"))
                 run("dpkg-deb", "-x", package, folder / "root")
+                self.check_files([str(path) for path in (folder / "root").rglob("*")])
                 run(folder / "root/usr/bin/rondo", "--version")
                 library = next((folder / "root/usr").rglob("librondo.so.0"))
                 # Debian 12 has glibc 2.36 and Ubuntu 24.04 has 2.39: every program and library in it runs on both.

@@ -220,6 +220,45 @@ TEST_F(TunedPackages, NeedNoCompilerWhereTheDatabaseHasTheCode) {
   EXPECT_FALSE(std::filesystem::exists(own_.path("n.rondo")));
 }
 
+// Nothing tunes for the PTX of later GPUs, so a lock file has no choice for it unless someone puts one there.
+TEST_F(TunedPackages, HavePtxFromALockFileOnlyWhereItIsAskedFor) {
+  const std::string lock = own_.path("fleet.lock");
+  ASSERT_EQ(rondo({"db", "lock", "--db", file_, "-o", lock}).status, 0);
+  const auto locked = [&](const std::string& file, const std::vector<std::string>& more) {
+    std::vector<std::string> all = {"--lock", file, "--no-db", "-o", own_.path("p.rondo"), "--json"};
+    all.insert(all.end(), more.begin(), more.end());
+    return rondo(build(all));
+  };
+  const Outcome built = locked(lock, {});
+  ASSERT_EQ(built.status, 0) << built.err;
+  EXPECT_NE(built.err.find("note: no PTX for later GPUs is made, because --lock"), std::string::npos)
+      << built.err;
+  const json entries = json::parse(built.out)["entries"];
+  ASSERT_EQ(entries.size(), 1U);
+  EXPECT_EQ(entries[0]["arch"], "sm_90");
+  EXPECT_EQ(locked(lock, {"--ptx", "none"}).err, "") << "what was asked for needs no note";
+
+  std::filesystem::remove(own_.path("p.rondo"));
+  const Outcome refused = locked(lock, {"--ptx", "sm_80"});
+  EXPECT_EQ(refused.status, 4) << refused.err;
+  EXPECT_NE(refused.err.find("for PTX: '" + lock + "' pins no choice for mingru"), std::string::npos)
+      << refused.err;
+  const std::string hint = json::parse(refused.out)["error"]["hint"];
+  EXPECT_NE(hint.find("`--ptx none`"), std::string::npos) << hint;
+  EXPECT_NE(hint.find("device 'portable'"), std::string::npos) << hint;
+  EXPECT_FALSE(std::filesystem::exists(own_.path("p.rondo")));
+
+  json pinned = json::parse(read_file(lock));
+  json portable = pinned["choices"][0];
+  portable["device"] = "portable";
+  portable["arch"] = "sm_80";
+  pinned["choices"].push_back(portable);
+  write_file(own_.path("more.lock"), pinned.dump());
+  const Outcome both = locked(own_.path("more.lock"), {"--ptx", "sm_80"});
+  ASSERT_EQ(both.status, 0) << both.err << "what the hint says works";
+  EXPECT_EQ(json::parse(both.out)["entries"].size(), 2U);
+}
+
 TEST_F(TunedPackages, TakeTheirChoicesFromALockFile) {
   const std::string lock = own_.path("fleet.lock");
   ASSERT_EQ(rondo({"db", "lock", "--db", file_, "-o", lock}).status, 0);

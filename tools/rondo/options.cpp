@@ -252,8 +252,8 @@ void package_build_options(CLI::App& app, Options& o) {
                  "architectures or boards that get kernels of their own; default: "
                  "sm_80,sm_86,sm_89,sm_90,sm_100,sm_120")
       ->delimiter(',');
-  app.add_option("--ptx", o.base, "architecture of the PTX for all later GPUs, or none")
-      ->capture_default_str();
+  app.add_option("--ptx", o.base,
+                 "architecture of the PTX for all later GPUs, or none; default: sm_80, and with --lock none");
   app.add_flag("!--no-self-test", o.self_tests,
                "leave out the self-tests, which take the reference some seconds");
   app.add_option("--workers", o.workers, "threads that compile; 0: as many as there are cores")

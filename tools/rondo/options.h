@@ -70,8 +70,8 @@ struct Options {
   std::vector<std::string> cells;   // package build
   std::vector<std::string> shapes;  // package build; shape where there is none
   std::vector<std::string> archs;
-  std::string list;  // a JSON file with problems
-  std::string base = "sm_80";
+  std::string list;                 // a JSON file with problems
+  std::optional<std::string> base;  // of the PTX, or "none"; not given: base_of() in package.cpp
   bool self_tests = true;
   std::vector<std::string> files;  // package merge
   std::string embed;               // C source that holds the package; "": none

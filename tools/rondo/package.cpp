@@ -57,6 +57,16 @@ Result<tuner::PackageList> list_of(const Options& options) {
   return list;
 }
 
+// What the PTX is made for. A lock file lists what was tuned, and nobody tunes for a PTX.
+std::string base_of(const Options& options) {
+  if (options.base) return *options.base;
+  if (options.lock.empty()) return "sm_80";
+  note(
+      "no PTX for later GPUs is made, because --lock pins the choices of single GPUs; with --ptx ARCH it is "
+      "made from what the file pins for the device 'portable'");
+  return "none";
+}
+
 Status set_targets(const std::vector<std::string>& archs, const std::string& base, db::Database* database,
                    tuner::PackageOptions& into) {
   for (const std::string& arch : archs) {
@@ -133,7 +143,7 @@ Status build(const Options& options) {
     line.wipe();
     note(text);
   };
-  if (Status status = set_targets(list->archs, options.base, how.database, how); !status) return status;
+  if (Status status = set_targets(list->archs, base_of(options), how.database, how); !status) return status;
   const Result<PackageWriter> built = tuner::build_package(problems, how);
   line.wipe();
   if (!built) return built.error();

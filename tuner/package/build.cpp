@@ -24,6 +24,8 @@ using package::SelfTest;
 
 namespace {
 
+constexpr const char* kPortableKey = "portable";
+
 // What decides about a self-test: it has sizes of its own in B and T.
 std::string test_key(const PackagedProblem& packaged) {
   const schedule::Problem& p = packaged.problem;
@@ -130,7 +132,7 @@ class Building {
       return std::optional<Kernels>();
     }
     const Result<runtime::Choice> choice = runtime::choose(cell, problem, item.profile, choosing);
-    if (!choice) return in(choice.error());
+    if (!choice) return in(item.ptx ? with_hint_for_ptx(choice.error()) : choice.error());
     Result<runtime::CompiledCode> code =
         code_of_choice(cell, problem, item.profile, *choice, options_.database);
     if (!code) return in(code.error());
@@ -153,6 +155,15 @@ class Building {
       kernels.entry.multiprocessors = item.profile.limits.sm_count;
     }
     return std::optional(std::move(kernels));
+  }
+
+  // What is pinned was tuned on a GPU, and the portable one is none.
+  Error with_hint_for_ptx(Error error) const {
+    if (options_.pinned != nullptr && error.kind == ErrorKind::Missing)
+      error.hint = fmt::format(
+          "make no PTX (`--ptx none`), or add a choice for the device '{}' to '{}', as it has for others",
+          kPortableKey, options_.pinned->origin());
+    return error;
   }
 
   // The text of the cubin's kernels as PTX. What they use is as the assembler said of the cubin.
@@ -193,7 +204,7 @@ class Building {
 
 target::Profile portable_profile(const target::Profile& base) {
   target::Profile portable = base;
-  portable.key = "portable";
+  portable.key = kPortableKey;
   portable.name = "any GPU from " + base.arch() + " on";
   portable.origin = "public";
   target::Limits& limits = portable.limits;
