@@ -127,7 +127,7 @@ class Capi(unittest.TestCase):
             self.assertEqual(len(told["first"][name]), 1)
         self.assertEqual(told["summary"]["capi_ratio"]["rows"], 2)
         with mock.patch.object(capi, "measured", side_effect=AssertionError("it is measured again")):
-            self.assertEqual(len(self.capi([SMALL])["rows"]), 2)
+            self.assertEqual(len(self.capi([SMALL], words=("--most-turns", "4"))["rows"]), 2)
 
     def test_processes_that_differ_get_more_turns(self):
         with mock.patch.object(capi, "SETTLED", 0.5):  # a driver that computes nothing always says the same
