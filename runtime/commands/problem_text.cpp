@@ -43,7 +43,6 @@ std::vector<std::string> split(const std::string& text) {
   return parts;
 }
 
-constexpr std::int64_t kMostExtent = (std::int64_t{1} << 31) - 1;  // sizes are 32-bit in kernels
 constexpr std::int64_t kMostElements = std::int64_t{1} << 48;
 
 std::int64_t* extent_of(step::Sizes& sizes, const std::string& name) {

@@ -1,6 +1,7 @@
 // Problems as people write them: "B=8,T=4096,H=1,D=1536", "bf16", "fw,bw", "60s".
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,6 +13,9 @@
 namespace rondo::runtime {
 
 // All errors are Input and name the text, what was expected, and the known values.
+
+// What an extent may be to choose for: sizes are 32-bit in kernels.
+inline constexpr std::int64_t kMostExtent = (std::int64_t{1} << 31) - 1;
 
 // Any order; extents left out are those of `defaults`.
 Result<step::Sizes> parse_shape(const std::string& text, const step::Sizes& defaults = {});

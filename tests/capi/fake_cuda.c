@@ -15,7 +15,7 @@ enum {
   CAPTURE_UNSUPPORTED = 900,
   NOT_FOUND = 500
 };
-enum { MOST_ARGUMENTS = 11, MOST_RECORDED = 64, DEVICES = 2, UNIT = 8, MOST_BYTES = 1 << 24 };
+enum { MOST_ARGUMENTS = 11, MOST_RECORDED = 64, DEVICES = 2, UNIT = 8, MOST_BYTES = 1 << 26 };
 
 typedef struct context {
   int device, references;
@@ -42,6 +42,7 @@ typedef struct module {
   function sum, other;
 } module;
 
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* of what all threads count */
 static context primary[DEVICES] = {{0, 0}, {1, 0}};
 static _Thread_local context* current;
 static fake_counts done;
@@ -49,7 +50,20 @@ static int capability = 90;
 static char last_image[64];
 static size_t lost_bytes;
 
-static fake_counts counts(void) { return done; }
+/* The counter as it is then. */
+static int counted(int* counter, int more) {
+  pthread_mutex_lock(&mutex);
+  const int now = *counter += more;
+  pthread_mutex_unlock(&mutex);
+  return now;
+}
+
+static fake_counts counts(void) {
+  pthread_mutex_lock(&mutex);
+  const fake_counts now = done;
+  pthread_mutex_unlock(&mutex);
+  return now;
+}
 
 /* ---- Devices and contexts ---- */
 
@@ -95,13 +109,13 @@ int cuDeviceTotalMem_v2(size_t* bytes, int device) {
   return (void)device, *bytes = (size_t)80 << 30, SUCCESS;
 }
 int cuDevicePrimaryCtxRetain(context** made, int device) {
-  ++done.contexts_retained;
-  ++primary[device].references;
+  counted(&done.contexts_retained, 1);
+  counted(&primary[device].references, 1);
   return *made = &primary[device], SUCCESS;
 }
 int cuDevicePrimaryCtxRelease_v2(int device) {
-  ++done.contexts_released;
-  return primary[device].references-- > 0 ? SUCCESS : INVALID_CONTEXT;
+  counted(&done.contexts_released, 1);
+  return counted(&primary[device].references, -1) >= 0 ? SUCCESS : INVALID_CONTEXT;
 }
 int cuCtxSetCurrent(context* of) { return current = of, SUCCESS; }
 int cuCtxGetCurrent(context** of) { return *of = current, SUCCESS; }
@@ -109,7 +123,7 @@ int cuCtxGetDevice(int* device) {
   if (current == NULL) return INVALID_CONTEXT;
   return *device = current->device, SUCCESS;
 }
-int cuCtxSynchronize(void) { return ++done.waits, SUCCESS; }
+int cuCtxSynchronize(void) { return counted(&done.waits, 1), SUCCESS; }
 
 /* ---- Memory ---- */
 
@@ -134,13 +148,13 @@ int cuMemGetInfo_v2(size_t* left, size_t* all) {
   return *left = *all - lost_bytes, SUCCESS;
 }
 int cuMemAlloc_v2(uint64_t* at, size_t bytes) {
-  ++done.allocations;
+  counted(&done.allocations, 1);
   if (bytes > MOST_BYTES) return OUT_OF_MEMORY;
   return *at = (uint64_t)(uintptr_t)aligned_alloc(256, (bytes + 255) / 256 * 256), SUCCESS;
 }
 int cuMemFree_v2(uint64_t at) { return free((void*)(uintptr_t)at), SUCCESS; }
 int cuMemHostAlloc(void** at, size_t bytes, unsigned flags) {
-  ++done.allocations;
+  counted(&done.allocations, 1);
   return (void)flags, *at = malloc(bytes), SUCCESS;
 }
 int cuMemFreeHost(void* at) { return free(at), SUCCESS; }
@@ -151,15 +165,18 @@ int cuMemcpyDtoHAsync_v2(void* to, uint64_t from, size_t bytes, stream* on) {
   return (void)on, memcpy(to, (void*)(uintptr_t)from, bytes), SUCCESS;
 }
 int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, stream* on) {
-  ++done.copies;
+  counted(&done.copies, 1);
   const work copy = {1, {(int64_t)to, (int64_t)from, (int64_t)bytes}};
   return submit(on, &copy);
 }
 int cuMemsetD8Async(uint64_t to, unsigned char value, size_t count, stream* on) {
   return (void)on, memset((void*)(uintptr_t)to, value, count), SUCCESS;
 }
+int cuMemsetD8_v2(uint64_t to, unsigned char value, size_t count) {
+  return cuMemsetD8Async(to, value, count, NULL);
+}
 int cuMemsetD32Async(uint64_t to, unsigned value, size_t count, stream* on) {
-  ++done.fills;
+  counted(&done.fills, 1);
   const work fill = {2, {(int64_t)to, (int64_t)value, (int64_t)count}};
   return submit(on, &fill);
 }
@@ -168,8 +185,10 @@ int cuMemsetD32Async(uint64_t to, unsigned value, size_t count, stream* on) {
 
 int cuModuleLoadData(module** made, const void* image) {
   if (current == NULL) return INVALID_CONTEXT;
+  pthread_mutex_lock(&mutex);
   memcpy(last_image, image, sizeof last_image);
-  ++done.modules_loaded;
+  pthread_mutex_unlock(&mutex);
+  counted(&done.modules_loaded, 1);
   *made = malloc(sizeof **made);
   **made = (module){current, {current, 1}, {current, 0}};
   return SUCCESS;
@@ -179,7 +198,7 @@ int cuModuleLoadDataEx(module** made, const void* image, unsigned count, int* op
 }
 int cuModuleUnload(module* of) {
   if (of->owner != current) return INVALID_CONTEXT;
-  ++done.modules_unloaded;
+  counted(&done.modules_unloaded, 1);
   free(of);
   return SUCCESS;
 }
@@ -229,7 +248,7 @@ int cuLaunchKernel(function* of, unsigned gx, unsigned gy, unsigned gz, unsigned
                    unsigned shared, stream* on, void** arguments, void** extra) {
   (void)gx, (void)gy, (void)gz, (void)bx, (void)by, (void)bz, (void)shared, (void)extra;
   if (of->owner != current) return INVALID_CONTEXT;
-  ++done.launches;
+  counted(&done.launches, 1);
   leak();
   if (of->sums == 0) {
     if (on != NULL && on->capturing != NULL) ++on->capturing->other;
@@ -246,7 +265,7 @@ int cuLaunchCooperativeKernel(function* of, unsigned gx, unsigned gy, unsigned g
 int cuLaunchKernelEx(const void* config, function* of, void** arguments, void** extra) {
   (void)config, (void)arguments, (void)extra;
   if (of->owner != current) return INVALID_CONTEXT;
-  ++done.launches;
+  counted(&done.launches, 1);
   leak();
   return SUCCESS;
 }
@@ -264,7 +283,7 @@ int cuThreadExchangeStreamCaptureMode(int* mode) {
   const int before = thread_mode;
   return thread_mode = *mode, *mode = before, SUCCESS;
 }
-static int spoils_a_capture(void) { return global_captures > 0 && thread_mode != RELAXED; }
+static int spoils_a_capture(void) { return counted(&global_captures, 0) > 0 && thread_mode != RELAXED; }
 
 int cuStreamCreate(stream** made, unsigned flags) {
   (void)flags;
@@ -276,7 +295,7 @@ int cuStreamCreate(stream** made, unsigned flags) {
 int cuStreamDestroy_v2(stream* of) { return free(of), SUCCESS; }
 int cuStreamSynchronize(stream* of) {
   if (spoils_a_capture()) return CAPTURE_UNSUPPORTED;
-  return (void)of, ++done.waits, SUCCESS;
+  return (void)of, counted(&done.waits, 1), SUCCESS;
 }
 int cuStreamWaitEvent(stream* of, void* event, unsigned flags) {
   return (void)of, (void)event, (void)flags, SUCCESS;
@@ -304,15 +323,15 @@ int cuEventCreate(void** made, unsigned flags) { return (void)flags, *made = mal
 int cuEventDestroy_v2(void* of) { return free(of), SUCCESS; }
 int cuEventRecord(void* of, stream* on) { return (void)of, (void)on, SUCCESS; }
 int cuEventQuery(void* of) { return (void)of, spoils_a_capture() ? CAPTURE_UNSUPPORTED : SUCCESS; }
-int cuEventSynchronize(void* of) { return (void)of, ++done.waits, SUCCESS; }
+int cuEventSynchronize(void* of) { return (void)of, counted(&done.waits, 1), SUCCESS; }
 int cuEventElapsedTime(float* ms, void* from, void* to) { return (void)from, (void)to, *ms = 1, SUCCESS; }
 int cuStreamBeginCapture_v2(stream* of, int mode) {
   of->mode = mode;
-  if (mode == GLOBAL) ++global_captures;
+  if (mode == GLOBAL) counted(&global_captures, 1);
   return of->capturing = calloc(1, sizeof(graph)), SUCCESS;
 }
 int cuStreamEndCapture(stream* of, graph** made) {
-  if (of->mode == GLOBAL) --global_captures;
+  if (of->mode == GLOBAL) counted(&global_captures, -1);
   return *made = of->capturing, of->capturing = NULL, SUCCESS;
 }
 int cuStreamIsCapturing(stream* of, int* capturing) {
@@ -327,8 +346,8 @@ int cuGraphInstantiateWithFlags(graph** made, graph* of, unsigned long long flag
 int cuGraphUpload(graph* of, stream* on) { return (void)of, (void)on, SUCCESS; }
 int cuGraphLaunch(graph* of, stream* on) {
   (void)on;
-  ++done.graphs;
-  done.replayed += of->count + of->other;
+  counted(&done.graphs, 1);
+  counted(&done.replayed, of->count + of->other);
   for (int i = 0; i < of->count; ++i) perform(&of->recorded[i]);
   return SUCCESS;
 }

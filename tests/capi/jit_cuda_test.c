@@ -14,15 +14,25 @@ enum { B = 2, T = 64, D = 64, MOST = 32 };
 static fake_cuda* cuda;
 static rondo_context* context;
 static int notes;
+static char logged[4096]; /* their texts */
 
 static void count_notes(void* user, int32_t level, const char* message) {
   notes += user == &notes && level == RONDO_LOG_NOTE && message[0] != '\0';
+  strncat(logged, message, sizeof logged - strlen(logged) - 1);
 }
 
 static rondo_cell* shipped(const char* name) {
   rondo_cell_options options = {.struct_size = sizeof options, .path = name};
   rondo_cell* cell = NULL;
   OK(rondo_cell_create(&options, &cell, NULL));
+  return cell;
+}
+
+static rondo_cell* adder(void) {
+  rondo_cell_options what = {.struct_size = sizeof what, .path = "adder"};
+  what.text = "cell adder(D) {\n input x[D]\n state h[D]\n next h = h + x\n output h\n}\n";
+  rondo_cell* cell = NULL;
+  OK(rondo_cell_create(&what, &cell, NULL));
   return cell;
 }
 
@@ -218,10 +228,7 @@ static int32_t expect_no_best(void* user, const rondo_record* record) {
 static void test_tuning_to_the_end(const char* program, const char* folder) {
   char path[128];
   snprintf(path, sizeof path, "%s/tuned.db", folder);
-  rondo_cell_options what = {.struct_size = sizeof what, .path = "adder"};
-  what.text = "cell adder(D) {\n input x[D]\n state h[D]\n next h = h + x\n output h\n}\n";
-  rondo_cell* cell = NULL;
-  OK(rondo_cell_create(&what, &cell, NULL));
+  rondo_cell* cell = adder();
   const rondo_problem problem = small(RONDO_PASS_FORWARD);
   rondo_database_options where = {.struct_size = sizeof where, .path = path};
   rondo_plan_options options = {.struct_size = sizeof options, .choose = RONDO_CHOOSE_TUNE, .budget_s = 15};
@@ -246,6 +253,79 @@ static void test_tuning_to_the_end(const char* program, const char* folder) {
   OK(rondo_cell_destroy(cell));
 }
 
+/* "a=1 exchange=cluster" as the members of a JSON object, whose values are numbers. */
+static void print_members(FILE* file, const char* parameters) {
+  static const char* const words[][2] = {
+      {"cluster", "0"}, {"none", "0"}, {"latency", "1"}, {"throughput", "2"}};
+  char copy[1024], *rest = copy;
+  snprintf(copy, sizeof copy, "%s", parameters);
+  for (char* each = strtok_r(copy, " ", &rest); each != NULL; each = strtok_r(NULL, " ", &rest)) {
+    char* value = strchr(each, '=');
+    *value++ = '\0';
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; ++i)
+      if (strcmp(value, words[i][0]) == 0) value = (char*)words[i][1];
+    fprintf(file, "%s\"%s\": %s", each == copy ? "" : ", ", each, value);
+  }
+}
+
+/* A file of `rondo db export` of another machine, where the plan's parameters are the best. */
+static void write_record(const char* path, const rondo_plan_info* plan) {
+  FILE* file = fopen(path, "w");
+  if (!CHECK(file != NULL)) return;
+  fprintf(file,
+          "{\"format\": \"rondo-tuning\", \"version\": 1, \"devices\": [], \"cells\": [],\n"
+          "\"problems\": [{\"cell\": \"%s\", \"device\": \"h100\", \"arch\": \"sm_90\",\n"
+          "\"shape\": {\"B\": %d, \"T\": %d, \"H\": %d, \"D\": %d},\n"
+          "\"dtype\": \"%s\", \"math\": \"%s\", \"pass\": \"%s\",\n"
+          "\"trials\": [{\"strategy\": \"%s\", \"parameters\": {",
+          plan->cell_hash, (int)plan->batch, (int)plan->time, (int)plan->heads, (int)plan->dim, plan->type,
+          plan->math, plan->pass, plan->strategy);
+  print_members(file, plan->parameters);
+  fputs(
+      "},\n\"status\": \"ok\", \"verified\": true, \"reason\": \"\", \"best\": true,\n"
+      "\"median_ms\": 1, \"spread\": 0.01, \"samples\": 7, \"registers\": 0, \"shared_bytes\": 0,\n"
+      "\"spill_bytes\": 0, \"cubin_key\": \"\", \"rondo_version\": \"0.1.0\", \"created_at\": 1}]}]}\n",
+      file);
+  CHECK(fclose(file) == 0);
+}
+
+/* What was recorded elsewhere is verified on first use. Kernels that compute nothing are wrong: the log says
+ * so, and that the record is passed over; it is not looked at again. */
+static void test_notes(const char* folder) {
+  char path[128], record[128];
+  snprintf(path, sizeof path, "%s/tuned.db", folder); /* which knows the GPU and the cell */
+  snprintf(record, sizeof record, "%s/record.json", folder);
+  rondo_cell* cell = adder();
+  rondo_problem problem = small(RONDO_PASS_FORWARD);
+  problem.time = T / 2;
+  rondo_plan* plan = NULL;
+  rondo_plan_info info = {.struct_size = sizeof info};
+  notes = 0;
+  OK(rondo_plan_create(context, cell, &problem, NULL, &plan));
+  CHECK(notes == 0); /* of what the model chose there is nothing to say */
+  if (OK(rondo_plan_get_info(plan, &info))) write_record(record, &info);
+  OK(rondo_plan_destroy(plan));
+  rondo_database_options where = {.struct_size = sizeof where, .path = path};
+  rondo_plan_options options = {.struct_size = sizeof options};
+  OK(rondo_database_open(&where, &options.database));
+  rondo_merge_report merged = {.struct_size = sizeof merged};
+  OK(rondo_database_import(options.database, record, &merged));
+  CHECK(merged.trials == 1 && merged.best == 1);
+  for (int i = 0; i < 2; ++i) {
+    notes = 0;
+    logged[0] = '\0';
+    OK(rondo_plan_create(context, cell, &problem, &options, &plan));
+    OK(rondo_plan_get_info(plan, &info));
+    CHECK(strcmp(info.origin, "by model") == 0 && info.verified == 0);
+    OK(rondo_plan_destroy(plan));
+    CHECK(notes == (i == 0 ? 2 : 0));
+    CHECK((strstr(logged, "so verified on first use") != NULL) == (i == 0));
+    CHECK((strstr(logged, "it is passed over") != NULL) == (i == 0));
+  }
+  OK(rondo_database_destroy(options.database));
+  OK(rondo_cell_destroy(cell));
+}
+
 int main(int argc, char** argv) {
   if (!CHECK(argc == 3)) return report();
   setenv("RONDO_LIBCUDA", argv[1], 1);
@@ -262,6 +342,7 @@ int main(int argc, char** argv) {
     test_training();
     test_tuning(argv[2]);
     test_tuning_to_the_end(argv[2], folder);
+    test_notes(folder);
     OK(rondo_context_destroy(context));
   }
   CHECK(plans_of_several > 0);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "tests/capi/check.h"
+#include "tests/capi/files.h"
 #include "tests/capi/tensors.h"
 
 enum { B = 2, T = 5, H = 2, D = 3 };
@@ -308,6 +309,8 @@ static void test_wrong_problems(rondo_context* context) {
   REFUSED(problem.dim = INT64_MAX, RONDO_ERROR_UNSUPPORTED, "elements");
   REFUSED(problem.batch = INT64_MAX;
           problem.time = INT64_MAX, RONDO_ERROR_UNSUPPORTED, "larger than any memory");
+  REFUSED(problem.batch = (int64_t)1 << 31, RONDO_ERROR_UNSUPPORTED, "B is 2147483648: the most");
+  REFUSED(problem.time = (int64_t)1 << 40, RONDO_ERROR_UNSUPPORTED, "T is 1099511627776: the most");
   REFUSED(problem.constant_count = 1, RONDO_ERROR_INPUT, "rondo_problem.constants is NULL");
   REFUSED(problem.constants = constants; problem.constant_count = 2, RONDO_ERROR_INPUT, "twice");
   REFUSED(problem.constants = constants + 2; problem.constant_count = 1, RONDO_ERROR_INPUT, "it has: rate");
@@ -513,10 +516,7 @@ static void test_databases(void) {
   rondo_merge_report merged = {.struct_size = sizeof merged};
   FAILS(rondo_database_import(database, "/no/such.json", &merged), RONDO_ERROR_MISSING, "/no/such.json");
   FAILS(rondo_database_import(database, NULL, &merged), RONDO_ERROR_INPUT, "path is NULL");
-  FILE* file = fopen(other, "w");
-  fputs("{\"format\": \"rondo-tuning\", \"version\": 1, \"devices\": [], \"cells\": [], \"problems\": []}",
-        file);
-  fclose(file);
+  write_file(other, EMPTY_EXPORT, strlen(EMPTY_EXPORT));
   OK(rondo_database_import(database, other, &merged));
   CHECK(merged.trials == 0);
   OK(rondo_database_import(database, other, NULL));

@@ -1,11 +1,13 @@
 /* Packages through librondo_rt, on a driver that stands in for libcuda. */
-#define _POSIX_C_SOURCE 200809L /* setenv */
+#define _POSIX_C_SOURCE 200809L /* setenv, mkdtemp */
 
 #include <rondo/package.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "tests/capi/check.h"
 #include "tests/capi/fake_cuda.h"
+#include "tests/capi/files.h"
 #include "tests/capi/package_files.h"
 #include "tests/capi/package_wrapper.h"
 
@@ -217,6 +219,111 @@ static void refuses_what_is_wrong(void) {
   OK(rondo_context_destroy(context));
 }
 
+static rondo_status open_file(const char* path, const void* data, size_t bytes) {
+  write_file(path, data, bytes);
+  rondo_package* package = NULL;
+  const rondo_status status = rondo_package_open(path, &package);
+  CHECK((status == RONDO_OK) == (package != NULL));
+  OK(rondo_package_destroy(package));
+  return status;
+}
+
+static void opens_files(void) {
+  size_t bytes = 0;
+  const void* data = sample_package(&bytes);
+  char folder[] = "/tmp/rondo-package-XXXXXX", path[64];
+  if (!CHECK(mkdtemp(folder) != NULL)) return;
+  snprintf(path, sizeof path, "%s/a.rondo", folder);
+  OK(open_file(path, data, bytes));
+  FAILS(open_file(path, data, bytes - 1), RONDO_ERROR_INPUT, path);
+  FAILS(open_file(path, data, 0), RONDO_ERROR_INPUT, path);
+  rondo_package* package = (rondo_package*)folder;
+  FAILS(rondo_package_open(folder, &package), RONDO_ERROR_INPUT, folder); /* no file */
+  CHECK(package == NULL);
+  FAILS(rondo_package_open("", &package), RONDO_ERROR_MISSING, NULL);
+  CHECK(unlink(path) == 0 && rmdir(folder) == 0);
+}
+
+/* The sizes that structs say, and what is asked of entries that are not there; nothing is written then. */
+static void refuses_wrong_structs(void) {
+  rondo_package* package = sample();
+  FAILS(rondo_package_get_info(package, NULL), RONDO_ERROR_INPUT, "rondo_package_info is NULL");
+  FAILS(rondo_package_get_entry(package, 0, NULL), RONDO_ERROR_INPUT, "rondo_package_entry is NULL");
+  const size_t sizes[] = {0, sizeof(size_t), sizeof(rondo_package_info) - 1, SIZE_MAX};
+  for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; ++i) {
+    rondo_package_info info = {.struct_size = sizes[i], .bytes = 7};
+    rondo_package_entry entry = {.struct_size = sizes[i], .batch = 7};
+    FAILS(rondo_package_get_info(package, &info), RONDO_ERROR_INPUT, "rondo_package_info says");
+    FAILS(rondo_package_get_entry(package, 0, &entry), RONDO_ERROR_INPUT, "rondo_package_entry says");
+    CHECK(info.bytes == 7 && info.hash == NULL && entry.batch == 7 && entry.cell == NULL);
+  }
+  const int32_t indices[] = {6, -1, INT32_MIN, INT32_MAX};
+  for (size_t i = 0; i < sizeof indices / sizeof indices[0]; ++i) {
+    rondo_package_entry entry = {.struct_size = sizeof entry, .batch = 7};
+    FAILS(rondo_package_get_entry(package, indices[i], &entry), RONDO_ERROR_INPUT, "the package has 6");
+    CHECK(entry.batch == 7 && entry.cell == NULL);
+  }
+  /* Before the board was a field of it. */
+  rondo_package_entry older = {.struct_size = offsetof(rondo_package_entry, board), .multiprocessors = 7};
+  OK(rondo_package_get_entry(package, 0, &older));
+  CHECK(older.dim == 64 && older.board == NULL && older.multiprocessors == 7);
+  OK(rondo_package_destroy(package));
+}
+
+/* The same of both that take a query: `words` is NULL where it is served. */
+static void expect_of_query(const rondo_package_query* query, rondo_status status, const char* words) {
+  rondo_package* package = sample();
+  rondo_context* context = context_of(90);
+  rondo_plan* plan = (rondo_plan*)package;
+  int32_t index = 99;
+  check_status(__FILE__, __LINE__, "find", rondo_package_find(package, context, query, &index), status,
+               words);
+  check_status(__FILE__, __LINE__, "plan", rondo_package_plan(package, context, query, &plan), status, words);
+  CHECK((status == RONDO_OK) == (plan != NULL) && (status == RONDO_OK) == (index != 99));
+  OK(rondo_plan_destroy(plan));
+  OK(rondo_context_destroy(context));
+  OK(rondo_package_destroy(package));
+}
+
+static void refuses_wrong_queries(void) {
+  rondo_package_query query;
+#define QUERY(change, status, words)        \
+  do {                                      \
+    query = query_of("fw", 2, 16);          \
+    change;                                 \
+    expect_of_query(&query, status, words); \
+  } while (0)
+  QUERY((void)0, RONDO_OK, NULL);
+  QUERY(query.type = "bf16"; query.math = "fast"; query.heads = 2; query.dim = 64, RONDO_OK, NULL);
+  QUERY(query.struct_size = 0, RONDO_ERROR_INPUT, "rondo_package_query says that it has 0 bytes");
+  QUERY(query.struct_size = sizeof query - 1, RONDO_ERROR_INPUT, "rondo_package_query says");
+  QUERY(query.struct_size = SIZE_MAX, RONDO_ERROR_INPUT, "rondo_package_query says");
+  QUERY(query.cell = "lstm", RONDO_ERROR_MISSING, "it holds paragru");
+  QUERY(query.cell = "", RONDO_OK, NULL); /* any */
+  QUERY(query.pass = "fws", RONDO_ERROR_MISSING, "it holds paragru");
+  QUERY(query.pass = "forward", RONDO_ERROR_MISSING, "it holds paragru");
+  QUERY(query.type = "fp32", RONDO_ERROR_MISSING, "it holds paragru");
+  QUERY(query.type = "float", RONDO_ERROR_MISSING, "it holds paragru");
+  QUERY(query.math = "tf32", RONDO_ERROR_MISSING, "it holds paragru");
+  QUERY(query.heads = 3, RONDO_ERROR_MISSING, "it holds paragru");
+  QUERY(query.dim = 65, RONDO_ERROR_MISSING, "it holds paragru");
+  QUERY(query.heads = -2, RONDO_ERROR_INPUT, "H=-2");
+  QUERY(query.dim = INT64_MIN, RONDO_ERROR_INPUT, "D=-9223372036854775808");
+  QUERY(query.time = -1, RONDO_ERROR_INPUT, "T=-1");
+  QUERY(query.pass = NULL, RONDO_ERROR_INPUT, "say which");
+#undef QUERY
+  expect_of_query(NULL, RONDO_ERROR_INPUT, "rondo_package_query is NULL");
+  /* A newer header's, with a field that this library does not know. */
+  struct {
+    rondo_package_query known;
+    int64_t unknown;
+  } newer = {query_of("fw", 2, 16), 0};
+  newer.known.struct_size = sizeof newer;
+  expect_of_query(&newer.known, RONDO_OK, NULL);
+  newer.unknown = 1;
+  expect_of_query(&newer.known, RONDO_ERROR_UNSUPPORTED, "fields beyond");
+}
+
 /* Altered bytes give an error, or a plan of what was not altered. */
 static void never_crashes_on_altered_bytes(void) {
   size_t bytes = 0;
@@ -266,6 +373,9 @@ int main(int argc, char** argv) {
   passes_over_what_does_not_fit();
   launches_its_kernels();
   refuses_what_is_wrong();
+  refuses_wrong_structs();
+  refuses_wrong_queries();
+  opens_files();
   never_crashes_on_altered_bytes();
   the_wrapper_does_the_same();
   return report();

@@ -1,91 +1,25 @@
-/* Random sequences of calls with right and wrong arguments: each gives a status, and none crashes.
- * RONDO_SEQUENCES sets how many (10,000), RONDO_SEED the first; a failure names the seed of its sequence,
- * which runs alone with RONDO_SEQUENCES=1. */
+/* Random sequences of calls with right and wrong arguments, on the CPU and over a driver that stands in for a
+ * GPU (fake_cuda.h), whose plans come from packages: each call gives a status, and none crashes.
+ * RONDO_SEQUENCES sets how many (10,000), RONDO_SEED the first; a failure names those that show it again.
+ * Arguments: that driver, and the list of the library's functions, each of which has to succeed and to fail
+ * some time. */
 #define _POSIX_C_SOURCE 200809L /* setenv, mkdtemp */
 
 #include <math.h>
-#include <rondo/rondo.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "tests/capi/check.h"
+#include "tests/capi/random_calls.h"
+#include "tests/capi/random_packages.h"
 
-enum { KINDS = 7, POOL = 6, CALLS = 24, EACH = 4096, BYTES = 32 * EACH };
-enum { CONTEXT, PLAN, CELL, LIST, DATABASE, TRAINING, NONE };
-
-static uint64_t state;
-static void* pool[KINDS][POOL]; /* handles that were given once, alive or not */
-static unsigned char* memory;   /* BYTES, aligned to 256 */
-static char database_path[64];
-static int64_t statuses[12];
-static int64_t launched;
-
-static uint32_t below(uint32_t n) {
-  state += 0x9E3779B97F4A7C15u;
-  uint64_t z = state;
-  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-  z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-  return (uint32_t)((z ^ (z >> 31)) >> 32) % n;
-}
-
-/* Mostly of the kind that is wanted. */
-static void* handle(int kind) {
-  switch (below(24)) {
-    case 0: return NULL;
-    case 1: return memory + below(64);
-    case 2: return (void*)(uintptr_t)((uint64_t)below(0xFFFFFFFFu) << below(32));
-    case 3: return pool[below(KINDS)][below(POOL)];
-    default: return pool[kind][below(POOL)];
-  }
-}
-
-static void keep(int kind, void* made) {
-  if (made != NULL) pool[kind][below(POOL)] = made;
-}
-
-static int64_t size_of_call(void) {
-  static const int64_t wild[] = {0, -1, INT64_MIN, INT64_MAX, (int64_t)1 << 31, (int64_t)1 << 40, 4096};
-  return below(12) == 0 ? wild[below(7)] : 1 + (int64_t)below(4);
-}
-
-static int32_t number(int32_t most) {
-  static const int32_t wild[] = {-1, INT32_MIN, INT32_MAX, 99};
-  return below(16) == 0 ? wild[below(4)] : (int32_t)below((uint32_t)most + 1);
-}
-
-static const char* text(void) {
-  static const char* const texts[] = {NULL,    "",        "lstm",    "mingru", "x",
-                                      "h_out", "no/such", "h_first", "stream"};
-  return texts[below(9)];
-}
-
-/* One that is larger than the struct, if not by far, would have the library read what is not there. */
-static size_t struct_size(size_t right) {
-  switch (below(24)) {
-    case 0: return 0;
-    case 1: return below((uint32_t)right);
-    case 2: return (size_t)-1;
-    default: return right;
-  }
-}
-
-static void note(rondo_status status, const char* call) {
-  ++checks_made;
-  if (status < RONDO_OK || status > RONDO_ERROR_MEMORY || status == RONDO_ERROR_INTERNAL ||
-      (status != RONDO_OK && rondo_message()[0] == '\0')) {
-    fprintf(stderr, "%s gives %d: %s\n", call, status, rondo_message());
-    ++checks_failed;
-    return;
-  }
-  ++statuses[status];
-  launched += status == RONDO_OK && strstr(call, "rondo_launch(") != NULL;
-}
-
-#define CALL(call) note((call), #call)
+static char folder[] = "/tmp/rondo-random-XXXXXX";
+static char database_path[64], import_path[64];
+static void* stream; /* of the driver */
 
 static void make_cell(void) {
   static const char* const cells[] = {
-      "cell a(D) {\n input x[D]\n param w[D]\n state h[D]\n next h = 0.5 * h + w * x\n output h\n}\n",
+      "cell a(D) {\n input x[D]\n param w[D]\n const rate = 0.5\n state h[D]\n next h = rate * h + w * x\n "
+      "output h\n}\n",
       "cell b(D) {\n input x[2, D]\n param R[D, D]\n state h[D], c[D]\n next c = 0.5 * c + x[1]\n"
       " next h = tanh(R @ h + x[0]) * c\n output y = next h + next c\n}\n",
       "cell wrong(D) {\n input x[D]\n next h = y\n}\n", "", "cell"};
@@ -131,51 +65,68 @@ static rondo_plan_options any_options(void) {
   return options;
 }
 
+/* Choosing on a GPU takes long. */
+static rondo_context* context_of_plan(void) {
+  rondo_context* context = handle(CONTEXT);
+  rondo_context_info info = {.struct_size = sizeof info};
+  return rondo_context_get_info(context, &info) == RONDO_OK && info.ordinal >= 0 && below(3) != 0
+             ? pool[CONTEXT][0]
+             : context;
+}
+
 static void make_plan(void) {
   const rondo_problem problem = any_problem();
   const rondo_plan_options options = any_options();
   const rondo_plan_options* how = below(2) == 0 ? NULL : &options;
   if (below(3) == 0) {
     rondo_training* training = NULL;
-    CALL(rondo_training_create(handle(CONTEXT), handle(CELL), &problem, how, &training));
+    CALL(rondo_training_create(context_of_plan(), handle(CELL), &problem, how, &training));
     keep(TRAINING, training);
   }
   rondo_plan* plan = NULL;
-  CALL(rondo_plan_create(handle(CONTEXT), handle(CELL), &problem, how, &plan));
+  CALL(rondo_plan_create(context_of_plan(), handle(CELL), &problem, how, &plan));
   keep(PLAN, plan);
 }
 
 /* A place in the memory, mostly aligned, with no more bytes than there are. */
 static void* place(int64_t* bytes) {
   const uint32_t at = below(BYTES / 512) * 512 + (below(16) == 0 ? below(64) : 0);
-  *bytes = below(8) == 0 ? (int64_t)below(64) : (int64_t)(BYTES - at) < 2048 ? BYTES - at : 2048;
+  *bytes = below(8) == 0 ? (int64_t)below(64) : (int64_t)(BYTES - at) < EACH ? BYTES - at : EACH;
   return below(32) == 0 ? NULL : memory + at;
 }
 
-/* A launch as it should be, of a plan that is alive. */
+/* A launch or a step as it should be, of a plan that is alive. */
 static void launch_right(void) {
   rondo_tensor tensors[16];
   memset(tensors, 0, sizeof tensors);
   rondo_plan* plan = pool[PLAN][below(POOL)];
   rondo_plan_info info = {.struct_size = sizeof info};
-  if (rondo_plan_get_info(plan, &info) != RONDO_OK || info.tensors > 16 || info.heads > 4 || info.dim > 4)
-    return;
+  if (rondo_plan_get_info(plan, &info) != RONDO_OK || info.tensors > 16) return;
+  const int64_t batch = 1 + below(3), time = 1 + below(3);
+  int64_t bytes = 0;
   for (int32_t i = 0; i < info.tensors; ++i) {
     rondo_tensor_info tensor = {.struct_size = sizeof tensor};
     CHECK(rondo_plan_get_tensor(plan, i, &tensor) == RONDO_OK);
+    CHECK(rondo_plan_tensor_bytes(plan, i, batch, time, &bytes) == RONDO_OK);
+    if (bytes > EACH) return;
     tensors[i].index = i;
     tensors[i].type = tensor.type;
     tensors[i].data = memory + i * EACH;
     tensors[i].bytes = EACH;
   }
+  CHECK(rondo_plan_workspace_bytes(plan, batch, time, &bytes) == RONDO_OK);
+  if (bytes > 16 * EACH) return;
   rondo_launch_args args = {.struct_size = sizeof args, .tensor_size = sizeof tensors[0], .tensors = tensors};
   args.tensor_count = (size_t)info.tensors;
   args.workspace = memory + 16 * EACH;
   args.workspace_bytes = 16 * EACH;
-  args.batch = 1 + below(3);
-  args.time = 1 + below(3);
+  args.batch = batch;
+  args.time = time;
   rondo_status status = RONDO_OK;
-  note(status = rondo_launch(plan, &args), "rondo_launch(right)");
+  if (strcmp(info.pass, "fw") == 0 && time == 1)
+    note(status = rondo_step(plan, &args), "rondo_step(right)");
+  else
+    note(status = rondo_launch(plan, &args), "rondo_launch(right)");
   CHECK(status == RONDO_OK);
   if (status != RONDO_OK) fprintf(stderr, "%s\n", rondo_message());
 }
@@ -204,14 +155,14 @@ static void launch_any(void) {
       }
     }
   }
-  rondo_plan_info info = {.struct_size = sizeof info};
-  if (below(4) != 0 && rondo_plan_get_info(plan, &info) == RONDO_OK)
+  rondo_plan_info info = {.struct_size = sizeof info, .strategy = ""};
+  if (rondo_plan_get_info(plan, &info) == RONDO_OK && below(4) != 0)
     args.tensor_count = (size_t)info.tensors % 17;
   if (args.tensor_size * args.tensor_count > sizeof tensors) args.tensor_count = 0;
   args.workspace = place(&args.workspace_bytes);
   args.batch = size_of_call();
   args.time = size_of_call();
-  args.stream = below(2) == 0 ? NULL : memory;
+  args.stream = below(2) == 0 ? NULL : strcmp(info.strategy, "reference") == 0 ? memory : stream;
   const rondo_launch_args* given = below(32) == 0 ? NULL : &args;
   switch (below(4)) {
     case 0: CALL(rondo_step(plan, given)); break;
@@ -219,35 +170,6 @@ static void launch_any(void) {
     default: CALL(rondo_launch(plan, given)); break;
   }
 }
-
-/* A struct to be filled, with room beyond it that must stay as it is. */
-typedef union {
-  size_t size;
-  unsigned char bytes[512];
-} room;
-
-static room any_room(size_t right) {
-  room r;
-  memset(&r, 0xA5, sizeof r);
-  r.size = struct_size(right);
-  if (r.size != (size_t)-1 && r.size > 256) r.size = right;
-  return r;
-}
-
-static void untouched(const room* r, size_t given) {
-  const size_t from = given > sizeof *r ? sizeof(size_t) : given < sizeof(size_t) ? sizeof(size_t) : given;
-  for (size_t i = from; i < sizeof *r; ++i)
-    if (!CHECK(r->bytes[i] == 0xA5)) return;
-}
-
-#define QUERY(type, call)                           \
-  do {                                              \
-    room r = any_room(sizeof(type));                \
-    const size_t given = r.size;                    \
-    type* into = below(32) == 0 ? NULL : (type*)&r; \
-    CALL(call);                                     \
-    untouched(&r, given);                           \
-  } while (0)
 
 static void ask_any(void) {
   int64_t bytes = 0;
@@ -299,7 +221,9 @@ static void use_database(void) {
       CALL(rondo_database_open(&options, &database));
       keep(DATABASE, database);
       break;
-    case 1: CALL(rondo_database_import(handle(DATABASE), "/no/such.json", NULL)); break;
+    case 1:
+      CALL(rondo_database_import(handle(DATABASE), below(2) == 0 ? import_path : "/no/such.json", NULL));
+      break;
     case 2: CALL(rondo_database_merge(handle(DATABASE), database_path, NULL)); break;
     default: CALL(rondo_database_list(handle(DATABASE), below(8) == 0 ? NULL : stop_at_once, memory)); break;
   }
@@ -307,22 +231,18 @@ static void use_database(void) {
 
 static void make_context(void) {
   rondo_context_options options = {.struct_size = struct_size(sizeof options)};
-  options.device = below(4) == 0 ? number(2) : RONDO_DEVICE_CPU;
+  static const int capabilities[] = {75, 80, 90, 120};
+  options.device = below(4) == 0 ? number(2) : (int32_t)below(2) * RONDO_DEVICE_CPU;
   options.ordinal = number(1);
+  cuda->set_capability(capabilities[below(4)]);
   rondo_context* context = NULL;
   CALL(rondo_context_create(below(32) == 0 ? NULL : &options, &context));
   keep(CONTEXT, context);
 }
 
 static void destroy_any(void) {
-  switch (below(6)) {
-    case CONTEXT: CALL(rondo_context_destroy(handle(CONTEXT))); break;
-    case PLAN: CALL(rondo_plan_destroy(handle(PLAN))); break;
-    case CELL: CALL(rondo_cell_destroy(handle(CELL))); break;
-    case LIST: CALL(rondo_diagnostics_destroy(handle(LIST))); break;
-    case DATABASE: CALL(rondo_database_destroy(handle(DATABASE))); break;
-    default: CALL(rondo_training_destroy(handle(TRAINING))); break;
-  }
+  const int kind = (int)below(KINDS);
+  destroy(kind, handle(kind));
 }
 
 static void sequence(void) {
@@ -333,77 +253,152 @@ static void sequence(void) {
       case 2: make_plan(); break;
       case 3: destroy_any(); break;
       case 4:
-        if (below(4) == 0) use_database();
+        if (below(4) == 0)
+          use_database();
+        else if (below(3) == 0)
+          make_package();
+        else
+          choose_of_package();
         break;
       case 5:
       case 6: launch_any(); break;
       case 7: launch_right(); break;
+      case 8: ask_package(); break;
       default: ask_any(); break;
     }
   }
 }
 
-static void destroy_all(void) {
-  for (int i = 0; i < POOL; ++i) { /* those that are destroyed already say so */
-    (void)rondo_plan_destroy(pool[PLAN][i]);
-    (void)rondo_training_destroy(pool[TRAINING][i]);
-    (void)rondo_database_destroy(pool[DATABASE][i]);
-    (void)rondo_diagnostics_destroy(pool[LIST][i]);
-    (void)rondo_cell_destroy(pool[CELL][i]);
-    (void)rondo_context_destroy(pool[CONTEXT][i]);
-  }
-  memset(pool, 0, sizeof pool);
+/* A plan on the CPU. */
+static void begin_on_cpu(int i) {
+  rondo_context_options options = {.struct_size = sizeof options, .device = RONDO_DEVICE_CPU};
+  CHECK(rondo_context_create(&options, (rondo_context**)&pool[CONTEXT][i]) == RONDO_OK);
+  rondo_problem problem = {.struct_size = sizeof problem, .batch = 1, .time = 1, .heads = 2, .dim = 3};
+  problem.type = RONDO_TYPE_BF16;
+  problem.pass = i % 3;
+  CHECK(rondo_plan_create(pool[CONTEXT][i], pool[CELL][i], &problem, NULL, (rondo_plan**)&pool[PLAN][i]) ==
+        RONDO_OK);
+}
+
+/* A plan of a package on a GPU. */
+static void begin_on_gpu(int i) {
+  static const int capabilities[] = {90, 90, 80};
+  rondo_context_options options = {.struct_size = sizeof options, .device = RONDO_DEVICE_CUDA};
+  options.ordinal = i / 2 % 2;
+  cuda->set_capability(capabilities[i / 2]);
+  CHECK(rondo_context_create(&options, (rondo_context**)&pool[CONTEXT][i]) == RONDO_OK);
+  rondo_package_query query = {.struct_size = sizeof query, .cell = "paragru", .pass = i == 1 ? "bw" : "fw"};
+  CHECK(rondo_package_plan(pool[PACKAGE][i], pool[CONTEXT][i], &query, (rondo_plan**)&pool[PLAN][i]) ==
+        RONDO_OK);
 }
 
 /* So that most handles of a pool are good to begin with. */
 static void begin_pools(void) {
-  rondo_context_options options = {.struct_size = sizeof options, .device = RONDO_DEVICE_CPU};
   static const char* const cells[] = {"lstm", "mingru", "slstm"};
+  alter_images();
   for (int i = 0; i < POOL; ++i) {
     rondo_cell_options cell = {.struct_size = sizeof cell, .path = cells[i % 3]};
-    CHECK(rondo_context_create(&options, (rondo_context**)&pool[CONTEXT][i]) == RONDO_OK);
     CHECK(rondo_cell_create(&cell, (rondo_cell**)&pool[CELL][i], NULL) == RONDO_OK);
-    rondo_problem problem = {.struct_size = sizeof problem, .batch = 1, .time = 1, .heads = 2, .dim = 3};
-    problem.type = RONDO_TYPE_BF16;
-    problem.pass = i % 3;
-    CHECK(rondo_plan_create(pool[CONTEXT][i], pool[CELL][i], &problem, NULL, (rondo_plan**)&pool[PLAN][i]) ==
-          RONDO_OK);
+    CHECK(rondo_package_from_memory(sample, sample_bytes, (rondo_package**)&pool[PACKAGE][i]) == RONDO_OK);
+    if (i % 2 == 0)
+      begin_on_cpu(i);
+    else
+      begin_on_gpu(i);
   }
+  rondo_problem problem = {.struct_size = sizeof problem, .batch = 1, .time = 1, .heads = 1, .dim = 2};
+  CHECK(rondo_training_create(pool[CONTEXT][0], pool[CELL][0], &problem, NULL,
+                              (rondo_training**)&pool[TRAINING][0]) == RONDO_OK);
+  rondo_database_options options = {.struct_size = sizeof options, .path = database_path};
+  CHECK(rondo_database_open(&options, (rondo_database**)&pool[DATABASE][0]) == RONDO_OK);
 }
+
+/* Databases and packages to open. */
+static void begin_files(void) {
+  snprintf(database_path, sizeof database_path, "%s/tuning.db", folder);
+  snprintf(import_path, sizeof import_path, "%s/import.json", folder);
+  write_file(import_path, EMPTY_EXPORT, strlen(EMPTY_EXPORT));
+  begin_packages(folder);
+}
+
+/* Functions of the list that the sequences need not call. */
+#define GIVE_NO_STATUS "rondo_hint rondo_message rondo_status_name rondo_version"
 
 static uint64_t from_environment(const char* name, uint64_t otherwise) {
   const char* given = getenv(name);
   return given == NULL ? otherwise : strtoull(given, NULL, 10);
 }
 
-int main(void) {
-  setenv("RONDO_LIBCUDA", "none", 1); /* the memory is the host's */
-  char folder[] = "/tmp/rondo-random-XXXXXX";
-  if (!CHECK(mkdtemp(folder) != NULL)) return report();
-  snprintf(database_path, sizeof database_path, "%s/tuning.db", folder);
-  memory = aligned_alloc(256, BYTES);
-  memset(memory, 0, BYTES);
-  const uint64_t sequences = from_environment("RONDO_SEQUENCES", 10000),
-                 first = from_environment("RONDO_SEED", 1);
-  for (uint64_t i = 0; i < sequences; ++i) {
+/* Every function of the list was called, and did both. */
+static void check_functions(const char* list) {
+  FILE* file = fopen(list, "r");
+  if (!CHECK(file != NULL)) return;
+  char line[256];
+  while (fgets(line, sizeof line, file) != NULL) {
+    line[strcspn(line, "\n")] = '\0';
+    if (line[0] == '#' || line[0] == '\0' || strstr(GIVE_NO_STATUS, line) != NULL) continue;
+    int i = 0;
+    while (i < MOST_FUNCTIONS && strcmp(functions[i].name, line) != 0) ++i;
+    if (!CHECK(i < MOST_FUNCTIONS && functions[i].ok > 0 && functions[i].refused > 0))
+      fprintf(stderr, "%s never succeeds, or never fails\n", line);
+  }
+  fclose(file);
+}
+
+static void check_counts(uint64_t sequences, const char* list) {
+  for (int status = 0; status <= RONDO_ERROR_MEMORY; ++status)
+    printf("%s %lld\n", rondo_status_name(status), (long long)statuses[status]);
+  for (int i = 0; i < OF_HANDLES; ++i)
+    printf("'%s' %lld\n", of_handles[i].words, (long long)of_handles[i].count);
+  const int on_gpu = cuda->counts().launches;
+  printf("%lld launches, %d of kernels on the stand-in of a GPU\n", (long long)launched, on_gpu);
+  CHECK(cuda->counts().modules_loaded == cuda->counts().modules_unloaded);
+  CHECK(cuda->counts().contexts_retained == cuda->counts().contexts_released);
+  if (sequences < 1000) return;
+  /* The calls do not all fail: plans are made and launched. */
+  const int64_t least = (int64_t)sequences / 10;
+  CHECK(statuses[RONDO_OK] > 10 * least && launched > least && on_gpu > least);
+  CHECK(statuses[RONDO_ERROR_INPUT] > least && statuses[RONDO_ERROR_UNSUPPORTED] > least / 10 &&
+        statuses[RONDO_ERROR_MISSING] > least / 10);
+  for (int i = 0; i < OF_HANDLES; ++i) CHECK(of_handles[i].count > least / 10);
+  check_functions(list);
+}
+
+static void run(uint64_t sequences, uint64_t first) {
+  for (uint64_t i = 0; i < sequences && checks_failed <= 20; ++i) {
     const int before = checks_failed;
-    state = (first + i) * 0x9E3779B97F4A7C15u;
-    if (i % 16 == 0) { /* handles go from one sequence to the next for a while */
+    state = (first + i) * 0xD1342543DE82EF95u; /* not the step of below(): no two share their numbers */
+    if (i % 16 == 0) {                         /* handles go from one sequence to the next for a while */
       destroy_all();
       begin_pools();
     }
+    current = below(4) == 0 ? cuda->context_of((int)below(2)) : NULL;
+    cuda->set_current(current);
     sequence();
     if (checks_failed > before)
       fprintf(stderr, "RONDO_SEED=%llu RONDO_SEQUENCES=16\n", (unsigned long long)(first + i - i % 16));
-    if (checks_failed > 20) break;
   }
   destroy_all();
-  for (int status = 0; status <= RONDO_ERROR_MEMORY; ++status)
-    printf("%s %lld\n", rondo_status_name(status), (long long)statuses[status]);
-  printf("%lld launches\n", (long long)launched);
-  /* The calls do not all fail: plans are made and launched. */
-  if (sequences >= 1000) CHECK(statuses[RONDO_OK] > (int64_t)sequences && launched > (int64_t)sequences / 10);
+}
+
+int main(int argc, char** argv) {
+  if (!CHECK(argc == 3 && mkdtemp(folder) != NULL)) return report();
+  setenv("RONDO_LIBCUDA", argv[1], 1); /* its memory is the host's */
+  setenv("RONDO_NVRTC", "none", 1);    /* compiling takes too long */
+  setenv("RONDO_LLVM", "none", 1);
+  cuda = fake_cuda_of(argv[1]);
+  if (!CHECK(cuda != NULL)) return report();
+  cuda->set_current(cuda->context_of(0));
+  stream = cuda->new_stream();
+  cuda->set_current(NULL);
+  begin_files();
+  memory = aligned_alloc(256, BYTES);
+  memset(memory, 0, BYTES);
+  const uint64_t sequences = from_environment("RONDO_SEQUENCES", 10000);
+  run(sequences, from_environment("RONDO_SEED", 1));
+  check_counts(sequences, argv[2]);
+  end_packages();
   free(memory);
+  free(stream);
   char command[128];
   snprintf(command, sizeof command, "rm -r '%s'", folder);
   CHECK(system(command) == 0);

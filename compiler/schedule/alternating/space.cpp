@@ -1,5 +1,6 @@
 // The alternating strategy's tuning space and cost model.
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "compiler/schedule/alternating/product.h"
@@ -70,12 +71,6 @@ SweepShapes shapes_of(const step::Cell& cell, const Problem& problem) {
   return shapes;
 }
 
-int power_of_two_from(std::int64_t n) {
-  int result = 1;
-  while (result < n) result *= 2;
-  return result;
-}
-
 std::int64_t widest_vector(const Problem& problem) {
   std::int64_t widest = 16 / kernel::storage_bytes(problem.storage);
   while (problem.sizes.dim % widest != 0) widest /= 2;
@@ -119,7 +114,8 @@ constraint::System Alternating::space(const step::Cell& cell, const Problem& pro
   const std::int64_t dim = problem.sizes.dim;
   System s;
   const Var units = s.var("units", powers_of_two(8, 64), "channels a block");
-  const int tiles = std::min(8, power_of_two_from((problem.sizes.batch + 7) / 8));
+  const int tiles = static_cast<int>(
+      std::bit_ceil(static_cast<std::uint64_t>(std::min<std::int64_t>(8, (problem.sizes.batch + 7) / 8))));
   const Var batch_tiles = s.var("batch_tiles", powers_of_two(1, tiles), "tiles of 8 batch rows a block");
   const Var warps = s.var("warps", powers_of_two(2, 16), "warps that share the columns of a product");
   const Var stages = s.var("stages", values({2, 3, 4, 6}), "chunks of columns in flight a warp");

@@ -1,5 +1,6 @@
 // The persistent strategy's tuning space.
 #include <algorithm>
+#include <bit>
 #include <numeric>
 #include <set>
 
@@ -28,12 +29,6 @@ constexpr int kMostKSplit = 8;            // blocks of a cluster that split the 
 // of rows the sums of a k-tile and what the compiler keeps split (Mma::tf32x3; measured).
 constexpr int kRegistersOfElements = 16, kRegistersOfParts = 24, kRegistersOfSplitTile = 26;
 constexpr std::int64_t kBarrierBytes = 1024;  // mbarriers and alignment of arrays
-
-int power_of_two_from(std::int64_t n) {
-  int result = 1;
-  while (result < n) result *= 2;
-  return result;
-}
 
 // k-tiles that different shares of a head give: what `register_k_tiles` may be, beside a few smaller numbers.
 std::vector<constraint::Value> register_choices(std::int64_t dim, const SweepShape& shape,
@@ -125,7 +120,8 @@ class PersistentSpace {
   const bool real_ = problem_.storage == kernel::Storage::F32;
   const int max_cluster_ = target::largest_cluster(limits_);
   const int most_k_split_ = may_reduce() ? std::min(kMostKSplit, max_cluster_) : 1;
-  const int most_batch_tiles_ = std::min(4, power_of_two_from((problem_.sizes.batch + 7) / 8));
+  const int most_batch_tiles_ = static_cast<int>(
+      std::bit_ceil(static_cast<std::uint64_t>(std::min<std::int64_t>(4, (problem_.sizes.batch + 7) / 8))));
   const std::vector<constraint::Value> teams_ = team_choices(dim_, limits_);
 
   constraint::System s_;

@@ -94,6 +94,17 @@ Result<schedule::Parameters> parameters_of(const std::string& text) {
   return runtime::parse_parameters(words);
 }
 
+// Sizes to choose for: all that chooses counts on what the command line takes.
+Status check_extents(const step::Sizes& sizes) {
+  for (const auto& [axis, extent] : {std::pair("B", sizes.batch), std::pair("T", sizes.time),
+                                     std::pair("H", sizes.heads), std::pair("D", sizes.dim)})
+    if (extent > runtime::kMostExtent)
+      return Error{ErrorKind::Unsupported,
+                   fmt::format("{} is {}: the most to choose for is {}", axis, extent, runtime::kMostExtent),
+                   "B and T of a call are free: choose for smaller ones"};
+  return success();
+}
+
 rondo_progress to_c(const tuner::Progress& progress) {
   rondo_progress result{};
   result.struct_size = sizeof result;
@@ -145,6 +156,7 @@ Result<schedule::Problem> problem_of(const step::Cell& cell, const rondo_problem
   problem.save_products = *products && *pass != schedule::Pass::Forward;
   if (Status status = read_constants(given, problem.constants); !status) return status.error();
   if (Status status = schedule::check_problem(cell, problem); !status) return status.error();
+  if (Status status = check_extents(problem.sizes); !status) return status.error();
   return problem;
 }
 

@@ -80,6 +80,18 @@ TEST(StrategyBuild, ABrokenRuleIsPrintedWithItsNumbers) {
     EXPECT_TRUE(says(built.error(), parameter + " = " + std::to_string(value))) << built.error().message;
 }
 
+// Twice as many rows until an int overflowed, and then for ever, was how a batch of 2^34 rows ended.
+TEST(StrategySpace, IsMadeForAnyBatch) {
+  for (const char* name : {"persistent", "alternating"})
+    for (const std::int64_t batch : {std::int64_t{1} << 34, std::int64_t{1} << 62}) {
+      Problem problem = small_problem(Pass::Forward);
+      problem.sizes.batch = batch;
+      const constraint::System space =
+          find_strategy(name)->space(cell_named("lstm"), problem, target::board());
+      EXPECT_FALSE(space.domains().empty()) << name;
+    }
+}
+
 TEST(StrategyBuild, CellsAndGpusThatAreNotServed) {
   const step::Cell lstm = cell_named("lstm"), mingru = cell_named("mingru");
   const Problem problem = small_problem(Pass::Forward);
