@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "compiler/support/locked_file.h"
 #include "tuning_db/failure.h"
 
 struct sqlite3;
@@ -168,6 +169,7 @@ class Connection {
   void rollback() noexcept;
 
   std::string path_;
+  LockedFile locked_{path_};
   std::chrono::milliseconds busy_timeout_;
   sqlite3* handle_ = nullptr;
 };

@@ -126,7 +126,7 @@ std::vector<std::size_t> in_drawing_order(const std::vector<rondo_tensor_info>& 
 
 std::uint64_t first_seed(int number) { return 1 + 1000 * static_cast<std::uint64_t>(number); }
 
-#ifndef RONDO_LAUNCH_ONLY
+#ifndef BENCH_PACKAGES_ONLY
 
 std::int32_t type_of(const std::string& name) {
   return name == "fp32" ? RONDO_TYPE_F32 : name == "fp16" ? RONDO_TYPE_F16 : RONDO_TYPE_BF16;

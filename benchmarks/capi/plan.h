@@ -1,7 +1,11 @@
 // Plans for the benchmark of the C interface, and device memory to launch them over.
 #pragma once
 
+#ifdef BENCH_PACKAGES_ONLY
+#include <rondo/package.hpp>
+#else
 #include <rondo/rondo.hpp>
+#endif
 
 #include <cstdint>
 #include <memory>

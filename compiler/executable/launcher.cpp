@@ -270,17 +270,29 @@ Status Launcher::check_apart(std::span<const Place> places, const Call& call) co
   return success();
 }
 
-Status Launcher::launch(LaunchSink& sink, const Bindings& bindings, std::int64_t batch,
-                        std::int64_t time) const {
-  if (Status status = check_sizes(batch, time); !status) return status;
+Status Launcher::place_all(const Bindings& bindings, Call& call, std::span<Place> places) const {
+  if (Status status = check_sizes(call.batch, call.time); !status) return status;
+  if (Status status = find_workspace(bindings, call); !status) return status;
+  for (std::size_t i = 0; i < tensors_.size(); ++i)
+    if (Status status = place(i, bindings, call, places[i]); !status) return status;
+  return check_apart(places, call);
+}
+
+Status Launcher::check_call(const Bindings& bindings, std::int64_t batch, std::int64_t time) const {
   Call call;
   call.batch = batch;
   call.time = time;
-  if (Status status = find_workspace(bindings, call); !status) return status;
   std::array<Place, kMaxTensors> places;
-  for (std::size_t i = 0; i < tensors_.size(); ++i)
-    if (Status status = place(i, bindings, call, places[i]); !status) return status;
-  if (Status status = check_apart(places, call); !status) return status;
+  return place_all(bindings, call, places);
+}
+
+Status Launcher::launch(LaunchSink& sink, const Bindings& bindings, std::int64_t batch,
+                        std::int64_t time) const {
+  Call call;
+  call.batch = batch;
+  call.time = time;
+  std::array<Place, kMaxTensors> places;
+  if (Status status = place_all(bindings, call, places); !status) return status;
   if (call.zero_needed)
     if (Status status =
             sink.zero(call.workspace + static_cast<Address>(call.regions.zero), call.regions.zero_bytes);

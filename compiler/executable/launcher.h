@@ -50,6 +50,8 @@ class Launcher {
   // because kernels take it that they do not; in place is no exception. Tensors that are only read may share
   // theirs. Calls from several threads are independent.
   Status launch(LaunchSink& sink, const Bindings& bindings, std::int64_t batch, std::int64_t time) const;
+  // The checks alone.
+  Status check_call(const Bindings& bindings, std::int64_t batch, std::int64_t time) const;
 
  private:
   struct Place {
@@ -66,6 +68,8 @@ class Launcher {
     bool zero_needed = false;
   };
 
+  // Checks a call, and says where its tensors lie.
+  Status place_all(const Bindings& bindings, Call& call, std::span<Place> places) const;
   Status check_sizes(std::int64_t batch, std::int64_t time) const;
   Status find_workspace(const Bindings& bindings, Call& call) const;
   Status place(std::size_t tensor, const Bindings& bindings, Call& call, Place& place) const;

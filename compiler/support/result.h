@@ -19,6 +19,7 @@ enum class ErrorKind {
   Wrong,        // a computed result differs from the reference
   Cancelled,    // stopped by the user or by a time limit
   Internal,     // a defect of Rondo itself
+  Memory,       // the host's memory is short
 };
 
 struct Error {

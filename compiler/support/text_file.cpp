@@ -12,6 +12,8 @@
 #include <cstring>
 #include <utility>
 
+#include "compiler/support/locked_file.h"
+
 namespace rondo {
 namespace {
 
@@ -50,6 +52,7 @@ Status written(const std::string& path, int error) {
 }  // namespace
 
 Result<InputFile> InputFile::open(const std::string& path) {
+  if (Status status = may_open(path); !status) return status.error();
   // Not blocking: opening a pipe to which nobody writes would wait for ever.
   InputFile input(path, ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat about = {};

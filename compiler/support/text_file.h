@@ -13,7 +13,8 @@ namespace rondo {
 // A file that is read from its beginning, never further than asked.
 class InputFile {
  public:
-  // Error Missing where there is no such file, Input where it is a folder or cannot be opened.
+  // Error Missing where there is no such file, Input where it is a folder, a database that this process has
+  // open, or cannot be opened.
   static Result<InputFile> open(const std::string& path);
 
   InputFile(InputFile&& other) noexcept;

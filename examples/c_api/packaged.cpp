@@ -1,11 +1,10 @@
 // Kernels compiled ahead of time, over the C++ wrapper and librondo_rt: lists what a package holds, and
 // launches the kernels of its first problem. The argument is a file that `rondo package build` wrote. Without
 // a GPU that it has code for, the program says so and ends with status 77.
-#define RONDO_LAUNCH_ONLY
 #include <dlfcn.h>
 
 #include <cstdio>
-#include <rondo/rondo.hpp>
+#include <rondo/package.hpp>
 #include <string>
 #include <vector>
 

@@ -50,9 +50,20 @@ static void* symbol(const char* name) {
   return found;
 }
 
+/* What is called of it, as cuda.h declares it. */
+typedef int cuCtxSetCurrent_type(void* context);
+typedef int cuDevicePrimaryCtxRetain_type(void** context, int device);
+typedef int cuMemAlloc_v2_type(device_memory* memory, size_t bytes);
+typedef int cuMemGetInfo_v2_type(size_t* free_bytes, size_t* all);
+typedef int cuMemcpyDtoHAsync_v2_type(void* to, device_memory from, size_t bytes, void* stream);
+typedef int cuMemcpyHtoDAsync_v2_type(device_memory to, const void* from, size_t bytes, void* stream);
+typedef int cuMemsetD32Async_type(device_memory to, unsigned word, size_t count, void* stream);
+typedef int cuStreamCreate_type(void** stream, unsigned flags);
+typedef int cuStreamSynchronize_type(void* stream);
+
 #define CU(name, ...)                                                                \
   do {                                                                               \
-    int (*call)() = (int (*)())symbol(#name);                                        \
+    name##_type* call = (name##_type*)symbol(#name);                                 \
     const int code = call(__VA_ARGS__);                                              \
     if (code != 0) fprintf(stderr, #name " failed: CUDA error %d\n", code), exit(1); \
   } while (0)

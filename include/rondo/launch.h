@@ -155,6 +155,8 @@ typedef struct rondo_plan_info {
 
 /* The strings belong to the plan. */
 RONDO_API rondo_status rondo_plan_get_info(const rondo_plan* plan, rondo_plan_info* info);
+/* Not before the end of what it has launched, nor before the last replay of a CUDA graph that captured a
+ * launch of it: its kernels are unloaded. */
 RONDO_API rondo_status rondo_plan_destroy(rondo_plan* plan);
 
 typedef struct rondo_tensor_info {
@@ -222,8 +224,8 @@ typedef struct rondo_launch_args {
 } rondo_launch_args;
 
 /* Checks everything and starts the pass on the stream. It allocates no device memory but for CUDA graphs of
- * plans that launch several kernels, does not wait, and may be captured in a CUDA graph. The memory must live
- * until the stream has passed. Two calls that share no result and no workspace may be in flight at once.
+ * plans that launch several kernels, does not wait, and may be captured in a CUDA graph. Plan and memory must
+ * live until the stream has passed. Two calls that share no result and no workspace may be in flight at once.
  * Results share memory with nothing else of the call. Nothing is launched where it is an error: INPUT (which
  * tensor, value and limit), UNSUPPORTED (blocks that wait for each other do not all fit), DEVICE. */
 RONDO_API rondo_status rondo_launch(const rondo_plan* plan, const rondo_launch_args* args);
@@ -235,12 +237,13 @@ RONDO_API rondo_status rondo_launch(const rondo_plan* plan, const rondo_launch_a
  * parameter `seed` from call to call. Otherwise as rondo_launch(). */
 RONDO_API rondo_status rondo_step(const rondo_plan* plan, const rondo_launch_args* args);
 
-/* Does ahead what the first calls with these arguments would do beyond the others, such as recording a CUDA
- * graph. Launches nothing. */
+/* Does ahead what the first calls of rondo_launch() with these arguments would do beyond the others, such as
+ * recording a CUDA graph. Launches nothing. Errors: INPUT and UNSUPPORTED, as the launch would give them. */
 RONDO_API rondo_status rondo_plan_prepare(const rondo_plan* plan, const rondo_launch_args* args);
 
 /* Error DEVICE, once, if blocks of a launch that has ended waited for each other in vain: its results are
- * wrong. To be called after waiting for the stream; the next launch of the plan asks too. Never waits. */
+ * wrong. To be called after waiting for the stream. Until it is called, further launches of the plan give
+ * DEVICE too. Where several threads launch a plan, it does not say whose launch that was. Never waits. */
 RONDO_API rondo_status rondo_plan_check(const rondo_plan* plan);
 
 #ifdef __cplusplus

@@ -52,6 +52,8 @@ typedef struct rondo_package_entry {
   int64_t heads, dim;      /* compiled in */
   const char* board;       /* "NVIDIA H200": what it was chosen for; "" of what is for any GPU */
   int64_t multiprocessors; /* of the board; 0 of what is for any GPU */
+  const char* note;        /* origin in a line, for people: for what, on which GPU, by which Rondo and when */
+  double expected_ms;      /* as measured, or the model's estimate; 0: not known */
 } rondo_package_entry;
 
 /* Entry `index`, from 0. The strings belong to the package. */

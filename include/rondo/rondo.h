@@ -117,11 +117,14 @@ typedef struct rondo_database rondo_database;
 typedef struct rondo_database_options {
   size_t struct_size;
   const char* path;  /* NULL: the user's own, that of the `rondo` command */
-  int32_t read_only; /* 1: MISSING where there is none; 0: it is made */
+  int32_t read_only; /* 0: it is made where there is none; 1: MISSING then, and nothing is written: kernels
+                        are compiled and verified anew in each process */
   int32_t reserved;
 } rondo_database_options;
 
-/* Any number of processes and threads may use one file. Errors: INPUT, MISSING, DATABASE. */
+/* Any number of processes and threads may use one file. The program does not open it in any other way
+ * meanwhile: closing it would drop the locks of this process (this library's calls refuse to). Errors: INPUT,
+ * MISSING, DATABASE. */
 RONDO_API rondo_status rondo_database_open(const rondo_database_options* options, rondo_database** database);
 RONDO_API rondo_status rondo_database_destroy(rondo_database* database);
 
@@ -186,7 +189,7 @@ enum {
    * choice. Nothing is shipped to who gives no database: its verification could not be kept. */
   RONDO_CHOOSE_DEFAULT = 0,
   RONDO_CHOOSE_RECORDED = 1, /* the same, and MISSING where nothing is recorded */
-  RONDO_CHOOSE_MODEL = 2,    /* the model's choice */
+  RONDO_CHOOSE_MODEL = 2,    /* the model's choice; the database keeps its kernels */
   RONDO_CHOOSE_TUNE = 3      /* measured now */
 };
 

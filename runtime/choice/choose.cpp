@@ -110,7 +110,7 @@ Result<Choice> choose(const step::Cell& cell, const Problem& problem, const targ
   if (options.pinned != nullptr) return pinned_choice(cell, problem, profile, options);
   std::string trouble;
   ModelsOpinion model(cell, problem, profile, options.alignment);
-  if (options.database != nullptr || options.shipped != nullptr)
+  if (options.recorded && (options.database != nullptr || options.shipped != nullptr))
     if (auto choice = RecordedChoices(cell, problem, profile, options, model).first(trouble)) return *choice;
   const Result<Candidate>& best = model.best();
   if (!best) return best.error();

@@ -60,6 +60,7 @@ Choice verified_here(Choice choice, const std::string& code);
 
 struct ChooseOptions {
   db::Database* database = nullptr;       // none: by what is shipped, or by model
+  bool recorded = true;                   // false: by model, and the database is asked for code alone
   const ShippedLayer* shipped = nullptr;  // lies under the database; none: nothing is shipped
   // Bytes to which base addresses and strides of the caller's tensors are aligned. A tuned choice that needs
   // more is replaced by the point of its space that differs in the fewest parameters.

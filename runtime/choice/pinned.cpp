@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "runtime/choice/recorded.h"
 
@@ -48,8 +49,9 @@ Result<Choice> pinned_choice(const step::Cell& cell, const schedule::Problem& pr
   choice.strategy = pinned->strategy;
   choice.origin = choice.once_verified = ChoiceOrigin::Pinned;
   choice.parameters = parameters.value_or(schedule::Parameters{});
-  choice.note = fmt::format("pinned by '{}' for {}", origin,
-                            pinned->problem == key ? "this problem" : db::describe(pinned->problem));
+  choice.note = fmt::format("pinned by '{}' for {}{}", std::filesystem::path(origin).filename().string(),
+                            pinned->problem == key ? "this problem" : db::describe(pinned->problem),
+                            pinned->rondo_version.empty() ? "" : ", tuned by rondo " + pinned->rondo_version);
   const Status buildable =
       check_candidate(cell, problem, profile, choice.strategy, choice.parameters, options.alignment);
   if (!parameters || !buildable)

@@ -1,5 +1,6 @@
 #include "runtime/choice/recorded.h"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -80,6 +81,14 @@ std::string shape_of(const db::Problem& tuned) {
   return fmt::format("B={},T={} on {}", tuned.shape.B, tuned.shape.T, tuned.device);
 }
 
+// " by rondo 0.1.0 on 2026-11-20", as far as the trial says.
+std::string by_whom(const db::Trial& trial) {
+  std::string text;
+  if (!trial.rondo_version.empty()) text += " by rondo " + trial.rondo_version;
+  if (trial.created_at > 0) text += fmt::format(" on {:%Y-%m-%d}", fmt::gmtime(trial.created_at));
+  return text;
+}
+
 }  // namespace
 
 // The legal point closest to `wanted` within the alignment; none if there is no point at all.
@@ -135,8 +144,9 @@ std::optional<Choice> RecordedChoices::of_this_pass(const db::Neighbour& near, c
   const bool elsewhere = options_.platform != nullptr && !near.verification;
   choice.once_verified = exact ? ChoiceOrigin::Tuned : ChoiceOrigin::Nearest;
   choice.origin = elsewhere ? ChoiceOrigin::Elsewhere : choice.once_verified;
-  choice.note = fmt::format("{} for {}{}", elsewhere ? "recorded elsewhere" : "tuned",
-                            exact ? "this problem" : shape_of(near.problem), choice.note);
+  choice.note =
+      fmt::format("{} for {}{}{}", elsewhere ? "recorded elsewhere" : "tuned",
+                  exact ? "this problem" : shape_of(near.problem), by_whom(near.trial), choice.note);
   with_proof(near, choice);
   return choice;
 }
@@ -144,7 +154,7 @@ std::optional<Choice> RecordedChoices::of_this_pass(const db::Neighbour& near, c
 std::optional<Choice> RecordedChoices::of_other_pass(const db::Neighbour& near, Choice choice,
                                                      std::string& trouble) {
   const std::string where = fmt::format("tuned for {}, {}", schedule::pass_title(near.problem.pass),
-                                        shape_of(near.problem) + choice.note);
+                                        shape_of(near.problem) + by_whom(near.trial) + choice.note);
   if (const std::string objection = model_.objection(choice, near.problem.pass); !objection.empty()) {
     if (trouble.empty()) trouble = fmt::format("not what is {}: {}", where, objection);
     return std::nullopt;
@@ -190,8 +200,8 @@ std::optional<Choice> RecordedChoices::of_shipped(const Record& record, const db
   choice.origin = choice.once_verified = exact   ? ChoiceOrigin::Shipped
                                          : alike ? ChoiceOrigin::NearestShipped
                                                  : ChoiceOrigin::ShippedAlike;
-  choice.note = fmt::format("shipped{}, verified on {} by rondo {}{}", exact ? "" : " for " + where,
-                            from.device.name, from.trial.rondo_version, choice.note);
+  choice.note = fmt::format("shipped{}, verified on {}{}{}", exact ? "" : " for " + where, from.device.name,
+                            by_whom(from.trial), choice.note);
   with_proof(record.near, choice);
   return choice;
 }

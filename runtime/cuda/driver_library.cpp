@@ -38,8 +38,13 @@ constexpr std::array kAdvice{
                "make the device's context current on this thread first (Context::make_current)"},
     CodeAdvice{CUDA_ERROR_NO_BINARY_FOR_GPU, ErrorKind::Unsupported,
                "the kernel was compiled for another GPU: compile it with --arch auto on this one"},
-    CodeAdvice{CUDA_ERROR_INVALID_IMAGE, ErrorKind::Device,
-               "the kernel image is damaged, or made by a newer compiler than this driver reads"},
+    CodeAdvice{CUDA_ERROR_INVALID_IMAGE, ErrorKind::Unsupported,
+               "the kernel image was made by a newer compiler than this driver reads: update the driver"},
+    CodeAdvice{CUDA_ERROR_INVALID_SOURCE, ErrorKind::Unsupported,
+               "the kernel image was made by a newer compiler than this driver reads: update the driver"},
+    CodeAdvice{CUDA_ERROR_INVALID_PTX, ErrorKind::Unsupported,
+               "the driver cannot compile this PTX: update the driver, or build the package with --arch of "
+               "this GPU"},
     CodeAdvice{CUDA_ERROR_UNSUPPORTED_PTX_VERSION, ErrorKind::Unsupported,
                "the driver is older than the compiler that made this PTX: update the driver, or build the "
                "package with --arch of this GPU"},

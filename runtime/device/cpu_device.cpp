@@ -62,7 +62,7 @@ class CpuDevice final : public Device {
     if (bytes == 0) return Memory();
     void* made = nullptr;
     if (posix_memalign(&made, kCpuAlignment, bytes) != 0)
-      return Error{ErrorKind::Device, fmt::format("no memory for {} bytes", bytes),
+      return Error{ErrorKind::Memory, fmt::format("no memory for {} bytes", bytes),
                    "take a smaller batch or fewer steps"};
     return Memory(reinterpret_cast<Address>(made), bytes, std::shared_ptr<void>(made, std::free));
   }

@@ -19,7 +19,7 @@ class GpuPlan final : public LoadedPlan {
   }
   void prepare(const Bindings& bindings, std::int64_t batch, std::int64_t time,
                std::size_t calls) const override {
-    plan_.prepare(bindings, batch, time, calls);
+    (void)plan_.prepare(bindings, batch, time, calls);  // launch() says the same
   }
   Status check() const override { return plan_.check(); }
   Result<std::optional<executable::Convergence>> convergence(const Memory& workspace, std::int64_t batch,

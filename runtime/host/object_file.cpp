@@ -105,7 +105,7 @@ class ObjectLoader {
     }
     result_.size_ = (size + 4095) / 4096 * 4096 + 4096;
     void* memory = mmap(nullptr, result_.size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED) return Error{ErrorKind::Device, "no memory for machine code", ""};
+    if (memory == MAP_FAILED) return Error{ErrorKind::Memory, "no memory for machine code", ""};
     result_.memory_ = memory;
     for (std::size_t i = 0; i < sections_.size(); ++i)
       if (places_[i] && sections_[i].sh_type != SHT_NOBITS)

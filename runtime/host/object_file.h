@@ -15,7 +15,7 @@ namespace rondo::runtime {
 class ObjectFile {
  public:
   // Errors: Input (no such file, or bytes that contradict themselves), Unsupported (another machine's, or one
-  // that needs symbols or relocations beyond those of code that stands alone), Device (no memory).
+  // that needs symbols or relocations beyond those of code that stands alone), Memory.
   static Result<ObjectFile> load(std::string_view bytes);
 
   ObjectFile(ObjectFile&& other) noexcept;

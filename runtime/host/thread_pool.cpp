@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <system_error>
 
 #include "compiler/target/target.h"
 
@@ -41,7 +42,12 @@ bool ThreadPool::has_threads() const { return process_ == static_cast<long>(getp
 ThreadPool::ThreadPool(int threads) : process_(static_cast<long>(getpid())) {
   if (threads <= 0) threads = target::usable_threads();
   shares_ = std::vector<Share>(static_cast<std::size_t>(threads));
-  for (int thread = 1; thread < threads; ++thread) workers_.emplace_back([this, thread] { serve(thread); });
+  workers_.reserve(static_cast<std::size_t>(threads));
+  try {
+    for (int thread = 1; thread < threads; ++thread) workers_.emplace_back([this, thread] { serve(thread); });
+  } catch (const std::system_error&) {
+    // The system starts no more of them: those there are, and the caller's, do the work.
+  }
 }
 
 ThreadPool::~ThreadPool() {

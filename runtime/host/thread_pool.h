@@ -17,7 +17,8 @@ namespace rondo::runtime {
 // several threads take turns.
 class ThreadPool {
  public:
-  // `threads`: with the one that calls run(); 0: target::usable_threads().
+  // `threads`: with the one that calls run(); 0: target::usable_threads(). There are fewer where the system
+  // starts no more.
   explicit ThreadPool(int threads = 0);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;

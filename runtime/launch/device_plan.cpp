@@ -92,15 +92,18 @@ Status DevicePlan::check_fits(std::int64_t batch, std::int64_t time) const {
   return success();
 }
 
+Error DevicePlan::gave_up() const {
+  return {ErrorKind::Device,
+          fmt::format("threads of {} waited more than 4 s for each other and gave up; the results of that "
+                      "launch are wrong",
+                      waits_),
+          "a debugger or a machine that was suspended does that; if it comes again, choose another plan "
+          "(--strategy, --param) and report this one"};
+}
+
 Status DevicePlan::check() const {
   if (!status_ || status_->take() == 0) return success();
-  return Error{
-      ErrorKind::Device,
-      fmt::format("threads of {} waited more than 4 s for each other and gave up; the results of that "
-                  "launch are wrong",
-                  waits_),
-      "a debugger or a machine that was suspended does that; if it comes again, choose another plan "
-      "(--strategy, --param) and report this one"};
+  return gave_up();
 }
 
 Result<std::optional<executable::Convergence>> DevicePlan::convergence(DeviceAddress workspace,
@@ -129,7 +132,7 @@ bool DevicePlan::graphed(std::int64_t batch, std::int64_t time) const {
 
 Status DevicePlan::launch(StreamHandle stream, const Bindings& bindings, std::int64_t batch,
                           std::int64_t time) const {
-  if (Status status = check(); !status) return status;
+  if (status_ && status_->read() != 0) return gave_up();
   if (!graphed(batch, time)) return start(stream, bindings, batch, time);
   const Result<bool> capturing = is_capturing(stream);
   if (!capturing) return capturing.error();
@@ -138,12 +141,15 @@ Status DevicePlan::launch(StreamHandle stream, const Bindings& bindings, std::in
   return graphs_->run(stream, key_of(bindings, batch, time), std::cref(call));
 }
 
-void DevicePlan::prepare(const Bindings& bindings, std::int64_t batch, std::int64_t time,
-                         std::size_t calls) const {
-  if (!graphed(batch, time)) return;
+Status DevicePlan::prepare(const Bindings& bindings, std::int64_t batch, std::int64_t time,
+                           std::size_t calls) const {
+  if (Status status = launcher_.check_call(bindings, batch, time); !status) return status;
+  if (Status status = check_fits(batch, time); !status) return status;
+  if (!graphed(batch, time)) return success();
   graphs_->prepare(
       key_of(bindings, batch, time), [&](StreamHandle on) { return start(on, bindings, batch, time); },
       calls);
+  return success();
 }
 
 }  // namespace rondo::runtime

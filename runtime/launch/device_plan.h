@@ -41,8 +41,8 @@ class DevicePlan {
   // Tensors that are not bound: see Need. T and B are free at every call. Errors: Input before anything is
   // launched (not bound, null, misaligned, larger than its memory, a result that shares memory with itself or
   // with another tensor, T or B out of range), Device from the driver, Unsupported when blocks that wait for
-  // each other do not fit on the GPU at once. Also Device, and nothing is launched: an earlier launch has
-  // given up, see check().
+  // each other do not fit on the GPU at once. Also Device, and nothing is launched, where an earlier launch
+  // has given up, until check() has said so.
   Status launch(StreamHandle stream, const executable::Bindings& bindings, std::int64_t batch,
                 std::int64_t time) const;
 
@@ -52,13 +52,15 @@ class DevicePlan {
 
   // Does what the first calls with these arguments would do beyond the others: records the graph of a plan
   // of several launches, without running it, and keeps graphs of at least `calls` calls from now on.
-  // For callers who time their calls, or take turns with more than eight.
-  void prepare(const executable::Bindings& bindings, std::int64_t batch, std::int64_t time,
-               std::size_t calls = 1) const;
+  // For callers who time their calls, or take turns with more than eight. Errors: the Input and Unsupported
+  // of launch().
+  Status prepare(const executable::Bindings& bindings, std::int64_t batch, std::int64_t time,
+                 std::size_t calls = 1) const;
 
   // Reports, once, that a kernel gave up. Threads that wait for each other for seconds give up, and their
-  // kernel ends with wrong results. Error Device if that has happened since the last call. A launch is
-  // covered once the caller has waited for its end. The context and the plan stay usable. Never waits.
+  // kernel ends with wrong results. Error Device if that has happened since the last call of check(). A
+  // launch is covered once the caller has waited for its end. The context and the plan stay usable. Never
+  // waits.
   Status check() const;
 
   // How the iteration of the last launch with this workspace and these sizes ended, which the caller has
@@ -70,6 +72,7 @@ class DevicePlan {
   class DriverSink;
   Status start(StreamHandle stream, const Bindings& bindings, std::int64_t batch, std::int64_t time) const;
   bool graphed(std::int64_t batch, std::int64_t time) const;
+  Error gave_up() const;
   DevicePlan(Module module, executable::Launcher launcher)
       : module_(std::move(module)), launcher_(std::move(launcher)) {}
 

@@ -27,10 +27,8 @@ Result<StatusWord> StatusWord::make() {
   return result;
 }
 
-// Launches ask each time, and nearly always read 0, which takes no lock.
-std::int32_t StatusWord::take() const {
-  const std::atomic_ref word(*word_);
-  return word.load() == 0 ? 0 : word.exchange(0);
-}
+std::int32_t StatusWord::read() const { return std::atomic_ref(*word_).load(); }
+
+std::int32_t StatusWord::take() const { return std::atomic_ref(*word_).exchange(0); }
 
 }  // namespace rondo::runtime

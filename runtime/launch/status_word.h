@@ -16,7 +16,9 @@ class StatusWord {
 
   // As kernels of the context see it.
   DeviceAddress address() const { return address_; }
-  // Its value, which is 0 from then on. May be called from several threads.
+  // Its value. Both may be called from several threads.
+  std::int32_t read() const;
+  // Its value, which is 0 from then on.
   std::int32_t take() const;
 
  private:

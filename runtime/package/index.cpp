@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cmath>
 
 #include "compiler/support/bytes.h"
 #include "compiler/support/enum_text.h"
@@ -24,12 +25,13 @@ static_assert(is_total(kPartKinds));
 constexpr std::size_t kLeastPart = 1 + 8 + 8 + 4 + kHashDigits;
 constexpr std::size_t kLeastResources = 4 + 6 * 4;
 constexpr std::size_t kLeastCode = 4 + 1 + 4 + 4 + 4;
-constexpr std::size_t kLeastEntry = 10 * 4 + 5 * 8 + 2 * 4 + 4;
+constexpr std::size_t kLeastEntry = 11 * 4 + 6 * 8 + 2 * 4 + 4;
 
 template <class E>
 auto texts_of(E& entry) {
-  return std::array{&entry.cell, &entry.cell_hash, &entry.storage,  &entry.math,       &entry.pass,
-                    &entry.arch, &entry.board,     &entry.strategy, &entry.parameters, &entry.origin};
+  return std::array{&entry.cell,       &entry.cell_hash, &entry.storage, &entry.math,
+                    &entry.pass,       &entry.arch,      &entry.board,   &entry.strategy,
+                    &entry.parameters, &entry.origin,    &entry.note};
 }
 template <class E>
 auto sizes_of(E& entry) {
@@ -71,6 +73,7 @@ void write_entry(ByteWriter& out, const Entry& entry) {
   for (const std::string* text : texts_of(entry)) out.text(*text);
   for (const std::int64_t* size : sizes_of(entry)) out.i64(*size);
   out.i64(entry.multiprocessors);
+  out.f64(entry.expected_ms);
   out.u32(entry.executable);
   out.u32(entry.self_test);
   out.count(entry.codes.size());
@@ -82,6 +85,7 @@ Entry read_entry(ByteReader& in) {
   for (std::string* text : texts_of(entry)) *text = in.text();
   for (std::int64_t* size : sizes_of(entry)) *size = in.i64();
   entry.multiprocessors = in.i64();
+  entry.expected_ms = in.f64();
   entry.executable = in.u32();
   entry.self_test = in.u32();
   entry.codes.resize(in.count(kLeastCode));
@@ -96,7 +100,7 @@ bool is_part(const Index& index, std::uint32_t part, PartKind kind) {
 bool is_sound(const Index& index, const Entry& entry) {
   for (const std::int64_t* size : sizes_of(entry))
     if (*size < 1) return false;
-  if (entry.multiprocessors < 0) return false;
+  if (entry.multiprocessors < 0 || !(entry.expected_ms >= 0) || std::isinf(entry.expected_ms)) return false;
   if (entry.codes.empty() || !is_part(index, entry.executable, PartKind::Executable)) return false;
   if (entry.self_test != kNoPart && !is_part(index, entry.self_test, PartKind::SelfTest)) return false;
   for (const Code& code : entry.codes) {

@@ -23,7 +23,7 @@
 namespace rondo::package {
 
 inline constexpr std::string_view kMagic = "RONDOPKG";
-inline constexpr std::uint32_t kFormatVersion = 2;
+inline constexpr std::uint32_t kFormatVersion = 3;
 inline constexpr std::size_t kHashDigits = 64;  // of SHA-256 as hex
 inline constexpr std::size_t kHeaderBytes = 8 + 4 + 4 + 8 + 8 + kHashDigits;
 inline constexpr std::size_t kAlignment = 64;  // more than the driver asks of an image
@@ -63,6 +63,8 @@ struct Entry {
   std::int64_t multiprocessors = 0;   // of the board; 0 of what is for any
   std::string strategy, parameters;   // "stream", "channels=64 ..."
   std::string origin;                 // where the choice comes from: "tuned", "by model"
+  std::string note;                   // the same in a line: for what, on which GPU, by which Rondo, when
+  double expected_ms = 0;             // as measured, or the model's estimate; 0: not known
   std::uint32_t executable = 0;       // part: an executable without images
   std::uint32_t self_test = kNoPart;  // part: a SelfTest
   std::vector<Code> codes;            // one at least

@@ -13,6 +13,7 @@
 #include "compiler/executable/serialise.h"
 #include "compiler/support/bytes.h"
 #include "compiler/support/hash.h"
+#include "compiler/support/locked_file.h"
 
 namespace rondo::package {
 namespace {
@@ -32,6 +33,7 @@ struct Mapping {
 };
 
 Result<Mapping> map_file(const std::string& path) {
+  if (Status status = may_open(path); !status) return status.error();
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file < 0) return cannot_open(path, errno);
   struct stat about = {};

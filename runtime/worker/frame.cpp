@@ -47,7 +47,7 @@ void write_error(ByteWriter& writer, const Error& error) {
 
 Error read_error(ByteReader& reader) {
   Error error;
-  error.kind = reader.one_of(ErrorKind::Internal);
+  error.kind = reader.one_of(ErrorKind::Memory);
   error.message = reader.text();
   error.hint = reader.text();
   return error;

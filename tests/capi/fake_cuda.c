@@ -48,6 +48,8 @@ static _Thread_local context* current;
 static fake_counts done;
 static int capability = 90;
 static char last_image[64];
+static int refusal;     /* of cubins */
+static void* last_host; /* memory */
 static size_t lost_bytes;
 
 /* The counter as it is then. */
@@ -155,7 +157,7 @@ int cuMemAlloc_v2(uint64_t* at, size_t bytes) {
 int cuMemFree_v2(uint64_t at) { return free((void*)(uintptr_t)at), SUCCESS; }
 int cuMemHostAlloc(void** at, size_t bytes, unsigned flags) {
   counted(&done.allocations, 1);
-  return (void)flags, *at = malloc(bytes), SUCCESS;
+  return (void)flags, last_host = *at = malloc(bytes), SUCCESS;
 }
 int cuMemFreeHost(void* at) { return free(at), SUCCESS; }
 int cuMemcpyHtoDAsync_v2(uint64_t to, const void* from, size_t bytes, stream* on) {
@@ -185,6 +187,7 @@ int cuMemsetD32Async(uint64_t to, unsigned value, size_t count, stream* on) {
 
 int cuModuleLoadData(module** made, const void* image) {
   if (current == NULL) return INVALID_CONTEXT;
+  if (refusal != 0 && memcmp(image, "\177ELF", 4) == 0) return refusal;
   pthread_mutex_lock(&mutex);
   memcpy(last_image, image, sizeof last_image);
   pthread_mutex_unlock(&mutex);
@@ -371,9 +374,12 @@ static int end_capture(void* on, void** made) { return cuStreamEndCapture(on, (g
 static int launch_graph(void* of, void* on) { return cuGraphLaunch(of, on); }
 static void set_capability(int value) { capability = value; }
 static const char* image_of(void) { return last_image; }
+static void refuse_cubins(int code) { refusal = code; }
+static int* host_word(void) { return last_host; }
 
 fake_cuda* fake_cuda_functions(void) {
-  static fake_cuda functions = {counts,        current_context, set_current,  context_of,     new_stream,
-                                begin_capture, end_capture,     launch_graph, set_capability, image_of};
+  static fake_cuda functions = {counts,         current_context, set_current,   context_of,
+                                new_stream,     begin_capture,   end_capture,   launch_graph,
+                                set_capability, image_of,        refuse_cubins, host_word};
   return &functions;
 }

@@ -29,6 +29,8 @@ typedef struct {
   int (*launch_graph)(void* graph, void* stream);
   void (*set_capability)(int capability); /* 90 and more; of contexts that are made from now on */
   const char* (*image)(void);             /* the first 64 bytes of the image that was loaded last */
+  void (*refuse_cubins)(int code); /* what cuModuleLoadData says of each from now on; 0: it loads them */
+  int* (*host_word)(void);         /* the host memory that was allocated last */
 } fake_cuda;
 
 fake_cuda* fake_cuda_functions(void);

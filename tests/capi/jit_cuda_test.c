@@ -69,12 +69,11 @@ static void launch_again(const rondo_plan* plan, const rondo_launch_args* args, 
   CHECK(after.allocations == before.allocations && after.waits == before.waits);
 }
 
-/* Launches a plan over memory of its own; what a launch does beside launching is nothing. */
-static void launch(const rondo_plan* plan) {
+/* Memory for a launch of a plan: all its tensors, of which there are at most MOST. */
+static rondo_launch_args new_args(const rondo_plan* plan, rondo_tensor* tensors) {
   rondo_plan_info info = {.struct_size = sizeof info};
   OK(rondo_plan_get_info(plan, &info));
-  rondo_tensor tensors[MOST];
-  memset(tensors, 0, sizeof tensors);
+  memset(tensors, 0, MOST * sizeof *tensors);
   for (int32_t i = 0; i < info.tensors; ++i) {
     rondo_tensor_info tensor = {.struct_size = sizeof tensor};
     OK(rondo_plan_get_tensor(plan, i, &tensor));
@@ -89,6 +88,18 @@ static void launch(const rondo_plan* plan) {
   args.time = T;
   OK(rondo_plan_workspace_bytes(plan, B, T, &args.workspace_bytes));
   args.workspace = aligned_alloc(256, (size_t)(args.workspace_bytes / 256 + 1) * 256);
+  return args;
+}
+
+static void free_args(rondo_launch_args* args) {
+  for (size_t i = 0; i < args->tensor_count; ++i) free(args->tensors[i].data);
+  free(args->workspace);
+}
+
+/* Launches a plan over memory of its own; what a launch does beside launching is nothing. */
+static void launch(const rondo_plan* plan) {
+  rondo_tensor tensors[MOST];
+  rondo_launch_args args = new_args(plan, tensors);
   const fake_counts before = cuda->counts();
   OK(rondo_launch(plan, &args));
   const fake_counts after = cuda->counts();
@@ -98,8 +109,29 @@ static void launch(const rondo_plan* plan) {
   OK(rondo_plan_check(plan));
   tensors[0].bytes -= 1;
   FAILS(rondo_launch(plan, &args), RONDO_ERROR_INPUT, "needs");
-  for (int32_t i = 0; i < info.tensors; ++i) free(tensors[i].data);
-  free(args.workspace);
+  FAILS(rondo_plan_prepare(plan, &args), RONDO_ERROR_INPUT, "needs");
+  free_args(&args);
+}
+
+/* What a kernel says that has waited in vain is told by launches until it was asked for, and then no more. */
+static void test_giving_up(void) {
+  rondo_cell* cell = shipped("lstm");
+  const rondo_problem problem = small(RONDO_PASS_FORWARD);
+  rondo_plan_options options = {.struct_size = sizeof options, .strategy = "persistent"};
+  rondo_plan* plan = NULL;
+  if (OK(rondo_plan_create(context, cell, &problem, &options, &plan))) {
+    rondo_tensor tensors[MOST];
+    rondo_launch_args args = new_args(plan, tensors);
+    OK(rondo_launch(plan, &args));
+    *cuda->host_word() = 1; /* the plan's status word, as its kernel would write it */
+    for (int i = 0; i < 2; ++i) FAILS(rondo_launch(plan, &args), RONDO_ERROR_DEVICE, "gave up");
+    FAILS(rondo_plan_check(plan), RONDO_ERROR_DEVICE, "gave up");
+    OK(rondo_plan_check(plan));
+    OK(rondo_launch(plan, &args));
+    free_args(&args);
+    OK(rondo_plan_destroy(plan));
+  }
+  OK(rondo_cell_destroy(cell));
 }
 
 static void test_by_model(void) {
@@ -133,6 +165,24 @@ static void test_by_model(void) {
   OK(rondo_cell_destroy(cell));
 }
 
+/* That the database at `path`, which is open, holds a kernel. Its file is not read beside it: closing it
+ * would drop the locks that the database holds on it. */
+static void check_kernels(const char* path, const char* folder) {
+  char other[128];
+  snprintf(other, sizeof other, "%s/other.db", folder);
+  rondo_database_options where = {.struct_size = sizeof where, .path = other};
+  rondo_database* into = NULL;
+  OK(rondo_database_open(&where, &into));
+  FAILS(rondo_database_import(into, path, NULL), RONDO_ERROR_INPUT, "which is open");
+  rondo_cell_options text = {.struct_size = sizeof text, .path = path};
+  rondo_cell* cell = NULL;
+  FAILS(rondo_cell_create(&text, &cell, NULL), RONDO_ERROR_INPUT, "which is open");
+  rondo_merge_report merged = {.struct_size = sizeof merged};
+  OK(rondo_database_merge(into, path, &merged));
+  CHECK(merged.kernels == 1);
+  OK(rondo_database_destroy(into));
+}
+
 static void test_recorded(const char* folder) {
   char path[128];
   snprintf(path, sizeof path, "%s/tuning.db", folder);
@@ -145,6 +195,10 @@ static void test_recorded(const char* folder) {
   OK(rondo_database_open(&where, &options.database));
   FAILS(rondo_plan_create(context, cell, &problem, &options, &plan), RONDO_ERROR_MISSING,
         "nothing that serves");
+  options.choose = RONDO_CHOOSE_MODEL; /* whose kernels are kept too */
+  OK(rondo_plan_create(context, cell, &problem, &options, &plan));
+  OK(rondo_plan_destroy(plan));
+  check_kernels(path, folder);
   options.choose = RONDO_CHOOSE_DEFAULT;
   options.strict = 1;
   FAILS(rondo_plan_create(context, cell, &problem, &options, &plan), RONDO_ERROR_MISSING, "verified");
@@ -311,6 +365,17 @@ static void test_notes(const char* folder) {
   rondo_merge_report merged = {.struct_size = sizeof merged};
   OK(rondo_database_import(options.database, record, &merged));
   CHECK(merged.trials == 1 && merged.best == 1);
+  OK(rondo_database_destroy(options.database));
+  where.read_only = 1; /* all is as below, and nothing of it is kept */
+  OK(rondo_database_open(&where, &options.database));
+  notes = 0;
+  logged[0] = '\0';
+  OK(rondo_plan_create(context, cell, &problem, &options, &plan));
+  OK(rondo_plan_destroy(plan));
+  CHECK(notes == 2 && strstr(logged, "not kept") != NULL && strstr(logged, "it is passed over") != NULL);
+  OK(rondo_database_destroy(options.database));
+  where.read_only = 0;
+  OK(rondo_database_open(&where, &options.database));
   for (int i = 0; i < 2; ++i) {
     notes = 0;
     logged[0] = '\0';
@@ -338,6 +403,7 @@ int main(int argc, char** argv) {
   options.log_user = &notes;
   if (OK(rondo_context_create(&options, &context))) {
     test_by_model();
+    test_giving_up();
     test_recorded(folder);
     test_training();
     test_tuning(argv[2]);

@@ -326,6 +326,7 @@ static void test_wrong_tensors(rondo_plan* plan) {
   OK(launch(plan, &c));
   OK(rondo_plan_prepare(plan, &c.args));
   c.args.time = 0;
+  FAILS(rondo_plan_prepare(plan, &c.args), RONDO_ERROR_INPUT, "T");
   FAILS(rondo_plan_prepare(NULL, &c.args), RONDO_ERROR_INPUT, "NULL");
   FAILS(rondo_plan_prepare(plan, NULL), RONDO_ERROR_INPUT, "NULL");
   free(b);

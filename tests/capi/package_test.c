@@ -54,6 +54,7 @@ static void lists_what_it_holds(void) {
     OK(rondo_package_get_entry(package, i, &entry));
     CHECK(strcmp(entry.cell, "paragru") == 0);
     CHECK(entry.dim == 64 && entry.heads == 2);
+    CHECK(strcmp(entry.note, "best by the model of a board") == 0 && entry.expected_ms == 0.25);
     backward += strcmp(entry.pass, "bw") == 0;
   }
   CHECK(backward == 1);
@@ -82,6 +83,7 @@ static void expect_image(int capability, const char* begins) {
     OK(rondo_plan_get_info(plan, &info));
     CHECK(strcmp(info.origin, "package") == 0);
     CHECK(strcmp(info.cell, "paragru") == 0);
+    CHECK(strstr(info.note, "best by the model of a board") != NULL && info.expected_ms == 0.25);
   }
   OK(rondo_plan_destroy(plan));
   OK(rondo_context_destroy(context));
@@ -95,6 +97,24 @@ static void takes_the_image_of_the_gpu(void) {
   expect_image(100, ".version for sm_80");
   expect_image(120, ".version for sm_80");
   expect_image(75, NULL);
+}
+
+/* A cubin that the driver refuses gives way to the PTX: it is of a compiler that is newer than the driver. */
+static void passes_over_what_the_driver_refuses(void) {
+  const int codes[] = {200, 209, 218, 222, 300}; /* no image, none for this GPU, PTX, its version, source */
+  for (size_t i = 0; i < sizeof codes / sizeof codes[0]; ++i) {
+    cuda->refuse_cubins(codes[i]);
+    expect_image(90, ".version for sm_80");
+  }
+  cuda->refuse_cubins(2); /* out of memory, which PTX does not mend */
+  rondo_package* package = sample();
+  rondo_context* context = context_of(90);
+  const rondo_package_query query = query_of("fw", 2, 16);
+  rondo_plan* plan = NULL;
+  FAILS(rondo_package_plan(package, context, &query, &plan), RONDO_ERROR_DEVICE, "memory");
+  OK(rondo_context_destroy(context));
+  OK(rondo_package_destroy(package));
+  cuda->refuse_cubins(0);
 }
 
 static void takes_the_nearest_shape(void) {
@@ -359,7 +379,7 @@ static void the_wrapper_does_the_same(void) {
   const void* data = sample_package(&bytes);
   cuda->set_capability(90);
   const char* faults = faults_of_wrapper(data, bytes);
-  if (faults[0] != '\0') fprintf(stderr, "rondo.hpp: %s", faults);
+  if (faults[0] != '\0') fprintf(stderr, "package.hpp: %s", faults);
   CHECK(faults[0] == '\0');
 }
 
@@ -369,6 +389,7 @@ int main(int argc, char** argv) {
   setenv("RONDO_LIBCUDA", argv[1], 1);
   lists_what_it_holds();
   takes_the_image_of_the_gpu();
+  passes_over_what_the_driver_refuses();
   takes_the_nearest_shape();
   passes_over_what_does_not_fit();
   launches_its_kernels();

@@ -1,7 +1,6 @@
 #include "tests/capi/package_wrapper.h"
 
-#define RONDO_LAUNCH_ONLY
-#include <rondo/rondo.hpp>
+#include <rondo/package.hpp>
 #include <string>
 
 #include "tests/capi/faults.h"

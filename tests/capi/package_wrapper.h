@@ -1,4 +1,4 @@
-/* The class Package of rondo.hpp over a package in memory, for a test in C. */
+/* The class Package of package.hpp over a package in memory, for a test in C. */
 #ifndef RONDO_TESTS_CAPI_PACKAGE_WRAPPER_H
 #define RONDO_TESTS_CAPI_PACKAGE_WRAPPER_H
 

@@ -80,8 +80,7 @@ def check_static(static, folder, listed, source, compiler, fake):
 
 # A program with a C++ runtime of its own, statically linked: the library's must not be in its way.
 CPP_PROGRAM = r"""
-#define RONDO_LAUNCH_ONLY
-#include <rondo/rondo.hpp>
+#include <rondo/package.hpp>
 #include <stdexcept>
 #include <string>
 int main() {

@@ -132,6 +132,9 @@ class SimulatedWork final : public capi::Work {
     SimulatorSink sink(executable_, plan_, batch, time);
     return launcher_.launch(sink, bindings, batch, time);
   }
+  Status prepare(const executable::Bindings& bindings, std::int64_t batch, std::int64_t time) const override {
+    return launcher_.check_call(bindings, batch, time);
+  }
   Status copy(void*, Address target, Address source, std::int64_t bytes) const override {
     std::memcpy(reinterpret_cast<void*>(target), reinterpret_cast<const void*>(source),
                 static_cast<std::size_t>(bytes));

@@ -85,7 +85,8 @@ std::string sample_package() {
   package::Kernels kernels;
   kernels.executable = sample_executable();
   for (executable::Image& image : kernels.executable.images) image.seal();
-  kernels.entry = package::entry_of(kernels.executable.identity, "sm_90", "by model");
+  kernels.entry = package::entry_of(kernels.executable.identity, "sm_90");
+  kernels.entry.origin = "by model";
   kernels.self_test = sample_self_test();
   package::PackageWriter writer;
   (void)writer.add(kernels);

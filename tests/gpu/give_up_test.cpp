@@ -59,12 +59,16 @@ TEST_P(GiveUp, ThePlanSaysSoAndTheGpuGoesOn) {
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
     EXPECT_GT(taken.count(), 3);
     EXPECT_LT(taken.count(), 12);
-    const Status status = by_next_launch ? work.run(0) : (*silent)->check();
-    ASSERT_FALSE(status.ok());
-    EXPECT_EQ(status.error().kind, ErrorKind::Device);
-    EXPECT_NE(status.error().message.find("lstm_persistent_fw waited more than 4 s for each other"),
-              std::string::npos)
-        << status.error().message;
+    std::vector<Status> said;
+    if (by_next_launch) said = {work.run(0), work.run(0)};
+    said.push_back((*silent)->check());
+    for (const Status& status : said) {
+      ASSERT_FALSE(status.ok());
+      EXPECT_EQ(status.error().kind, ErrorKind::Device);
+      EXPECT_NE(status.error().message.find("lstm_persistent_fw waited more than 4 s for each other"),
+                std::string::npos)
+          << status.error().message;
+    }
     EXPECT_TRUE((*silent)->check().ok()) << "said twice";
   }
   // In the workspace that the launch above has left.

@@ -11,6 +11,8 @@
 #include <filesystem>
 #include <thread>
 
+#include "compiler/support/locked_file.h"
+
 namespace rondo {
 namespace {
 
@@ -47,6 +49,27 @@ TEST_F(TextFile, ErrorsNameTheFile) {
   ASSERT_FALSE(nowhere.ok());
   EXPECT_EQ(nowhere.error().kind, ErrorKind::Input);
   EXPECT_NE(nowhere.error().message.find("no/such/folder'"), std::string::npos) << nowhere.error().message;
+}
+
+// Closing it would drop the locks that the process holds on it.
+TEST_F(TextFile, WhatIsLockedIsNotOpened) {
+  ASSERT_TRUE(write_text_file(path("data"), "text").ok());
+  ASSERT_TRUE(write_text_file(path("data-wal"), "log").ok());
+  ASSERT_TRUE(write_text_file(path("data-other"), "other").ok());
+  std::filesystem::create_symlink(path("data"), path("link"));
+  {
+    const LockedFile once(path("data")), twice(path("data"));
+    { const LockedFile thrice(path("data")); }
+    for (const char* name : {"data", "data-wal", "link"}) {
+      const auto text = read_text_file(path(name));
+      ASSERT_FALSE(text.ok()) << name;
+      EXPECT_EQ(text.error().kind, ErrorKind::Input);
+      EXPECT_NE(text.error().message.find("part of the database '" + path("data") + "'"), std::string::npos)
+          << text.error().message;
+    }
+    EXPECT_TRUE(read_text_file(path("data-other")).ok());
+  }
+  for (const char* name : {"data", "data-wal", "link"}) EXPECT_TRUE(read_text_file(path(name)).ok()) << name;
 }
 
 TEST_F(TextFile, ReadingIsBounded) {

@@ -12,18 +12,27 @@ namespace {
 
 using nlohmann::json;
 
-// Of a search by the model alone, by parameters.
-std::map<std::string, json> tuned(const std::string& file, const std::vector<std::string>& more) {
-  std::vector<std::string> words = {"tune", "mingru",    "--shape", "B=2,T=16,D=64", "--db", file, "--budget",
-                                    "2s",   "--workers", "1",       "--json"};
-  words.insert(words.end(), more.begin(), more.end());
-  const Outcome outcome = rondo(words);
-  EXPECT_EQ(outcome.status, 0) << outcome.err;
-  std::map<std::string, json> times;
-  const json passes = json::parse(outcome.out)["passes"];
-  for (const json& row : passes[0]["rows"])
-    times[row["strategy"].get<std::string>() + row["parameters"].dump()] = row["model_ms"];
-  return times;
+// A search by the model alone. It ends by itself once it has enough candidates, so how many it tries does not
+// depend on the machine's speed.
+struct Searched {
+  const Folder folder;
+  const std::string database = folder.path("t.db");
+  std::map<std::string, json> model_ms;  // by strategy and parameters
+
+  Searched() {
+    const Outcome outcome = rondo({"tune", "mingru", "--shape", "B=2,T=16,D=64", "--db", database, "--budget",
+                                   "600s", "--workers", "1", "--json"});
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    const json passes = json::parse(outcome.out)["passes"];
+    for (const json& row : passes[0]["rows"])
+      model_ms[row["strategy"].get<std::string>() + row["parameters"].dump()] = row["model_ms"];
+  }
+};
+
+// One search serves all tests.
+const Searched& searched() {
+  static const Searched result;
+  return result;
 }
 
 json shown(const std::string& file) {
@@ -33,11 +42,9 @@ json shown(const std::string& file) {
 }
 
 TEST(ModelsTimes, AreThoseOfTheSearch) {
-  const Folder folder;
-  const std::string file = folder.path("t.db");
-  const std::map<std::string, json> of_search = tuned(file, {});
+  const std::map<std::string, json>& of_search = searched().model_ms;
   ASSERT_GT(of_search.size(), 1U);
-  const json problems = shown(file);
+  const json problems = shown(searched().database);
   ASSERT_EQ(problems.size(), 1U);
   ASSERT_FALSE(problems[0]["trials"].empty());
   for (const json& trial : problems[0]["trials"]) {
@@ -45,16 +52,14 @@ TEST(ModelsTimes, AreThoseOfTheSearch) {
     ASSERT_NE(row, of_search.end()) << trial;
     EXPECT_NEAR(trial["model_ms"].get<double>(), row->second.get<double>(), 1e-9) << trial;
   }
-  const std::string text = rondo({"db", "show", "mingru", "--db", file}).out;
+  const std::string text = rondo({"db", "show", "mingru", "--db", searched().database}).out;
   EXPECT_NE(text.find(" model 0.0"), std::string::npos) << text;
 }
 
 // What a search has recorded, changed and imported into another database; its trials.
 json imported(const Folder& folder, const std::function<void(json&)>& change) {
-  const std::string file = folder.path("t.db"), changed = folder.path("changed.json"),
-                    other = folder.path("other.db");
-  tuned(file, {});
-  const Outcome exported = rondo({"db", "export", "--db", file});
+  const std::string changed = folder.path("changed.json"), other = folder.path("other.db");
+  const Outcome exported = rondo({"db", "export", "--db", searched().database});
   EXPECT_EQ(exported.status, 0) << exported.err;
   json contents = json::parse(exported.out);
   EXPECT_FALSE(contents["problems"][0]["trials"].empty());

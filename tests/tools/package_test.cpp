@@ -199,6 +199,8 @@ class TunedPackages : public Packages {
     trial.verified = true;
     trial.median_ms = 1;
     trial.cubin_key = code->code;
+    trial.rondo_version = "0.0.9";
+    trial.created_at = 1795132800;  // 2026-11-20
     const auto id = database.record_trial(database.upsert_problem(key).value(), trial);
     ASSERT_TRUE(database.set_best(*id, db::Replace::Always).ok());
     parameters_ = schedule::print(second.parameters);
@@ -214,6 +216,8 @@ TEST_F(TunedPackages, NeedNoCompilerWhereTheDatabaseHasTheCode) {
   const json entries = json::parse(built.out)["entries"];
   ASSERT_EQ(entries.size(), 1U);
   EXPECT_EQ(entries[0]["origin"], "tuned");
+  EXPECT_EQ(entries[0]["note"], "tuned for this problem by rondo 0.0.9 on 2026-11-20");
+  EXPECT_EQ(entries[0]["expected_ms"], 1);
   EXPECT_EQ(entries[0]["parameters"], parameters_);
   const Outcome none = rondo(build({"--no-db", "-o", own_.path("n.rondo")}), bare);
   EXPECT_EQ(none.status, 4) << none.err;
@@ -267,6 +271,7 @@ TEST_F(TunedPackages, TakeTheirChoicesFromALockFile) {
   ASSERT_EQ(built.status, 0) << built.err;
   const json entry = json::parse(built.out)["entries"][0];
   EXPECT_EQ(entry["origin"], "pinned");
+  EXPECT_EQ(entry["note"], "pinned by 'fleet.lock' for this problem, tuned by rondo 0.0.9");
   EXPECT_EQ(entry["parameters"], parameters_);
   EXPECT_EQ(
       rondo(build({"--lock", lock, "--no-db", "--ptx", "none", "-o", own_.path("m.rondo")}, "sm_80")).status,

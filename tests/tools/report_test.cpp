@@ -12,10 +12,11 @@ namespace rondo::tools {
 namespace {
 
 const std::map<ErrorKind, int>& documented() {
-  static const std::map<ErrorKind, int> statuses = {
-      {ErrorKind::Input, 2},    {ErrorKind::Unsupported, 3}, {ErrorKind::Missing, 4},
-      {ErrorKind::Database, 5}, {ErrorKind::Device, 6},      {ErrorKind::Compile, 7},
-      {ErrorKind::Wrong, 8},    {ErrorKind::Internal, 70},   {ErrorKind::Cancelled, 130}};
+  static const std::map<ErrorKind, int> statuses = {{ErrorKind::Input, 2},   {ErrorKind::Unsupported, 3},
+                                                    {ErrorKind::Missing, 4}, {ErrorKind::Database, 5},
+                                                    {ErrorKind::Device, 6},  {ErrorKind::Compile, 7},
+                                                    {ErrorKind::Wrong, 8},   {ErrorKind::Internal, 70},
+                                                    {ErrorKind::Memory, 71}, {ErrorKind::Cancelled, 130}};
   return statuses;
 }
 

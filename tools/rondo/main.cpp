@@ -52,8 +52,9 @@ int main(int argc, char** argv) {
   try {
     return rondo::tools::main_of(argc, argv);
   } catch (const std::bad_alloc&) {
-    rondo::tools::report({rondo::ErrorKind::Input, "out of memory", "take a smaller shape"}, false);
-    return 2;
+    const rondo::Error error{rondo::ErrorKind::Memory, "out of memory", "take a smaller shape"};
+    rondo::tools::report(error, false);
+    return rondo::tools::exit_status(error.kind);
   } catch (const std::exception& error) {
     rondo::tools::report({rondo::ErrorKind::Internal, error.what(), ""}, false);
   } catch (...) {

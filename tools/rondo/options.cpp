@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char* kExitCodes =
     "exit status: 0 done, 2 bad input, 3 unsupported, 4 something is missing, 5 database, 6 GPU,\n"
-    "7 compiler, 8 wrong results, 70 defect of Rondo, 130 cancelled. See docs/command-line.md.";
+    "7 compiler, 8 wrong results, 70 defect of Rondo, 71 memory, 130 cancelled. See docs/command-line.md.";
 
 // What a command changes of the cells that it is given.
 void add_changes(CLI::App& app, Options& o) {

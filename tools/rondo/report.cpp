@@ -21,6 +21,7 @@ int exit_status(ErrorKind kind) {
     case ErrorKind::Wrong: return 8;
     case ErrorKind::Cancelled: return 130;
     case ErrorKind::Internal: return 70;
+    case ErrorKind::Memory: return 71;
   }
   return 70;
 }
@@ -28,11 +29,11 @@ int exit_status(ErrorKind kind) {
 namespace {
 
 constexpr EnumText<ErrorKind> kErrorKinds[] = {
-    {ErrorKind::Input, "input"},      {ErrorKind::Unsupported, "unsupported"},
-    {ErrorKind::Missing, "missing"},  {ErrorKind::Database, "database"},
-    {ErrorKind::Device, "device"},    {ErrorKind::Compile, "compile"},
-    {ErrorKind::Wrong, "wrong"},      {ErrorKind::Cancelled, "cancelled"},
-    {ErrorKind::Internal, "internal"}};
+    {ErrorKind::Input, "input"},       {ErrorKind::Unsupported, "unsupported"},
+    {ErrorKind::Missing, "missing"},   {ErrorKind::Database, "database"},
+    {ErrorKind::Device, "device"},     {ErrorKind::Compile, "compile"},
+    {ErrorKind::Wrong, "wrong"},       {ErrorKind::Cancelled, "cancelled"},
+    {ErrorKind::Internal, "internal"}, {ErrorKind::Memory, "memory"}};
 static_assert(is_total(kErrorKinds));
 
 }  // namespace

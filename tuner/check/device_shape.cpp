@@ -301,7 +301,8 @@ Result<Verification> verify_at_shape(const step::Cell& cell, const schedule::Pro
   for (;;) {
     DeviceShape shape(cell, affordable, device, kernel, *loaded);
     if (Status status = shape.allocate(); !status) {
-      if (status.error().kind != ErrorKind::Device) return status.error();
+      const ErrorKind kind = status.error().kind;
+      if (kind != ErrorKind::Device && kind != ErrorKind::Memory) return status.error();
       if (cut(affordable.sizes, 0.5)) continue;
       return Error{ErrorKind::Unsupported, "no memory beside the kernel: " + status.error().message, ""};
     }

@@ -148,8 +148,10 @@ class Building {
     }
     kernels.entry = package::entry_of(
         kernels.executable.identity,
-        item.ptx ? fmt::format("compute_{}", target::compute_capability(problem.arch)) : problem.arch,
-        runtime::origin_name(choice->origin));
+        item.ptx ? fmt::format("compute_{}", target::compute_capability(problem.arch)) : problem.arch);
+    kernels.entry.origin = runtime::origin_name(choice->origin);
+    kernels.entry.note = choice->note;
+    kernels.entry.expected_ms = choice->expected_ms;
     if (!item.ptx) {
       kernels.entry.board = item.profile.name;
       kernels.entry.multiprocessors = item.profile.limits.sm_count;

@@ -21,6 +21,7 @@ class Trusting {
   Result<Choice> run() {
     runtime::ChooseOptions choosing;
     choosing.database = options_.database;
+    choosing.recorded = options_.recorded;
     choosing.shipped = options_.shipped;
     choosing.platform = &platform_;
     choosing.pinned = options_.pinned;
@@ -92,6 +93,7 @@ class Trusting {
   }
 
   Status keep(const TrustWork::Made& made, const TrustWork::Outcome& found) const {
+    if (!options_.keep) return Error{ErrorKind::Database, "the database is open for reading only", ""};
     if (options_.database != nullptr)
       return keep_verification(work_, made, platform_, problem_, found, *options_.database);
     if (!options_.create) return Error{ErrorKind::Missing, "there is no database", ""};

@@ -12,10 +12,12 @@
 namespace rondo::tuner {
 
 struct TrustOptions {
-  // Asked for choices. What is verified is kept there, through a connection of its own if this one only
-  // reads.
+  // Asked for choices and code. What is verified is kept there, through a connection of its own if this one
+  // only reads.
   db::Database* database = nullptr;
-  bool strict = false;                             // nothing is verified now: what has no proof is refused
+  bool keep = true;      // false: what is verified is kept nowhere
+  bool recorded = true;  // false: the database is asked for code alone, and the choice is the model's
+  bool strict = false;   // nothing is verified now: what has no proof is refused
   std::function<void(const std::string&)> note;    // remarks for people: what was verified, and what it cost
   int alignment = runtime::kFullAlignment;         // of the caller's tensors, see ChooseOptions
   const db::PinnedChoices* pinned = nullptr;       // every choice comes from there

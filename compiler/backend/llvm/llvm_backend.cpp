@@ -61,7 +61,7 @@ class LlvmBackend final : public Backend {
     Source source;
     for (const kernel::Kernel* kernel : kernels) source.features.merge(kernel::features_of(*kernel));
     if (target::Target{capability, false}.is_cpu())
-      source.text = host::emit(kernels);
+      source.text = host::emit(kernels, capability);
     else
       source.text = nvptx::emit(kernels, target_for(capability, source.features));
     return source;

@@ -44,13 +44,15 @@ PlanFacts facts_of(const runtime::Choice& choice) {
 
 PlanResult recorded(const std::shared_ptr<const Device>& device, const step::Cell& cell,
                     const schedule::Problem& problem, const ChoosePlan& how) {
-  db::Database* const database = how.how == RONDO_CHOOSE_MODEL ? nullptr : how.database.get();
+  db::Database* const database = how.database.get();
   if (how.how == RONDO_CHOOSE_RECORDED && database == nullptr)
     return Error{ErrorKind::Input, "a recorded choice needs a database", "set rondo_plan_options.database"};
   const Result<tuner::Machine> machine = machine_of(*device, database);
   if (!machine) return machine.error();
   tuner::TrustOptions trust;
   trust.database = database;
+  trust.keep = database == nullptr || database->access() == db::Access::ReadWrite;
+  trust.recorded = how.how != RONDO_CHOOSE_MODEL;
   trust.strict = how.strict;
   trust.note = device->note;
   trust.alignment = how.alignment;

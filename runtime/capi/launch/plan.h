@@ -31,10 +31,9 @@ class Work {
     (void)batch, (void)time;
     return success();
   }
-  virtual Status prepare(const executable::Bindings& bindings, std::int64_t batch, std::int64_t time) const {
-    (void)bindings, (void)batch, (void)time;
-    return success();
-  }
+  // Does ahead what it can of such launches; the errors of launch() in what is given.
+  virtual Status prepare(const executable::Bindings& bindings, std::int64_t batch,
+                         std::int64_t time) const = 0;
   // Copies after what the stream has to do before.
   virtual Status copy(void* stream, executable::Address target, executable::Address source,
                       std::int64_t bytes) const = 0;

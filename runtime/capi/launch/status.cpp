@@ -37,6 +37,7 @@ rondo_status status_of(ErrorKind kind) {
     case ErrorKind::Wrong: return RONDO_ERROR_WRONG;
     case ErrorKind::Cancelled: return RONDO_ERROR_CANCELLED;
     case ErrorKind::Internal: return RONDO_ERROR_INTERNAL;
+    case ErrorKind::Memory: return RONDO_ERROR_MEMORY;
   }
   return RONDO_ERROR_INTERNAL;
 }

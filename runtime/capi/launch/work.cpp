@@ -40,8 +40,7 @@ class CudaWork final : public Work {
   Status prepare(const Bindings& bindings, std::int64_t batch, std::int64_t time) const override {
     const auto current = runtime::ScopedCurrent::enter(*device_->cuda);
     if (!current) return current.error();
-    plan_->prepare(bindings, batch, time);
-    return success();
+    return plan_->prepare(bindings, batch, time);
   }
 
   Status copy(void* stream, Address target, Address source, std::int64_t bytes) const override {
@@ -69,6 +68,9 @@ class HostWork final : public Work {
   }
   Status launch(void*, const Bindings& bindings, std::int64_t batch, std::int64_t time) const override {
     return launcher_.launch(*sink_, bindings, batch, time);
+  }
+  Status prepare(const Bindings& bindings, std::int64_t batch, std::int64_t time) const override {
+    return launcher_.check_call(bindings, batch, time);
   }
   Status copy(void*, Address target, Address source, std::int64_t bytes) const override {
     std::memmove(reinterpret_cast<void*>(target), reinterpret_cast<const void*>(source),

@@ -52,6 +52,8 @@ rondo_package_entry describe(const package::Entry& entry) {
   info.strategy = entry.strategy.c_str();
   info.parameters = entry.parameters.c_str();
   info.origin = entry.origin.c_str();
+  info.note = entry.note.c_str();
+  info.expected_ms = entry.expected_ms;
   info.batch = entry.batch;
   info.time = entry.time;
   info.heads = entry.heads;
@@ -115,9 +117,11 @@ Result<std::unique_ptr<PlanObject>> load(const Found& found, const package::Sele
   const package::Entry& entry = found.package->index().entries[selected.entry];
   PlanFacts facts;
   facts.origin = "package";
-  facts.note = fmt::format(
-      "{} for {} of {}: {}, chosen for {}", executable::image_kind_name(executable->images.front().kind),
-      executable->images.front().target, found.package->origin(), entry.origin, package::describe(entry));
+  facts.note = fmt::format("{} for {} of {}, chosen for {}: {}",
+                           executable::image_kind_name(executable->images.front().kind),
+                           executable->images.front().target, found.package->origin(),
+                           package::describe(entry), entry.note.empty() ? entry.origin : entry.note);
+  facts.expected_ms = entry.expected_ms;
   auto plan = load_plan(found.device, *executable, std::move(facts));
   if (!plan) return plan;
   if (Status status = (*plan)->work->check_fits(found.batch, found.time); !status) return status.error();

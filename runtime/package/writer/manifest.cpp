@@ -66,6 +66,8 @@ ordered_json entry_json(const Index& index, const Entry& e, const std::map<std::
                        {"strategy", e.strategy},
                        {"parameters", e.parameters},
                        {"origin", e.origin},
+                       {"note", e.note},
+                       {"expected_ms", e.expected_ms},
                        {"executable", part_json(index, e.executable)},
                        {"code", ordered_json::array()}};
   for (const Code& code : e.codes) json["code"].push_back(code_json(index, code));

@@ -64,7 +64,7 @@ std::string file_of(Index& index, const std::vector<const std::string*>& parts) 
 
 }  // namespace
 
-Entry entry_of(const executable::Identity& identity, const std::string& arch, const std::string& origin) {
+Entry entry_of(const executable::Identity& identity, const std::string& arch) {
   Entry entry;
   entry.cell = identity.cell_name;
   entry.cell_hash = identity.cell_hash;
@@ -78,7 +78,6 @@ Entry entry_of(const executable::Identity& identity, const std::string& arch, co
   entry.arch = arch;
   entry.strategy = identity.strategy;
   entry.parameters = identity.parameters;
-  entry.origin = origin;
   return entry;
 }
 

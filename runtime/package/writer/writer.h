@@ -21,7 +21,7 @@ struct Kernels {
   std::optional<SelfTest> self_test;
 };
 // Entry of an executable's identity, for a choice made for `arch`, on any board of it.
-Entry entry_of(const executable::Identity& identity, const std::string& arch, const std::string& origin);
+Entry entry_of(const executable::Identity& identity, const std::string& arch);
 
 class PackageWriter {
  public:

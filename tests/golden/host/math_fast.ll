@@ -159,8 +159,8 @@ define internal <32 x float> @host_rsqrt_32(<32 x float> %x) alwaysinline {
   ret <32 x float> %y
 }
 
-; 1/x, 1 ulp, for x between 2^-125 and 2^125: the machine's estimate and a Newton step, if it has one (AVX-512: 14 bits; AVX:
-; 12 bits, 3 ulp then).
+; 1/x, 1 ulp, for x between 2^-125 and 2^125: the machine's estimate, if it has one, and a Newton step (AVX-512: 14 bits) or
+; two (AVX2: 12 bits).
 define internal <32 x float> @host_rcp_near_32(<32 x float> %x) alwaysinline {
   %y = fdiv arcp ninf contract <32 x float> splat (float 1.0), %x
   ret <32 x float> %y

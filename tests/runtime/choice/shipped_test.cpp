@@ -75,7 +75,7 @@ TEST_F(Shipped, IsTakenWhereTheDatabaseHasNothing) {
     const Choice choice = chosen();
     EXPECT_EQ(choice.origin, ChoiceOrigin::Shipped);
     EXPECT_EQ(choice.parameters, behind(1.05).parameters);
-    EXPECT_EQ(choice.note, "shipped, verified on NVIDIA H200 by rondo 0.0.9");
+    EXPECT_EQ(choice.note, "shipped, verified on NVIDIA H200 by rondo 0.0.9 on 1970-01-01");
     EXPECT_DOUBLE_EQ(choice.expected_ms, 1);
     EXPECT_LT(choice.trial, 0) << "no trial of the database";
     EXPECT_EQ(label(choice), "shipped, not verified");
@@ -101,7 +101,8 @@ TEST_F(Shipped, TheNearestOfBothIsTakenAndTheUsersOfEqualOnes) {
   ship(cell_, at(problem_, 4, 256), behind(1.05));
   tune(at(problem_, 4, 4096), behind(1.1));
   EXPECT_EQ(chosen().origin, ChoiceOrigin::NearestShipped);
-  EXPECT_EQ(chosen().note, "shipped for B=4,T=256 on h200, verified on NVIDIA H200 by rondo 0.0.9");
+  EXPECT_EQ(chosen().note,
+            "shipped for B=4,T=256 on h200, verified on NVIDIA H200 by rondo 0.0.9 on 1970-01-01");
   tune(at(problem_, 4, 64), behind(1.2));
   EXPECT_EQ(chosen().origin, ChoiceOrigin::Nearest);
   EXPECT_EQ(chosen().parameters, behind(1.2).parameters);

@@ -1,12 +1,15 @@
-// A process that fork() made has none of the pool's threads: it computes alone, and it ends.
+// A pool that cannot have the threads it wants computes with those it gets. A process that fork() made has
+// none of them: it computes alone, and it ends.
 #include "runtime/host/thread_pool.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cstdlib>
+#include <fstream>
 #include <functional>
 
 namespace rondo::runtime {
@@ -55,6 +58,24 @@ TEST(ThreadPoolAfterFork, TheChildComputesAlone) {
     ASSERT_TRUE(computes(pool));
     ASSERT_EQ(child([&] { _exit(computes(pool) ? 0 : 1); }), 0);
   }
+}
+
+// Room for the stacks of a few threads only, so that the system refuses the others.
+bool computes_with_few_threads() {
+  constexpr int kWanted = 64;
+  constexpr rlim_t kRoom = 32 << 20;  // bytes; a stack has 2 MiB at least
+  std::ifstream file("/proc/self/statm");
+  rlim_t pages = 0;
+  file >> pages;
+  const rlim_t most = pages * static_cast<rlim_t>(sysconf(_SC_PAGESIZE)) + kRoom;
+  const rlimit limit{most, most};
+  if (setrlimit(RLIMIT_AS, &limit) != 0) return false;
+  ThreadPool pool(kWanted);
+  return pool.threads() < kWanted && computes(pool);
+}
+
+TEST(ThreadPool, ComputesWithTheThreadsThatTheSystemGives) {
+  EXPECT_EQ(child([] { _exit(computes_with_few_threads() ? 0 : 1); }), 0);
 }
 
 // exit() destroys what is static, the shared pool among it, whose threads the child does not have.

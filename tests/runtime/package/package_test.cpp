@@ -8,6 +8,7 @@
 #include <fstream>
 #include <random>
 
+#include "compiler/support/locked_file.h"
 #include "tests/runtime/package/packages.h"
 
 namespace rondo::package {
@@ -69,6 +70,12 @@ TEST(Package, OfAFileAndOfMemoryAreOne) {
   EXPECT_EQ(file->index(), Package::from_memory(bytes, "a test")->index());
   EXPECT_EQ(file->hash(), Package::from_memory(bytes, "a test")->hash());
   const Package copy = *file;
+  {
+    const LockedFile database(path);
+    const Result<Package> locked = Package::open(path);
+    ASSERT_FALSE(locked.ok()) << "closing it would drop the locks that SQLite holds on it";
+    EXPECT_EQ(locked.error().kind, ErrorKind::Input);
+  }
   std::remove(path.c_str());
   EXPECT_TRUE(copy.verify().ok()) << "a mapped file stays readable when its name is gone";
   EXPECT_EQ(Package::open(path).error().kind, ErrorKind::Missing);

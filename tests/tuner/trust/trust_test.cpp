@@ -93,8 +93,12 @@ class Trust : public ::testing::Test {
     ASSERT_TRUE(database_->set_best(*recorded, db::Replace::Always).ok());
   }
   Result<Choice> trusted(FakeWork& work, const db::Platform& platform = kHere, bool strict = false) {
-    TrustOptions options{database_.get(), strict,
-                         [this](const std::string& text) { notes_.push_back(text); }};
+    TrustOptions options;
+    options.database = database_.get();
+    options.keep = keep_;
+    options.recorded = recorded_;
+    options.strict = strict;
+    options.note = [this](const std::string& text) { notes_.push_back(text); };
     options.shipped = shipped_ ? &*shipped_ : nullptr;
     options.create = create_;
     notes_.clear();
@@ -108,6 +112,7 @@ class Trust : public ::testing::Test {
   schedule::Problem problem_ = rondo::testing::problem_of(schedule::Pass::Forward);
   std::filesystem::path folder_;
   std::unique_ptr<db::Database> database_;
+  bool keep_ = true, recorded_ = true;
   std::vector<schedule::Parameters> points_;
   std::vector<std::string> notes_;
   std::optional<runtime::ShippedLayer> shipped_;
@@ -331,6 +336,32 @@ TEST_F(Trust, TheProofIsKeptThroughAReadersDatabase) {
   EXPECT_EQ(gpu.verified, 0);
 }
 
+// Who opens the database for reading alone, and means it.
+TEST_F(Trust, NothingIsKeptWhereItMustNot) {
+  record(points_[0], 1);
+  keep_ = false;
+  FakeWork gpu = work();
+  for (int use = 0; use < 2; ++use) {
+    const Result<Choice> choice = trusted(gpu);
+    ASSERT_TRUE(choice.ok());
+    EXPECT_EQ(choice->origin, ChoiceOrigin::Tuned);
+    EXPECT_EQ(gpu.verified, 1);
+    EXPECT_EQ(gpu.kept_in, "");
+    ASSERT_EQ(notes_.size(), 1u);
+    EXPECT_NE(notes_[0].find("the database is open for reading only"), std::string::npos) << notes_[0];
+  }
+}
+
+TEST_F(Trust, WhatTheModelIsAskedForIsNoRecord) {
+  record(points_[0], 1);
+  recorded_ = false;
+  FakeWork gpu = work();
+  const Result<Choice> choice = trusted(gpu);
+  ASSERT_TRUE(choice.ok());
+  EXPECT_EQ(choice->origin, ChoiceOrigin::Model);
+  EXPECT_EQ(gpu.verified, 0);
+}
+
 TEST_F(Trust, AProofThatCannotBeKeptIsToldAndTheKernelRuns) {
   record(points_[0], 1);
   const std::string path = database_->path();
@@ -398,7 +429,7 @@ TEST_F(Trust, WhatIsShippedIsVerifiedOnFirstUseAndOnlyThen) {
   const Result<Choice> first = trusted(gpu);
   ASSERT_TRUE(first.ok()) << first.error().message;
   EXPECT_EQ(first->origin, ChoiceOrigin::Shipped);
-  EXPECT_EQ(first->note, "shipped, verified on NVIDIA H200 by rondo 0.0.9, verified here");
+  EXPECT_EQ(first->note, "shipped, verified on NVIDIA H200 by rondo 0.0.9 on 1970-01-01, verified here");
   EXPECT_EQ(gpu.verified, 1);
   ASSERT_EQ(notes_.size(), 1u);
   EXPECT_EQ(notes_[0].find("shipped, so verified on first use"), 0u) << notes_[0];

@@ -13,10 +13,15 @@ using namespace kernel;
 namespace {
 
 // Vectors as wide as the machine has them, and no calls of a C library that the code would need. A reciprocal
-// that may be one (host_rcp_near) is an estimate and a Newton step.
-constexpr const char* kAttributes =
-    "nounwind \"no-builtins\" \"prefer-vector-width\"=\"512\" \"min-legal-vector-width\"=\"512\" "
-    "\"reciprocal-estimates\"=\"vec-divf\"";
+// that may be one (host_rcp_near) is an estimate and a Newton step, and two steps where the estimate has 12
+// bits only (x86-64 without AVX-512): 1 / 1 is then 1, on which the ends of sigmoid and tanh depend.
+std::string attributes(int capability) {
+  const bool coarse = capability == 2 || capability == 3;
+  return fmt::format(
+      "nounwind \"no-builtins\" \"prefer-vector-width\"=\"512\" \"min-legal-vector-width\"=\"512\" "
+      "\"reciprocal-estimates\"=\"vec-divf{}\"",
+      coarse ? ":2" : "");
+}
 
 std::string comment(std::string_view text) {
   std::string lines;
@@ -34,7 +39,7 @@ std::string type_of(const Param& param) {
 
 // The function that is called: it fetches the arguments. What it calls is inlined, and knows which buffers
 // lie apart.
-std::string entry_text(const Kernel& kernel) {
+std::string entry_text(const Kernel& kernel, const std::string& attributes) {
   std::string text, list = "i32 %block, i32 %grid, ptr %shared";
   for (std::size_t i = 0; i < kernel.params.size(); ++i) {
     const std::string type = type_of(kernel.params[i]);
@@ -46,7 +51,7 @@ std::string entry_text(const Kernel& kernel) {
   return fmt::format(
       "define void @{0}(ptr %arguments, i32 %block, i32 %grid, ptr %shared) {1} {{\n{2}  call void "
       "@{0}.block({3})\n  ret void\n}}\n",
-      kernel.name, kAttributes, text, list);
+      kernel.name, attributes, text, list);
 }
 
 std::string parameter(const Kernel& kernel, const Param& param) {
@@ -65,7 +70,8 @@ bool streams(const Kernel& kernel) {
   return any;
 }
 
-std::string kernel_text(const Kernel& kernel, VectorHelpers& helpers, nvptx::ModuleText& module) {
+std::string kernel_text(const Kernel& kernel, const std::string& attributes, VectorHelpers& helpers,
+                        nvptx::ModuleText& module) {
   FunctionText text;
   for (const char* taken : {"block", "grid", "shared"}) text.claim(taken);
   LaneValues values(kernel, text, helpers);
@@ -80,17 +86,18 @@ std::string kernel_text(const Kernel& kernel, VectorHelpers& helpers, nvptx::Mod
   if (streams(kernel)) text.line("fence seq_cst");
   text.line("ret void");
   return fmt::format("{}define internal void @{}.block({}) alwaysinline {} {{\n{}}}\n\n{}",
-                     comment(kernel.comment), kernel.name, parameters, kAttributes, text.text(),
-                     entry_text(kernel));
+                     comment(kernel.comment), kernel.name, parameters, attributes, text.text(),
+                     entry_text(kernel, attributes));
 }
 
 }  // namespace
 
-std::string emit(const std::vector<const Kernel*>& kernels) {
+std::string emit(const std::vector<const Kernel*>& kernels, int capability) {
   VectorHelpers helpers;
   nvptx::ModuleText module;
   std::string texts;
-  for (const Kernel* kernel : kernels) texts += "\n" + kernel_text(*kernel, helpers, module);
+  for (const Kernel* kernel : kernels)
+    texts += "\n" + kernel_text(*kernel, attributes(capability), helpers, module);
   std::string unit = helpers.text() + texts;
   if (!module.metadata().empty()) unit += "\n" + module.metadata();
   return unit;

@@ -14,9 +14,9 @@ namespace rondo::backend::host {
 // shared memory, 64-byte aligned.
 using Entry = void (*)(void* const* arguments, std::int32_t block, std::int32_t grid, void* shared);
 
-// One module, the same for all CPUs, with every kernel as a function of that type. The kernels must pass
-// kernel::verify. Throws std::logic_error for nodes that are instructions of GPUs: kernels for CPUs do
-// without.
-std::string emit(const std::vector<const kernel::Kernel*>& kernels);
+// One module for CPUs of a level (target/target.h) with every kernel as a function of that type. The kernels
+// must pass kernel::verify. Throws std::logic_error for nodes that are instructions of GPUs: kernels for CPUs
+// do without.
+std::string emit(const std::vector<const kernel::Kernel*>& kernels, int capability);
 
 }  // namespace rondo::backend::host

@@ -1,5 +1,6 @@
 // Kernels as code of this machine: masks, loops, places and roundings of all lanes, beside the simulator.
 #ifdef RONDO_BUILT_LLVM
+#include <fmt/format.h>
 #include <array>
 #include <cmath>
 #include <random>
@@ -99,7 +100,6 @@ TEST(HostLanes, StorageRoundsToNearestEven) {
   }
 }
 
-// The same text becomes code of every level of CPUs.
 TEST(HostLanes, EveryTargetIsCompiledFor) {
   const kernel::Kernel made = masks();
   for (const int capability : {1, 2, 3, 4}) {
@@ -201,33 +201,31 @@ TEST(HostLanes, FastFunctionsErrAsThoseOfAGpuMay) {
     }
 }
 
-// The functions that are held within bounds end there in the right way.
-TEST(HostLanes, FunctionsAtTheirEnds) {
+// The functions that are held within bounds end there in the right way, as code of each level.
+void expect_ends(Op op, kernel::Math math, int level) {
   const float ends[] = {-INFINITY, -1e30f, -200, -90, -0.0f, 0, 1e-30f, 90, 200, 1e30f, INFINITY, NAN};
-  using kernel::Math;
-  const std::pair<Op, Math> functions[] = {{Op::Sigmoid, Math::Accurate},
-                                           {Op::Tanh, Math::Accurate},
-                                           {Op::Sigmoid, Math::Fast},
-                                           {Op::Tanh, Math::Fast}};
-  for (const auto& [op, math] : functions) {
-    Builder b("ends", 16, math);
-    const auto x = b.input("x", Storage::F32), y = b.output("y", Storage::F32);
-    b.store(y[b.thread()], b.math(op, {b.load("v", x[b.thread()])}));
-    std::array<float, 16> in{}, out{};
-    std::copy(std::begin(ends), std::end(ends), in.begin());
-    NativeKernel(b.finish()).run(1, {pointer_to(in.data()), pointer_to(out.data())});
-    for (std::size_t i = 0; i < std::size(ends); ++i) {
-      const double exact = scalar::evaluate(op, std::array{static_cast<double>(in[i])});
-      if (std::isnan(exact))
-        EXPECT_TRUE(std::isnan(out[i]));
-      else
-        EXPECT_NEAR(out[i], exact, math == Math::Fast ? 2e-6 : 2e-38 + 4e-7 * std::abs(exact))
-            << scalar::info(op).name << " of " << in[i];
-      if (op == Op::Tanh && (in[i] == 0 || std::abs(in[i]) > 100)) {
-        EXPECT_EQ(out[i], exact) << in[i];
-      }
+  std::array<float, 16> in{}, out{};
+  std::copy(std::begin(ends), std::end(ends), in.begin());
+  NativeKernel(function_kernel(op, math), level).run(1, {pointer_to(in.data()), pointer_to(out.data())});
+  for (std::size_t i = 0; i < std::size(ends); ++i) {
+    const double exact = scalar::evaluate(op, std::array{static_cast<double>(in[i])});
+    const std::string at = fmt::format("{} of {}, {} math, level {}", scalar::info(op).name, in[i],
+                                       kernel::math_name(math), level);
+    if (std::isnan(exact))
+      EXPECT_TRUE(std::isnan(out[i])) << at;
+    else
+      EXPECT_NEAR(out[i], exact, math == kernel::Math::Fast ? 2e-6 : 2e-38 + 4e-7 * std::abs(exact)) << at;
+    if (op == Op::Tanh && (in[i] == 0 || std::abs(in[i]) > 100)) {
+      EXPECT_EQ(out[i], exact) << at;
     }
   }
+}
+
+TEST(HostLanes, FunctionsAtTheirEnds) {
+  for (int level = kLeastLevel; level <= target::host_capability(); ++level)
+    for (const Op op : {Op::Sigmoid, Op::Tanh})
+      for (const kernel::Math math : {kernel::Math::Accurate, kernel::Math::Fast})
+        expect_ends(op, math, level);
 }
 
 }  // namespace

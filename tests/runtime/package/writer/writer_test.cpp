@@ -55,6 +55,8 @@ TEST(Writer, TheManifestTellsWhatThereIs) {
   for (const auto& entry : manifest["entries"]) {
     EXPECT_EQ(entry["cell"], "paragru");
     EXPECT_EQ(entry["origin"], "by model");
+    EXPECT_EQ(entry["note"], "best by the model of a board");
+    EXPECT_EQ(entry["expected_ms"], 0.25);
     EXPECT_EQ(entry["shape"]["T"], 16);
     EXPECT_EQ(entry["self_test"]["results"][0]["role"], "last_state");
     EXPECT_EQ(entry["self_test"]["results"][0]["tolerance"], 0.25);

@@ -46,8 +46,8 @@ define internal float @host_rsqrt(float %x) alwaysinline {
 }
 
 ;: host_rcp_near
-; 1/x, 1 ulp, for x between 2^-125 and 2^125: the machine's estimate and a Newton step, if it has one (AVX-512: 14 bits; AVX:
-; 12 bits, 3 ulp then).
+; 1/x, 1 ulp, for x between 2^-125 and 2^125: the machine's estimate, if it has one, and a Newton step (AVX-512: 14 bits) or
+; two (AVX2: 12 bits).
 define internal float @host_rcp_near(float %x) alwaysinline {
   %y = fdiv arcp ninf contract float 1.0, %x
   ret float %y
