@@ -208,7 +208,7 @@ endfunction()
 # rondo_fuzz(name LINKS ... [SOURCES file ...]): tests/fuzz/NAME.cpp as the libFuzzer program fuzz_NAME, and a part of the
 # target fuzz_all, in a build for fuzzing (preset fuzz); its libraries are built with
 # RONDO_SANITIZE=fuzzer-no-link,..., because only the program brings a main(). In other builds it is the test fuzz.NAME,
-# which runs the program of that build for a minute; the test fuzz.build makes them all before.
+# which runs the program of that build for 25 s; the test fuzz.build makes them all before.
 function(rondo_fuzz name)
   cmake_parse_arguments(ARG "" "" "LINKS;SOURCES" ${ARGN})
   if(RONDO_FUZZ)
@@ -226,7 +226,7 @@ function(rondo_fuzz name)
       add_test(NAME fuzz.build COMMAND ${script} --build)
       set_tests_properties(fuzz.build PROPERTIES TIMEOUT 900 COST 300 PROCESSORS 2 FIXTURES_SETUP fuzz LABELS long)
     endif()
-    add_test(NAME fuzz.${name} COMMAND ${script} ${name} --built --seconds 60)
+    add_test(NAME fuzz.${name} COMMAND ${script} ${name} --built --seconds 25)
     set_tests_properties(fuzz.${name} PROPERTIES TIMEOUT 300 COST 200 FIXTURES_REQUIRED fuzz LABELS long)
   endif()
 endfunction()

@@ -83,7 +83,7 @@ TEST(HostRows, HaveTheBitsOfRegisters) {
   std::vector<step::Cell> cells = diagonal_cells();
   cells.push_back(frontend::parse(kOfParameters, "offsets").cells.front());
   for (const step::Cell& cell : cells) {
-    ++turn;
+    if (!rondo::testing::has_turn(++turn, 3) && &cell != &cells.back()) continue;
     const auto compare = [](const step::Cell& of, const Problem& problem, const KernelPlan& plan,
                             const TensorValues& given, int pad) {
       const SimulatedRun rolled = runtime::run_natively(of, problem, plan, given, pad);
