@@ -42,6 +42,7 @@ void check_cells(Faults& faults) {
   faults.check(diagnostics[1].rendered.find("mine.cell") != std::string::npos &&
                    !diagnostics[0].help.empty() && diagnostics[2].message.find("'q'") != std::string::npos,
                "and what");
+  faults.check(!api::Cell::parse(std::string(kLeaky) + '\0' + "no cell"), "a text does not end at a NUL");
   const auto missing = api::Cell::load("/nonexistent.cell");
   faults.check(
       !missing && missing.error().status == RONDO_ERROR_MISSING && missing.error().diagnostics.empty(),
