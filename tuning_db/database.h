@@ -144,8 +144,8 @@ class Database {
   Status record_verification(const Verification& verification);
   Result<std::vector<Verification>> verifications(std::int64_t trial);
   Result<std::vector<Trial>> trials(const Problem& problem);  // in order of recording
-  // All problems, or those of one cell (by hash), sorted by cell name and shape.
-  Result<std::vector<ProblemSummary>> list(const std::string& cell_hash = "");
+  // All problems, or those of one cell (by hash) or of all cells of a name, sorted by cell name and shape.
+  Result<std::vector<ProblemSummary>> list(const std::string& of_cell = "");
 
   // Cubins. Storing one whose key is there replaces it. A damaged image is an Error: use it as a miss and
   // store a new one; it is never returned.
@@ -158,19 +158,19 @@ class Database {
   // refuses them.
   using Check = std::function<Status(const Contents&)>;
 
-  // Exchange. The formats are in exchange.h and lock_file.h; an empty cell_hash means all cells. What comes
+  // Exchange. The formats are in exchange.h and lock_file.h; `of_cell` is as in list(). What comes
   // in is recorded elsewhere: it never takes the place of a best that was verified here, nor comes back as
   // best where it was found wrong; of two that were not, the faster claim is kept. Times below least_ms() are
   // an Error Input. Trials that are already there are not added again. It is done whole or not at all
   // (cubins: one by one; code that comes in under a key voids what was verified under it).
-  Result<Contents> contents(const std::string& cell_hash = "");
-  Result<std::string> export_json(const std::string& cell_hash = "");
+  Result<Contents> contents(const std::string& of_cell = "");
+  Result<std::string> export_json(const std::string& of_cell = "");
   Result<MergeReport> import_json(const std::string& text,
                                   const std::string& origin,  // file, for messages
                                   const Check& check = {});
   Result<MergeReport> merge(const Contents& contents);
   Result<MergeReport> merge_database(const std::string& path, const Check& check = {});  // with its cubins
-  Result<std::string> export_lock(const std::string& cell_hash = "");
+  Result<std::string> export_lock(const std::string& of_cell = "");
 
   // Care.
   Result<Stats> stats();

@@ -10,11 +10,11 @@
 namespace rondo::db {
 namespace {
 
-void read_problems(Connection& c, const std::string& cell_hash, Contents& contents) {
-  Statement row =
-      c.query(fmt::format("SELECT p.id, {} FROM problems p WHERE ?1 = '' OR p.cell = ?1 ORDER BY p.id",
-                          kProblemColumns),
-              cell_hash);
+void read_problems(Connection& c, const std::string& of_cell, Contents& contents) {
+  Statement row = c.query(fmt::format("SELECT p.id, {} FROM problems p WHERE ?1 = '' OR p.cell IN (SELECT "
+                                      "hash FROM cells WHERE hash = ?1 OR name = ?1) ORDER BY p.id",
+                                      kProblemColumns),
+                          of_cell);
   while (row.step()) {
     TunedProblem& tuned = contents.problems.emplace_back();
     tuned.problem = read_problem(row, 1);
@@ -31,17 +31,19 @@ void read_problems(Connection& c, const std::string& cell_hash, Contents& conten
   }
 }
 
-Contents read_contents(Connection& c, const std::string& cell_hash) {
+Contents read_contents(Connection& c, const std::string& of_cell) {
   Contents contents;
-  Statement device = c.query(fmt::format("SELECT {} FROM devices WHERE ?1 = '' OR key IN (SELECT device FROM "
-                                         "problems WHERE cell = ?1) ORDER BY key",
-                                         kDeviceColumns),
-                             cell_hash);
+  Statement device = c.query(
+      fmt::format(
+          "SELECT {} FROM devices WHERE ?1 = '' OR key IN (SELECT device FROM "
+          "problems WHERE cell IN (SELECT hash FROM cells WHERE hash = ?1 OR name = ?1)) ORDER BY key",
+          kDeviceColumns),
+      of_cell);
   while (device.step()) contents.devices.push_back(read_device(device, c.path()));
-  Statement cell =
-      c.query("SELECT hash, name, source FROM cells WHERE ?1 = '' OR hash = ?1 ORDER BY rowid", cell_hash);
+  Statement cell = c.query(
+      "SELECT hash, name, source FROM cells WHERE ?1 = '' OR hash = ?1 OR name = ?1 ORDER BY rowid", of_cell);
   while (cell.step()) contents.cells.push_back({cell.text(0), cell.text(1), cell.text(2)});
-  read_problems(c, cell_hash, contents);
+  read_problems(c, of_cell, contents);
   return contents;
 }
 
@@ -104,12 +106,12 @@ MergeReport merge_contents(Connection& c, const Contents& contents) {
 
 }  // namespace
 
-Result<Contents> Database::contents(const std::string& cell_hash) {
-  return impl_->read([&](Connection& c) { return read_contents(c, cell_hash); });
+Result<Contents> Database::contents(const std::string& of_cell) {
+  return impl_->read([&](Connection& c) { return read_contents(c, of_cell); });
 }
 
-Result<std::string> Database::export_json(const std::string& cell_hash) {
-  const Result<Contents> all = contents(cell_hash);
+Result<std::string> Database::export_json(const std::string& of_cell) {
+  const Result<Contents> all = contents(of_cell);
   if (!all.ok()) return all.error();
   return to_json(*all);
 }
@@ -158,8 +160,8 @@ Result<MergeReport> Database::merge_database(const std::string& other_path, cons
   return report;
 }
 
-Result<std::string> Database::export_lock(const std::string& cell_hash) {
-  const Result<std::vector<ProblemSummary>> problems = list(cell_hash);
+Result<std::string> Database::export_lock(const std::string& of_cell) {
+  const Result<std::vector<ProblemSummary>> problems = list(of_cell);
   if (!problems.ok()) return problems.error();
   std::vector<PinnedChoice> choices;
   for (const ProblemSummary& problem : *problems) {

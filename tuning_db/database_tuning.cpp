@@ -89,19 +89,19 @@ Result<std::vector<Trial>> Database::trials(const Problem& problem) {
   });
 }
 
-Result<std::vector<ProblemSummary>> Database::list(const std::string& cell_hash) {
+Result<std::vector<ProblemSummary>> Database::list(const std::string& of_cell) {
   return impl_->read([&](Connection& c) {
     std::vector<ProblemSummary> problems;
-    Statement row =
-        c.query(fmt::format("SELECT {}, cells.name, (SELECT count(*) FROM trials WHERE problem = p.id), "
-                            "EXISTS (SELECT 1 FROM verifications v WHERE v.trial = best.trial AND v.pass = "
-                            "p.pass AND v.passed), "
-                            "{} FROM problems p "
-                            "JOIN cells ON cells.hash = p.cell LEFT JOIN best ON best.problem = p.id "
-                            "LEFT JOIN trials t ON t.id = best.trial WHERE ?1 = '' OR p.cell = ?1 "
-                            "ORDER BY cells.name, p.h, p.d, p.t, p.b, p.id",
-                            kProblemColumns, kTrialColumns),
-                cell_hash);
+    Statement row = c.query(
+        fmt::format("SELECT {}, cells.name, (SELECT count(*) FROM trials WHERE problem = p.id), "
+                    "EXISTS (SELECT 1 FROM verifications v WHERE v.trial = best.trial AND v.pass = "
+                    "p.pass AND v.passed), "
+                    "{} FROM problems p "
+                    "JOIN cells ON cells.hash = p.cell LEFT JOIN best ON best.problem = p.id "
+                    "LEFT JOIN trials t ON t.id = best.trial WHERE ?1 = '' OR p.cell = ?1 OR cells.name = ?1 "
+                    "ORDER BY cells.name, p.h, p.d, p.t, p.b, p.id",
+                    kProblemColumns, kTrialColumns),
+        of_cell);
     while (row.step()) {
       ProblemSummary& problem = problems.emplace_back();
       problem.problem = read_problem(row, 0);

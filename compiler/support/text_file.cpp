@@ -112,7 +112,11 @@ Result<std::string> read_text_file(const std::string& path, std::int64_t most) {
 
 Result<StagedFile> StagedFile::write(const std::string& path, std::string_view contents) {
   StagedFile staged(path, fmt::format("{}.{}.tmp", path, ::getpid()));
-  const int error = write_file(staged.temporary_, O_CREAT | O_TRUNC, contents, true);
+  int error = write_file(staged.temporary_, O_CREAT | O_TRUNC, contents, true);
+  struct stat before = {};  // the mode of what it replaces
+  if (error == 0 && ::stat(path.c_str(), &before) == 0 && S_ISREG(before.st_mode) &&
+      ::chmod(staged.temporary_.c_str(), before.st_mode & 07777) != 0)
+    error = errno;
   if (Status status = written(path, error); !status) return status.error();
   return staged;
 }

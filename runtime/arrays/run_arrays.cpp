@@ -142,10 +142,13 @@ Status convert(const std::vector<NamedArray>& arrays, Storage words, Storage sto
   return success();
 }
 
-Status convert_flags(const std::vector<NamedArray>& arrays, step::TensorMap<double>& into) {
+// `truth`: all but 0 are 1, as a device's bytes hold them.
+Status convert_flags(const std::vector<NamedArray>& arrays, bool truth, step::TensorMap<double>& into) {
   for (const NamedArray& entry : arrays) {
     Result<std::vector<double>> values = npy_integers(entry.array, entry.origin);
     if (!values) return values.error();
+    if (truth)
+      for (double& value : *values) value = value != 0 ? 1 : 0;
     into[entry.name] = std::move(values).value();
   }
   return success();
@@ -231,8 +234,8 @@ Result<step::ForwardArguments<double>> to_arguments(const RunArrays& arrays, Sto
     return status.error();
   if (Status status = convert(arrays.states, storage, Storage::F32, arguments.initial_states); !status)
     return status.error();
-  for (const std::vector<NamedArray>* flags : {&arrays.resets, &arrays.lengths})
-    if (Status status = convert_flags(*flags, arguments.flags); !status) return status.error();
+  if (Status status = convert_flags(arrays.resets, true, arguments.flags); !status) return status.error();
+  if (Status status = convert_flags(arrays.lengths, false, arguments.flags); !status) return status.error();
   return arguments;
 }
 

@@ -85,7 +85,9 @@ std::string shape_of(const db::Problem& tuned) {
 std::string by_whom(const db::Trial& trial) {
   std::string text;
   if (!trial.rondo_version.empty()) text += " by rondo " + trial.rondo_version;
-  if (trial.created_at > 0) text += fmt::format(" on {:%Y-%m-%d}", fmt::gmtime(trial.created_at));
+  constexpr std::int64_t kYear10000 = 253'402'300'800;  // an import may say anything
+  if (trial.created_at > 0 && trial.created_at < kYear10000)
+    text += fmt::format(" on {:%Y-%m-%d}", fmt::gmtime(trial.created_at));
   return text;
 }
 

@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
 
+#include "runtime/host/free_memory.h"
 #include "runtime/host/host_plan.h"
 #include "runtime/host/stream_copy.h"
 
@@ -56,15 +59,31 @@ struct PartedCopy {
   }
 };
 
+std::atomic<std::int64_t> held{0};  // bytes of all memory of the device
+
+// Whether the system has so much. malloc() promises more than there is, and whoever writes it all is ended by
+// the system, or another process is. Of what is held a part may not have been written yet.
+bool fits(std::size_t bytes) {
+  constexpr std::int64_t kSmall = 64 << 20;
+  const auto wanted = static_cast<std::int64_t>(bytes);
+  if (wanted < kSmall) return true;
+  const std::int64_t promised = std::max<std::int64_t>(held - resident_memory(), 0);
+  return wanted <= free_memory() / 16 * 15 - promised;
+}
+
 class CpuDevice final : public Device {
  public:
   Result<Memory> allocate(std::size_t bytes) const override {
     if (bytes == 0) return Memory();
     void* made = nullptr;
-    if (posix_memalign(&made, kCpuAlignment, bytes) != 0)
+    if (!fits(bytes) || posix_memalign(&made, kCpuAlignment, bytes) != 0)
       return Error{ErrorKind::Memory, fmt::format("no memory for {} bytes", bytes),
                    "take a smaller batch or fewer steps"};
-    return Memory(reinterpret_cast<Address>(made), bytes, std::shared_ptr<void>(made, std::free));
+    held += static_cast<std::int64_t>(bytes);
+    return Memory(reinterpret_cast<Address>(made), bytes, std::shared_ptr<void>(made, [bytes](void* memory) {
+                    held -= static_cast<std::int64_t>(bytes);
+                    std::free(memory);
+                  }));
   }
   Status upload(Address to, std::span<const std::byte> from) const override {
     if (!from.empty()) std::memcpy(bytes_at(to), from.data(), from.size());

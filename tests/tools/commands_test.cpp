@@ -386,6 +386,8 @@ TEST(BadInput, CommandLine) {
        "compares the sums of forward (training) and backward"},
       {{"tune", "mingru", "--pass", "fws,bw", "--save", "auto"}, 2, "its step multiplies by no matrix"},
       {{"tune", "mingru", "--budget", "soon"}, 2, "no duration"},
+      {{"run", "mingru", "--lengths", ""}, 2, "--lengths is given nothing"},
+      {{"db", "prune", "--before", "0s", "--db", ""}, 2, "--db is given nothing"},
       {{"tune", "mingru", "--workers", "-1"}, 2, "--workers"},
       {{"bench", "mingru", "--samples", "0"}, 2, "--samples"},
       {{"db"}, 2, "subcommand"},

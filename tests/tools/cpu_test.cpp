@@ -132,6 +132,20 @@ TEST(OnCpus, TunesCellsWithMatrices) {
   EXPECT_EQ(tuned["passes"][0]["best"]["verified"], true);
 }
 
+// What doubles every difference a step, so that nothing can be said of the last of 64 steps, is compared
+// where something can, and its choice stays.
+TEST(OnCpus, TunesWhatIsIllConditionedAtTheFullShape) {
+  const Folder folder;
+  write_file(folder.path("gain.cell"),
+             "cell gain(D) {\n  input x[D]\n  param R[D, D], b[D]\n  state h[D]\n"
+             "  next h = tanh(4 * (R @ h) + x + b)\n  output h\n}\n");
+  const json tuned = parsed(rondo({"tune", folder.path("gain.cell"), "--arch", "cpu", "--shape",
+                                   "B=2,T=64,D=32", "--budget", "600s", "--json", "--no-db"}));
+  const std::string said = tuned["passes"][0]["best"]["full_shape"];
+  EXPECT_NE(said.find("too ill-conditioned to be compared"), std::string::npos) << said;
+  EXPECT_EQ(tuned["passes"][0]["best"]["verified"], true);
+}
+
 TEST(OnCpus, WithoutADatabaseNothingIsKept) {
   const Folder folder;
   const Outcome tuned =

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "runtime/arrays/staged_files.h"
 #include "runtime/commands/load_cell.h"
 #include "tests/tools/program.h"
@@ -165,6 +167,36 @@ TEST(StagedFiles, AppearTogetherOrNotAtAll) {
   EXPECT_EQ(test::read_file(folder.path("old")), "after");
   EXPECT_TRUE(write_output("/dev/null", "x").ok());
   EXPECT_EQ(folder.files(), std::vector<std::string>{"old"});
+}
+
+TEST(StagedFiles, LinksStayAndModesAreKept) {
+  namespace fs = std::filesystem;
+  const test::Folder folder;
+  test::write_file(folder.path("file"), "before");
+  fs::permissions(folder.path("file"), fs::perms::owner_read | fs::perms::owner_write);
+  fs::create_symlink("file", folder.path("link"));
+  ASSERT_TRUE(write_output(folder.path("link"), "after").ok());
+  EXPECT_TRUE(fs::is_symlink(folder.path("link")));
+  EXPECT_EQ(test::read_file(folder.path("file")), "after");
+  EXPECT_EQ(fs::status(folder.path("file")).permissions(), fs::perms::owner_read | fs::perms::owner_write);
+  StagedFiles files;
+  ASSERT_TRUE(files.add(folder.path("file"), "once").ok());
+  for (const char* same : {"link", "./file", ".//file"})
+    EXPECT_FALSE(files.add(folder.path(same), "twice").ok()) << same;
+}
+
+// What a shell has put in the place of the standard output is written on, and neither replaced nor
+// overwritten.
+TEST(StagedFiles, TheStandardOutputIsWrittenToByName) {
+  const test::Folder folder;
+  const std::string script = "echo first > '" + folder.path("out") +
+                             "'; \"$0\" emit mingru --no-db -o /dev/stdout >> '" + folder.path("out") + "'";
+  const test::Outcome outcome = test::start("/bin/sh", {"-c", script, RONDO_PROGRAM});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  const std::string text = test::read_file(folder.path("out"));
+  EXPECT_EQ(text.substr(0, 6), "first\n");
+  EXPECT_NE(text.find("mingru"), std::string::npos);
+  EXPECT_TRUE(std::filesystem::is_symlink("/dev/stdout"));
 }
 
 }  // namespace

@@ -82,6 +82,10 @@ TEST(Run, TakesFormsOfTheSequence) {
   const std::vector<double> plain = run({});
   const std::vector<double> h =
       run({"--resets", folder.path("resets.npy"), "--lengths", folder.path("lengths.npy")});
+  // All but 0 are resets, also what the lowest byte does not tell.
+  write_file(folder.path("wide.npy"),
+             runtime::to_npy({"<i4", {1, 5}, std::string(13, '\0') + '\1' + std::string(6, '\0')}));
+  EXPECT_EQ(run({"--resets", folder.path("wide.npy"), "--lengths", folder.path("lengths.npy")}), h);
   const auto x = runtime::npy_values(*read_npy(folder.path("x.npy")), kernel::Storage::F32, "x");
   const std::vector<double> second = mingru({x->begin() + 18, x->end()}, {0, 0, 0}, 1, 2, 3);
   for (std::size_t i = 0; i < 9; ++i) EXPECT_EQ(h[i], plain[i]);
@@ -150,6 +154,26 @@ struct BadRun {
   int status;
   std::string message;
 };
+
+// --shape says what no array tells, and may leave out what they do.
+TEST(Run, TakesExtentsThatNoArrayTells) {
+  const Folder folder;
+  write_file(folder.path("decay.cell"),
+             "cell decay(D) {\n  param a[D]\n  state h[D]\n  next h = a * h\n  output h\n}\n");
+  write_array(folder.path("a.npy"), {1, 3});
+  write_array(folder.path("h0.npy"), {2, 1, 3});
+  const auto run = [&](const std::string& shape) {
+    return rondo({"run", folder.path("decay.cell"), "--param-file", "a=" + folder.path("a.npy"), "--state",
+                  "h=" + folder.path("h0.npy"), "--shape", shape, "--dtype", "fp32", "--out",
+                  "h=" + folder.path("h.npy")});
+  };
+  const Outcome outcome = run("T=5");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(read_npy(folder.path("h.npy"))->shape, (std::vector<std::int64_t>{2, 5, 1, 3}));
+  const Outcome other = run("T=5,B=3");
+  EXPECT_EQ(other.status, 2);
+  EXPECT_NE(other.err.find("--shape says B=3"), std::string::npos) << other.err;
+}
 
 TEST(Run, RefusesBadArraysAndWritesNothing) {
   const Folder folder;

@@ -82,6 +82,25 @@ TEST_F(TuningTest, CellsAreFoundByNameAndHash) {
   EXPECT_EQ(must(db.find_cell("c0f"))->hash, "c0de") << "a name comes first";
 }
 
+// Clips, constants and forms make other cells of a text, and all have its name.
+TEST_F(TuningTest, ANameMeansAllCellsThatHaveIt) {
+  must(db.put_cell({"beef", "mingru", "the same, clipped"}));
+  must(db.put_cell({"cafe", "lstm", ""}));
+  Problem problem = sample_problem();
+  must(db.upsert_problem(problem));
+  problem.cell = "beef";
+  must(db.upsert_problem(problem));
+  problem.cell = "cafe";
+  must(db.upsert_problem(problem));
+  EXPECT_EQ(must(db.list("mingru")).size(), 2u);
+  EXPECT_EQ(must(db.list("beef")).size(), 1u);
+  EXPECT_EQ(must(db.list()).size(), 3u);
+  EXPECT_EQ(must(db.contents("mingru")).problems.size(), 2u);
+  EXPECT_EQ(must(db.contents("mingru")).cells.size(), 2u);
+  EXPECT_EQ(must(db.contents("beef")).cells.size(), 1u);
+  EXPECT_EQ(must(db.contents("beef")).devices.size(), 1u);
+}
+
 TEST_F(TuningTest, OneProblemHasOneId) {
   const std::int64_t id = must(db.upsert_problem(sample_problem()));
   EXPECT_EQ(must(db.upsert_problem(sample_problem())), id);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <set>
 
 #include "compiler/support/text_file.h"
 #include "runtime/arrays/staged_files.h"
@@ -21,15 +22,16 @@ namespace {
 
 using db::Database;
 
-// The hash of the cell that the argument names; "" for no argument.
-Result<std::string> cell_hash(Database& database, const std::string& argument) {
+// What the database calls the cells that the argument means: a name that several may have, one's hash, or ""
+// for no argument.
+Result<std::string> cells_of(Database& database, const std::string& argument) {
   if (argument.empty()) return std::string();
   Result<std::optional<db::Cell>> cell = database.find_cell(argument);
   if (!cell) return cell.error();
   if (!cell->has_value())
     return Error{ErrorKind::Missing, fmt::format("'{}' holds no cell '{}'", database.path(), argument),
                  "`rondo db list` shows what it holds"};
-  return (*cell)->hash;
+  return (*cell)->name == argument ? argument : (*cell)->hash;
 }
 
 // What a trial chose, under the names of this version.
@@ -45,22 +47,40 @@ std::string best_text(const db::ProblemSummary& summary) {
                      summary.verified_here ? "" : ", recorded elsewhere");
 }
 
+// How cells are called in lists: by name, and those that share one also by the beginning of their hashes.
+// Clips, constants and forms make other cells of a text.
+class CellNames {
+ public:
+  explicit CellNames(const std::vector<db::ProblemSummary>& problems) {
+    for (const db::ProblemSummary& summary : problems)
+      hashes_[summary.cell_name].insert(summary.problem.cell);
+  }
+  std::string of(const db::ProblemSummary& summary) const {
+    if (hashes_.at(summary.cell_name).size() == 1) return summary.cell_name;
+    return fmt::format("{} ({:.12})", summary.cell_name, summary.problem.cell);
+  }
+
+ private:
+  std::map<std::string, std::set<std::string>> hashes_;
+};
+
 std::string problem_text(const db::Problem& p) {
   return fmt::format("B={},T={},H={},D={} {} {} {}, {} {}", p.shape.B, p.shape.T, p.shape.H, p.shape.D,
                      p.dtype, p.math, schedule::pass_title(p.pass), p.device, p.arch);
 }
 
 Status list(Database& database, const Options& options) {
-  const Result<std::string> hash = cell_hash(database, options.argument);
-  if (!hash) return hash.error();
-  const auto problems = database.list(*hash);
+  const Result<std::string> cells = cells_of(database, options.argument);
+  if (!cells) return cells.error();
+  const auto problems = database.list(*cells);
   if (!problems) return problems.error();
   if (options.json) {
     print(list_json(*problems));
     return success();
   }
+  const CellNames names(*problems);
   for (const db::ProblemSummary& summary : *problems)
-    print(fmt::format("{:<10} {}: {} trials, {}\n", summary.cell_name, problem_text(summary.problem),
+    print(fmt::format("{:<10} {}: {} trials, {}\n", names.of(summary), problem_text(summary.problem),
                       summary.trials, best_text(summary)));
   if (problems->empty()) print("nothing is tuned yet\n");
   return success();
@@ -93,18 +113,19 @@ Result<std::vector<std::optional<double>>> by_model(Database& database, const db
 }
 
 Status show(Database& database, const Options& options) {
-  const Result<std::string> hash = cell_hash(database, options.argument);
-  if (!hash) return hash.error();
-  const auto problems = database.list(*hash);
+  const Result<std::string> cells = cells_of(database, options.argument);
+  if (!cells) return cells.error();
+  const auto problems = database.list(*cells);
   if (!problems) return problems.error();
   std::vector<TrialsOfProblem> all;
+  const CellNames names(*problems);
   for (const db::ProblemSummary& summary : *problems) {
     auto trials = database.trials(summary.problem);
     if (!trials) return trials.error();
     const auto models_ms = by_model(database, summary.problem, *trials);
     if (!models_ms) return models_ms.error();
     if (!options.json) {
-      print(fmt::format("{} {}\n  best: {}\n", summary.cell_name, problem_text(summary.problem),
+      print(fmt::format("{} {}\n  best: {}\n", names.of(summary), problem_text(summary.problem),
                         best_text(summary)));
       for (std::size_t i = 0; i < trials->size(); ++i) print(trial_text((*trials)[i], (*models_ms)[i]));
     }
@@ -122,17 +143,17 @@ Status write_text(const Result<std::string>& text, const Options& options) {
 }
 
 Status export_all(Database& database, const Options& options) {
-  const Result<std::string> hash = cell_hash(database, options.argument);
-  if (!hash) return hash.error();
-  if (!options.best) return write_text(database.export_json(*hash), options);
-  const Result<db::Contents> contents = database.contents(*hash);
+  const Result<std::string> cells = cells_of(database, options.argument);
+  if (!cells) return cells.error();
+  if (!options.best) return write_text(database.export_json(*cells), options);
+  const Result<db::Contents> contents = database.contents(*cells);
   if (!contents) return contents.error();
   return write_text(db::to_json(db::best_of(*contents), db::Layout::LineAnItem), options);
 }
 
 Status lock(Database& database, const Options& options) {
-  const Result<std::string> hash = cell_hash(database, options.argument);
-  return hash ? write_text(database.export_lock(*hash), options) : Status(hash.error());
+  const Result<std::string> cells = cells_of(database, options.argument);
+  return cells ? write_text(database.export_lock(*cells), options) : Status(cells.error());
 }
 
 Status merged(const Result<db::MergeReport>& report, const Options& options) {

@@ -49,6 +49,7 @@ int main(int argc, char** argv) {
   if (const auto status = rondo::runtime::maybe_run_worker(argc, argv)) return *status;
   // `rondo emit ... | head` closes the pipe early: the write fails, and the work goes on to its end.
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that would pass the limit for files is an error of its write
   try {
     return rondo::tools::main_of(argc, argv);
   } catch (const std::bad_alloc&) {

@@ -396,6 +396,21 @@ std::string one_line(std::string text) {
 
 }  // namespace
 
+namespace {
+
+// An option of the commands that are called whose value is empty, as of a shell's variable that is not set;
+// "" for none. To go on as if it were not given would take another file than the one that was meant.
+std::string empty_value(const CLI::App& app) {
+  for (const CLI::Option* option : app.get_options())
+    for (const std::string& value : option->results())
+      if (value.empty()) return fmt::format("{} is given nothing: its value is empty", option->get_name());
+  for (const CLI::App* sub : app.get_subcommands())
+    if (std::string slip = empty_value(*sub); !slip.empty()) return slip;
+  return "";
+}
+
+}  // namespace
+
 ParsedOptions parse_options(int argc, char** argv) {
   ParsedOptions result;
   Options& o = result.options;
@@ -423,7 +438,9 @@ ParsedOptions parse_options(int argc, char** argv) {
     if (app.exit(error, out, unused) != 0) return mistake(std::move(result), one_line(error.what()));
     result.done = true;
     result.text = out.str();
+    return result;
   }
+  if (std::string slip = empty_value(app); !slip.empty()) return mistake(std::move(result), std::move(slip));
   return result;
 }
 

@@ -83,6 +83,15 @@ Result<std::vector<Target>> targets_of(const Options& options, const step::Cell&
   return targets;
 }
 
+// Whether the arrays say other than the extents that --shape names.
+bool contradicts(const std::string& shape, const step::Sizes& given, const step::Sizes& found) {
+  const auto differs = [&](const char* axis, std::int64_t a, std::int64_t b) {
+    return a != b && shape.find(axis) != std::string::npos;
+  };
+  return differs("B=", given.batch, found.batch) || differs("T=", given.time, found.time) ||
+         differs("H=", given.heads, found.heads) || differs("D=", given.dim, found.dim);
+}
+
 Result<schedule::Problem> run_problem(const Options& options, const step::Cell& cell, const RunArrays& arrays,
                                       const Session& session) {
   Options filled = options;
@@ -96,7 +105,7 @@ Result<schedule::Problem> run_problem(const Options& options, const step::Cell& 
   const Result<step::Sizes> sizes =
       runtime::deduce_sizes(cell, arrays, options.shape_given ? std::optional(problem->sizes) : std::nullopt);
   if (!sizes) return sizes.error();
-  if (options.shape_given && runtime::shape_text(*sizes) != runtime::shape_text(problem->sizes))
+  if (options.shape_given && contradicts(options.shape, problem->sizes, *sizes))
     return Error{ErrorKind::Input,
                  fmt::format("--shape says {}, the arrays say {}", runtime::shape_text(problem->sizes),
                              runtime::shape_text(*sizes)),

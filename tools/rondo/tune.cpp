@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <optional>
 
 #include "runtime/commands/problem_text.h"
@@ -56,9 +57,15 @@ std::string tuned_text(const TunedPass& pass) {
     text += "no GPU measured it: ranked by the model and pruned by the compiler, not stored\n";
   else if (!result.stored_as_best)
     text += "not stored: no database, or it holds one that was faster here\n";
-  if (!result.database_trouble.empty())
-    text += fmt::format("the database stopped recording: {}\n", result.database_trouble);
   return text;
+}
+
+// The results are shown, and lost when the program ends.
+Error not_recorded(const std::string& trouble) {
+  report({ErrorKind::Database, "the database stopped recording: " + trouble,
+          "make room for it, or name another one with --db, and tune again"},
+         false);
+  return already_shown(ErrorKind::Database);
 }
 
 struct Limits {
@@ -128,7 +135,9 @@ Result<TunedPass> tune_problem(const Options& options, const step::Cell& cell,
   ProgressBar bar(limits.budget_s);
   tuner::TuneOptions tuning;
   tuning.budget_s = limits.budget_s;
-  tuning.trial_limit = std::chrono::milliseconds(static_cast<std::int64_t>(limits.trial_s * 1e3));
+  constexpr double kMostMs = 1e9;                                              // 11 days
+  const double trial_ms = std::ceil(std::min(limits.trial_s * 1e3, kMostMs));  // 0 is no limit
+  tuning.trial_limit = std::chrono::milliseconds(static_cast<std::int64_t>(trial_ms));
   tuning.workers = options.workers;
   tuning.exhaustive = options.exhaustive;
   tuning.again = options.again;
@@ -169,7 +178,12 @@ Status tune(const Options& options) {
   std::vector<TunedPass> tuned;
   for (const schedule::Problem& problem : *problems) {
     Result<TunedPass> result = tune_problem(options, loaded->cell, problem, *limits, *session);
-    if (!result) return result.error();
+    if (!result && (tuned.empty() || !options.json)) return result.error();
+    if (!result) {  // what is known stays known
+      print(tune_json(loaded->cell, session->machine.profile.name, tuned, std::nullopt));
+      report(result.error(), false);
+      return already_shown(result.error().kind);
+    }
     if (!result->result.note.empty()) note(result->result.note);
     tuned.push_back(std::move(result).value());
     if (!options.json) print(tuned_text(tuned.back()));
@@ -179,7 +193,10 @@ Status tune(const Options& options) {
   if (options.save == "auto") saving = compare_saving(tuned);
   if (saving && !options.json) print(saving_text(*saving));
   if (options.json) print(tune_json(loaded->cell, session->machine.profile.name, tuned, saving));
-  return stop_flag() ? Status(already_shown(ErrorKind::Cancelled)) : success();
+  if (stop_flag()) return already_shown(ErrorKind::Cancelled);
+  for (const TunedPass& pass : tuned)
+    if (!pass.result.database_trouble.empty()) return not_recorded(pass.result.database_trouble);
+  return success();
 }
 
 }  // namespace rondo::tools

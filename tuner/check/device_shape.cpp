@@ -308,6 +308,8 @@ Result<Verification> verify_at_shape(const step::Cell& cell, const schedule::Pro
     }
     Result<Verification> checked = check_at_shape(cell, affordable, shape, seed);
     if (!checked && shape.affordable() < 1 && cut(affordable.sizes, shape.affordable())) continue;
+    if (checked && checked->says_nothing())
+      return Error{ErrorKind::Unsupported, checked->summary(), "compare it at a shorter T"};
     if (checked && affordable.sizes.batch * affordable.sizes.time < problem.sizes.batch * problem.sizes.time)
       checked->covered.front() +=
           fmt::format(" (cut from B={},T={})", problem.sizes.batch, problem.sizes.time);

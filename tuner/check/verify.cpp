@@ -30,6 +30,12 @@ void Verification::finish() {
                        [](const TensorCheck& check) { return !check.ill_conditioned; });
 }
 
+bool Verification::says_nothing() const {
+  return !checks.empty() && std::all_of(checks.begin(), checks.end(), [](const TensorCheck& check) {
+    return check.passed && check.ill_conditioned;
+  });
+}
+
 double Verification::worst_ratio() const {
   double worst = 0;
   for (const TensorCheck& check : checks) worst = std::max(worst, check.ratio);

@@ -20,6 +20,7 @@ struct Verification {
   bool passed = false;
   std::string summary() const;  // "all 6 tensors agree, worst h_out: ..." or the first failures
   void finish();                // sets `passed` from the checks
+  bool says_nothing() const;    // nothing is wrong, and all is too ill-conditioned to be right
   double worst_ratio() const;   // the largest TensorCheck::ratio
 };
 

@@ -200,8 +200,11 @@ double Model::memory(const StreamParameters& p, const Wave& at) const {
   // In segments a stage is waited for half a stage before its time (segments.cpp).
   const double flying = p.stages - (p.segments == 1 ? 1 : 1.5);
   const double in_flight = at.busiest * static_cast<double>(ring_bytes(p)) * flying / p.stages;
-  const double sm_rate = std::min(speeds.sm_bytes_per_s, in_flight / speeds.loaded_latency_s() *
-                                                             traffic.moved / std::max(1, traffic.staged));
+  // A cell that reads no tensor of the steps has no bytes in flight to wait for.
+  const double sm_rate = traffic.staged == 0
+                             ? speeds.sm_bytes_per_s
+                             : std::min(speeds.sm_bytes_per_s, in_flight / speeds.loaded_latency_s() *
+                                                                   traffic.moved / traffic.staged);
   return std::max(all, at.busiest * block_bytes(p) / sm_rate);
 }
 

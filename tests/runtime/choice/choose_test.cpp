@@ -23,7 +23,7 @@ class Choosing : public ::testing::Test {
   void SetUp() override { options_.database = database_.get(); }
 
   void store_best(const schedule::Problem& problem, const schedule::Parameters& parameters, double ms,
-                  const std::string& strategy = "stream") {
+                  const std::string& strategy = "stream", std::int64_t created_at = 0) {
     const auto id = database_->upsert_problem(database_problem(cell_, problem, profile_));
     ASSERT_TRUE(id.ok()) << id.error().message;
     db::Trial trial;
@@ -32,6 +32,7 @@ class Choosing : public ::testing::Test {
     trial.verified = true;
     trial.median_ms = ms;
     trial.cubin_key = "abc";
+    trial.created_at = created_at;
     const auto recorded = database_->record_trial(*id, trial);
     ASSERT_TRUE(recorded.ok()) << recorded.error().message;
     ASSERT_TRUE(database_->set_best(*recorded, db::Replace::Always).ok());
@@ -62,6 +63,16 @@ TEST_F(Choosing, TakesTheTunedBestOfExactlyThisProblem) {
   EXPECT_EQ(choice.parameters, parameters());
   EXPECT_EQ(choice.cubin_key, "abc");
   EXPECT_DOUBLE_EQ(choice.expected_ms, 1);
+}
+
+// A file that was imported may say any time.
+TEST_F(Choosing, ANoteSaysWhenWhereThatIsADate) {
+  store_best(problem_, parameters(), 1, "stream", 1795132800);
+  EXPECT_EQ(chosen(problem_).note, "tuned for this problem on 2026-11-20");
+  for (const std::int64_t no_date : {std::int64_t{1} << 62, std::int64_t{-5}}) {
+    store_best(problem_, parameters(), 1, "stream", no_date);
+    EXPECT_EQ(chosen(problem_).note, "tuned for this problem");
+  }
 }
 
 TEST_F(Choosing, ElseTheNearestTuned) {

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <vector>
 
+#include "runtime/host/free_memory.h"
 #include "runtime/host/stream_copy.h"
 #include "runtime/host/thread_pool.h"
 #include "tests/runtime/device/guarded_device.h"
@@ -40,6 +41,19 @@ TEST(CpuDevice, MovesBytes) {
 }
 
 // Sizes around lines, from and to places that are not aligned, with nothing written beside them.
+// The system promises more than it has, and ends who takes it at its word.
+TEST(CpuDevice, MoreMemoryThanThereIsIsRefused) {
+  const auto device = cpu_device();
+  const auto part = static_cast<std::size_t>(free_memory() / 16 * 9);
+  Result<Memory> first = device->allocate(part);
+  ASSERT_TRUE(first.ok()) << first.error().message;
+  const Result<Memory> second = device->allocate(part);
+  ASSERT_FALSE(second.ok()) << "what is held counts, written or not";
+  EXPECT_EQ(second.error().kind, ErrorKind::Memory);
+  first = Memory();
+  EXPECT_TRUE(device->allocate(part).ok()) << "what was given back does not";
+}
+
 TEST(CpuDevice, StreamedCopiesAreWhole) {
   for (const std::size_t to : {std::size_t{0}, std::size_t{1}, std::size_t{48}, std::size_t{63}})
     for (const std::size_t count : {0, 1, 63, 64, 65, 127, 1000, 4096}) {

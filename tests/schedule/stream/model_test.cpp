@@ -1,6 +1,9 @@
 // What the cost model of stream says of blocks that split time, beside what an H200 took.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
+#include "compiler/frontend/frontend.h"
 #include "compiler/schedule/strategies.h"
 #include "tests/schedule/cell_files.h"
 #include "tests/target/board.h"
@@ -86,8 +89,9 @@ TEST(StreamModel, TheLastRoundShowsThoughRoundsAreInFlight) {
 }
 
 // Milliseconds of a pass in segments of one block, for a profile whose loads take so long.
-double of_pass(const char* cell, const step::Sizes& sizes, const std::map<std::string, std::int64_t>& point,
-               double latency_s, Pass pass = Pass::Forward) {
+double of_pass(const step::Cell& cell, const step::Sizes& sizes,
+               const std::map<std::string, std::int64_t>& point, double latency_s,
+               Pass pass = Pass::Forward) {
   Problem problem;
   problem.sizes = sizes;
   problem.pass = pass;
@@ -99,14 +103,14 @@ double of_pass(const char* cell, const step::Sizes& sizes, const std::map<std::s
                  {"vector", 8},        {"rewrite", 0},           {"producer_warps", 0},
                  {"stream_stores", 0}, {"interleaved_copies", 0}};
   for (const auto& [name, value] : point) all[name] = value;
-  return 1e3 * find_strategy("stream")->cost_model(cell_named(cell), problem, profile)(all).seconds;
+  return 1e3 * find_strategy("stream")->cost_model(cell, problem, profile)(all).seconds;
 }
 
 // On an H200, calibrated: 1.43 ms with two stages and 1.13 with three. Calibration says 0.33 us of a load.
 TEST(StreamModel, AShortLatencyDoesNotMakeTwoStagesEnough) {
   const step::Sizes sizes{8, 65536, 1, 1536};
   const auto with = [&](int per_thread, int stages) {
-    return of_pass("mingru", sizes,
+    return of_pass(cell_named("mingru"), sizes,
                    {{"per_thread", per_thread}, {"segments", 4}, {"stages", stages}, {"rewrite", 2}},
                    0.33e-6);
   };
@@ -117,17 +121,17 @@ TEST(StreamModel, AShortLatencyDoesNotMakeTwoStagesEnough) {
 // 1.79 ms with a block of 128 channels on each SM, and 1.47 with two of 64 (H200).
 TEST(StreamModel, ABlockAloneOnItsSmWaitsForItsStages) {
   const step::Sizes sizes{16, 32768, 1, 1024};
-  const double one = of_pass("paragru", sizes, {{"channels", 128}}, 0.8e-6);
-  const double two = of_pass("paragru", sizes, {{"channels", 64}}, 0.8e-6);
+  const double one = of_pass(cell_named("paragru"), sizes, {{"channels", 128}}, 0.8e-6);
+  const double two = of_pass(cell_named("paragru"), sizes, {{"channels", 64}}, 0.8e-6);
   EXPECT_GT(one, 1.05 * two);
 }
 
 // 7.2 to 7.3 ms with 512 blocks, of which 396 have room at once, and 6.1 with 256, which all have (H200).
 TEST(StreamModel, TheLastWaveOfBlocksTakesItsTime) {
   const step::Sizes sizes{16, 65536, 1, 4096};
-  const double waves = of_pass("mingru", sizes, {{"per_thread", 2}, {"rewrite", 2}}, 0.8e-6);
+  const double waves = of_pass(cell_named("mingru"), sizes, {{"per_thread", 2}, {"rewrite", 2}}, 0.8e-6);
   const double one =
-      of_pass("mingru", sizes,
+      of_pass(cell_named("mingru"), sizes,
               {{"channels", 256}, {"segments", 2}, {"steps", 32}, {"stages", 3}, {"rewrite", 2}}, 0.8e-6);
   EXPECT_GT(waves, 1.08 * one);
 }
@@ -136,7 +140,7 @@ TEST(StreamModel, TheLastWaveOfBlocksTakesItsTime) {
 TEST(StreamModel, AProducerWarpMayBeBusierThanAllOthers) {
   const auto with = [](int producers) {
     return of_pass(
-        "mingru", {8, 4096, 1, 768},
+        cell_named("mingru"), {8, 4096, 1, 768},
         {{"channels", 64}, {"per_thread", 2}, {"segments", 4}, {"stages", 3}, {"producer_warps", producers}},
         0.8e-6, Pass::Backward);
   };
@@ -148,12 +152,25 @@ TEST(StreamModel, AProducerWarpMayBeBusierThanAllOthers) {
 // that are much longer.
 TEST(StreamModel, ShortRowsOfWholeLinesCopyFaster) {
   const auto with = [](std::int64_t dim, std::int64_t channels) {
-    return of_pass("mingru", {64, 16384, 1, dim},
+    return of_pass(cell_named("mingru"), {64, 16384, 1, dim},
                    {{"channels", channels}, {"per_thread", 2}, {"segments", 2}}, 0.8e-6) /
            static_cast<double>(dim);
   };
   EXPECT_GT(with(1536, 64), 1.02 * with(1536, 128));
   EXPECT_GT(with(1536, 96), 1.02 * with(1536, 64));
+}
+
+// Nothing is staged of a cell without inputs, and no byte in flight is waited for.
+TEST(StreamModel, IsFiniteForCellsWithoutInputs) {
+  const step::Cell cell =
+      frontend::parse("cell decay(D) {\n param a[D]\n state h[D]\n next h = a * h\n output h\n}\n", "decay")
+          .cells.at(0);
+  for (const std::int64_t channels : {64, 256})
+    for (const std::int64_t segments : {1, 8}) {
+      const double ms =
+          of_pass(cell, {8, 4096, 1, 1536}, {{"channels", channels}, {"segments", segments}}, 0.5e-6);
+      EXPECT_TRUE(std::isfinite(ms) && ms > 0) << channels << " " << segments;
+    }
 }
 
 }  // namespace
