@@ -87,7 +87,7 @@ TEST_F(StepLaunches, AllWaysToLaunchGiveTheSameBits) {
   agrees(graph->launch(gpu_->stream), "the caller's graph");
   const auto prepared = load(cell, p, "alternating", candidates->front().parameters);
   ASSERT_NE(prepared, nullptr);
-  prepared->prepare(bindings, 5, 23, 12);
+  ASSERT_TRUE(prepared->prepare(bindings, 5, 23, 12).ok());
   agrees(prepared->launch(gpu_->stream, bindings, 5, 23),
          "a graph that was prepared, the first launch of all");
   agrees(plan->launch(nullptr, bindings, 5, 23), "the default stream");

@@ -49,9 +49,11 @@ class TrustOnGpu : public rondo::testing::GpuTest {
   }
   Result<ReadyPlan> trusted(bool strict = false) {
     notes_.clear();
-    return trusted_plan(cell_, p_, machine_, {}, {database_.get(), strict, [this](const std::string& note) {
-                                                    notes_.push_back(note);
-                                                  }});
+    TrustOptions options;
+    options.database = database_.get();
+    options.strict = strict;
+    options.note = [this](const std::string& note) { notes_.push_back(note); };
+    return trusted_plan(cell_, p_, machine_, {}, options);
   }
 
   step::Cell cell_ = library_cell("mingru");
