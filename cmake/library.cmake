@@ -40,6 +40,10 @@ function(rondo_c_library name output)
   add_custom_command(OUTPUT ${archive}
     COMMAND ${CMAKE_LINKER} -r --force-group-allocation -o ${object} --whole-archive ${whole_files} --no-whole-archive
       --start-group ${files} ${SQLITE3_STATIC} --end-group
+    # Unique symbols of the C++ runtime's inline functions (STB_GNU_UNIQUE) would meet those of a C++ program; objcopy
+    # makes only weak ones local.
+    COMMAND sh -c "${CMAKE_NM} ${object} | sed -n 's/^[0-9a-f]* u //p' > ${object}.unique"
+    COMMAND ${CMAKE_OBJCOPY} --weaken-symbols=${object}.unique ${object}
     COMMAND ${CMAKE_OBJCOPY} --strip-debug --keep-global-symbols=${ARG_LIST} ${object}
     COMMAND ${CMAKE_COMMAND} -E rm -f ${archive}
     COMMAND ${CMAKE_AR} rcs ${archive} ${object}

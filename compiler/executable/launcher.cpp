@@ -136,7 +136,7 @@ Status Launcher::place_in_workspace(const Tensor& tensor, std::int64_t offset, s
   if (call.workspace == 0 && bytes > 0)
     return input_error(
         fmt::format("no workspace is bound; '{}' needs {} bytes of it", tensor.name, bytes),
-        fmt::format("allocate workspace_bytes(B = {}, T = {}) = {} bytes and pass it with set_workspace()",
+        fmt::format("allocate workspace_bytes(B = {}, T = {}) = {} bytes, and pass them as the workspace",
                     call.batch, call.time, call.regions.bytes));
   if (call.workspace_bytes && offset + bytes > *call.workspace_bytes)
     return input_error(fmt::format("the workspace has {} bytes; '{}' needs those from {} to {}",
@@ -183,7 +183,7 @@ Status Launcher::check_place(const Tensor& tensor, const Place& place, const Cal
     return input_error(
         fmt::format("tensor '{}' lies at 0x{:x}; plan '{}' needs it aligned to {} bytes", tensor.name,
                     place.pointer, plan_name_, tensor.alignment),
-        "align the tensor, or choose a plan for the alignment it has (ChooseOptions::alignment)");
+        "align the tensor, or choose a plan for the alignment it has (its option `alignment`)");
   if (!has_time_axis(tensor.ref.role)) return success();
   // A stride that only ever multiplies 0 may be anything.
   if (call.batch > 1)
@@ -207,7 +207,7 @@ Status Launcher::check_stride(const Tensor& tensor, const char* axis, std::int64
         fmt::format("tensor '{}' has a stride of {} elements in {} ({} bytes each); plan '{}' needs a "
                     "multiple of {} bytes",
                     tensor.name, stride, axis, element, plan_name_, tensor.alignment),
-        "pad the tensor, or choose a plan for the alignment it has (ChooseOptions::alignment)");
+        "pad the tensor, or choose a plan for the alignment it has (its option `alignment`)");
   if (tensor.written && std::abs(stride) < tensor.unit)
     return input_error(
         fmt::format("tensor '{}' is written with a stride of {} elements in {}, less than the {} of one step",
@@ -235,7 +235,7 @@ Status Launcher::check_reach(const Tensor& tensor, const Binding& bound, const C
     return input_error(
         fmt::format("tensor '{}' reaches {} bytes below its pointer{}; its memory begins there", tensor.name,
                     place.pointer - reach.begin, strides_text(tensor, place.strides)),
-        "leave Binding::bytes out where strides are negative");
+        "leave its size in bytes unknown where strides are negative");
   const auto needed = static_cast<std::int64_t>(reach.end - place.pointer);
   if (needed > *bound.bytes)
     return input_error(

@@ -28,14 +28,15 @@ static void* symbol(const char* name) {
   return found;
 }
 
-#define CU(name, ...)                                               \
-  do {                                                              \
-    __typeof__(&name) call = (__typeof__(&name))symbol(#name);      \
-    const CUresult code = call(__VA_ARGS__);                        \
-    if (code != CUDA_SUCCESS) {                                     \
-      fprintf(stderr, #name " failed: CUDA error %d\n", (int)code); \
-      exit(1);                                                      \
-    }                                                               \
+#define CU(name, ...)                                                \
+  do {                                                               \
+    __typeof__(&name) call = NULL;                                   \
+    *(void**)&call = symbol(#name); /* as POSIX has it of dlsym() */ \
+    const CUresult code = call(__VA_ARGS__);                         \
+    if (code != CUDA_SUCCESS) {                                      \
+      fprintf(stderr, #name " failed: CUDA error %d\n", (int)code);  \
+      exit(1);                                                       \
+    }                                                                \
   } while (0)
 
 int main(void) {
@@ -81,7 +82,7 @@ int main(void) {
   CUstream stream = NULL;
   CU(cuStreamCreate, &stream, (unsigned)CU_STREAM_NON_BLOCKING);
   args.stream = stream;
-  CU(cuCtxSynchronize); /* the stream does not wait for what fills the tensors */
+  CU(cuStreamSynchronize, (CUstream)NULL); /* the stream does not wait for what fills the tensors */
   CU(cuStreamBeginCapture_v2, stream, CU_STREAM_CAPTURE_MODE_GLOBAL);
   ok(rondo_launch(plan, &args)); /* recorded, not run */
   CUgraph graph = NULL;

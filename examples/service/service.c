@@ -63,7 +63,8 @@ typedef int cuStreamSynchronize_type(void* stream);
 
 #define CU(name, ...)                                                                \
   do {                                                                               \
-    name##_type* call = (name##_type*)symbol(#name);                                 \
+    name##_type* call = NULL;                                                        \
+    *(void**)&call = symbol(#name); /* as POSIX has it of dlsym() */                 \
     const int code = call(__VA_ARGS__);                                              \
     if (code != 0) fprintf(stderr, #name " failed: CUDA error %d\n", code), exit(1); \
   } while (0)
@@ -411,7 +412,8 @@ int main(int argc, char** argv) {
   service s;
   memset(&s, 0, sizeof s);
   void* primary = NULL;
-  int (*const initialise)(unsigned) = (int (*)(unsigned))symbol("cuInit");
+  int (*initialise)(unsigned) = NULL;
+  *(void**)&initialise = symbol("cuInit");
   if (initialise(0) != 0) return fprintf(stderr, "there is no GPU\n"), 77;
   CU(cuDevicePrimaryCtxRetain, &primary, 0);
   CU(cuCtxSetCurrent, primary);

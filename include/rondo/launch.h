@@ -232,7 +232,8 @@ RONDO_API rondo_status rondo_launch(const rondo_plan* plan, const rondo_launch_a
 
 /* One step of a forward plan, for generation: `time` is 1 or 0. A state whose initial tensor is given, and
  * whose last one is not or is the same memory, is updated in place: the new state takes the place of the
- * given one when the stream passes. The workspace is that of rondo_plan_step_workspace_bytes(). A cell that
+ * given one when the stream passes. The workspace is that of rondo_plan_step_workspace_bytes(). Resets are
+ * those of the step, and lengths what is left of each row: its length less the steps before. A cell that
  * draws random numbers counts steps from 0 in every call, so that each step draws the same ones: change the
  * parameter `seed` from call to call. Otherwise as rondo_launch(). */
 RONDO_API rondo_status rondo_step(const rondo_plan* plan, const rondo_launch_args* args);

@@ -126,6 +126,8 @@ typedef struct rondo_database_options {
  * meanwhile: closing it would drop the locks of this process (this library's calls refuse to). Errors: INPUT,
  * MISSING, DATABASE. */
 RONDO_API rondo_status rondo_database_open(const rondo_database_options* options, rondo_database** database);
+/* The last handle of a file moves its log, PATH-wal, into the file: who copies a database before copies both.
+ */
 RONDO_API rondo_status rondo_database_destroy(rondo_database* database);
 
 typedef struct rondo_record {

@@ -215,7 +215,7 @@ TEST(Launcher, NullAndMisalignedPointers) {
   const Error error = f.error(bindings);
   EXPECT_TRUE(contains(error.message, "tensor 'x' lies at 0x10000002")) << error.message;
   EXPECT_TRUE(contains(error.message, "aligned to 16 bytes")) << error.message;
-  EXPECT_TRUE(contains(error.hint, "ChooseOptions::alignment"));
+  EXPECT_TRUE(contains(error.hint, "option `alignment`"));
 }
 
 TEST(Launcher, StridesAreChecked) {

@@ -66,7 +66,9 @@ std::string package_details(const Package& package) {
   for (const Entry& e : package.index().entries) {
     text += fmt::format("{}\n  cell {}\n  {} {} ({})\n", package::describe(e), e.cell_hash, e.strategy,
                         e.parameters, e.origin);
-    if (!e.note.empty()) text += fmt::format("  {}, {:.4f} ms\n", e.note, e.expected_ms);
+    if (!e.note.empty())
+      text +=
+          fmt::format("  {}{}\n", e.note, e.expected_ms > 0 ? fmt::format(", {:.4f} ms", e.expected_ms) : "");
     text += e.self_test == package::kNoPart ? "  no self-test\n" : "  with a self-test\n";
     for (const Code& code : e.codes) {
       text += fmt::format("  {}, {}, sha256 {}\n", code_text(package, code), code.compiler,

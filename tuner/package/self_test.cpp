@@ -128,9 +128,12 @@ class Maker {
 
   // The first, the last, and others far apart.
   static std::set<std::size_t> samples_of(std::size_t count) {
+    const std::size_t wanted = std::min(kSamples, count);
     std::set<std::size_t> samples = {0, count - 1};
-    for (std::size_t i = 1; samples.size() < std::min(kSamples, count); ++i)
+    for (std::size_t i = 1; i <= 2 * kSamples && samples.size() < wanted; ++i)
       samples.insert(i * 0x9E3779B9U % count);
+    // Multiples of a number that has a divisor in common with the count are few.
+    for (std::size_t i = 1; samples.size() < wanted; ++i) samples.insert(i);
     return samples;
   }
 

@@ -1,6 +1,10 @@
 // Self-tests: what the reference made is what right kernels compute, and wrong ones do not.
 #include "tuner/package/self_test.h"
 
+#include <algorithm>
+#include <set>
+
+#include "compiler/frontend/frontend.h"
 #include "compiler/schedule/plan/simulate_plan.h"
 #include "runtime/commands/emit_stages.h"
 #include "tests/runtime/plan/cells.h"
@@ -74,6 +78,23 @@ TEST(SelfTestMade, IsTheSameEveryTime) {
   longer.sizes.time = 70000;
   EXPECT_EQ(test, make_self_test(cell, longer).value()) << "B and T are the self-test's own";
   EXPECT_LT(package::to_bytes(test).size(), 20'000U);
+}
+
+// Six numbers: a count that shares a divisor with what the samples are drawn by.
+TEST(SelfTestMade, ComparesAllOfFewElements) {
+  const step::Cell cell =
+      frontend::parse(
+          "cell sc(D) {\n  input x[D], m\n  state h[D]\n  next h = sigmoid(m) * h + x\n  output h\n}\n",
+          "sc.cell")
+          .cells.at(0);
+  const SelfTest test = make_self_test(cell, rondo::testing::problem_of(Pass::Backward, 32)).value();
+  std::set<std::int64_t> counts;
+  for (const SelfTest::Expected& expected : test.expected) {
+    counts.insert(expected.elements);
+    EXPECT_EQ(expected.samples.size(),
+              std::min<std::size_t>(16, static_cast<std::size_t>(expected.elements)));
+  }
+  EXPECT_LT(*counts.begin(), 16) << "the gradient of m";
 }
 
 }  // namespace
