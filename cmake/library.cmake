@@ -42,7 +42,7 @@ function(rondo_c_library name output)
       --start-group ${files} ${SQLITE3_STATIC} --end-group
     # Unique symbols of the C++ runtime's inline functions (STB_GNU_UNIQUE) would meet those of a C++ program; objcopy
     # makes only weak ones local.
-    COMMAND sh -c "${CMAKE_NM} ${object} | sed -n 's/^[0-9a-f]* u //p' > ${object}.unique"
+    COMMAND sh -c "\"$0\" \"$1\" | sed -n 's/^[0-9a-f]* u //p' > \"$1.unique\"" ${CMAKE_NM} ${object}
     COMMAND ${CMAKE_OBJCOPY} --weaken-symbols=${object}.unique ${object}
     COMMAND ${CMAKE_OBJCOPY} --strip-debug --keep-global-symbols=${ARG_LIST} ${object}
     COMMAND ${CMAKE_COMMAND} -E rm -f ${archive}

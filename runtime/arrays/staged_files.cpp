@@ -17,7 +17,8 @@ namespace {
 // to. Of a path in no folder that exists: itself.
 std::string target_of(const std::string& path) {
   std::error_code error;
-  const std::filesystem::path target = std::filesystem::weakly_canonical(path, error);
+  const std::filesystem::path target =
+      std::filesystem::weakly_canonical(std::filesystem::absolute(path, error), error);
   return error ? path : target.string();
 }
 

@@ -132,7 +132,13 @@ bool DevicePlan::graphed(std::int64_t batch, std::int64_t time) const {
 
 Status DevicePlan::launch(StreamHandle stream, const Bindings& bindings, std::int64_t batch,
                           std::int64_t time) const {
-  if (status_ && status_->read() != 0) return gave_up();
+  if (status_ && status_->read() != 0) {
+    Error earlier = gave_up();
+    earlier.hint =
+        "rondo_plan_check(), or check() of the plan, takes note of it, and then it launches again; " +
+        earlier.hint;
+    return earlier;
+  }
   if (!graphed(batch, time)) return start(stream, bindings, batch, time);
   const Result<bool> capturing = is_capturing(stream);
   if (!capturing) return capturing.error();

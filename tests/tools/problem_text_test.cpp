@@ -183,6 +183,10 @@ TEST(StagedFiles, LinksStayAndModesAreKept) {
   ASSERT_TRUE(files.add(folder.path("file"), "once").ok());
   for (const char* same : {"link", "./file", ".//file"})
     EXPECT_FALSE(files.add(folder.path(same), "twice").ok()) << same;
+  const std::string relative = fs::relative(folder.path("none")).string();  // of a file that is not there yet
+  EXPECT_TRUE(files.add(relative, "once").ok());
+  EXPECT_FALSE(files.add("./" + relative, "twice").ok());
+  EXPECT_FALSE(files.add(folder.path("none"), "twice").ok());
 }
 
 // What a shell has put in the place of the standard output is written on, and neither replaced nor

@@ -60,12 +60,16 @@ std::string tuned_text(const TunedPass& pass) {
   return text;
 }
 
-// The results are shown, and lost when the program ends.
-Error not_recorded(const std::string& trouble) {
-  report({ErrorKind::Database, "the database stopped recording: " + trouble,
-          "make room for it, or name another one with --db, and tune again"},
-         false);
-  return already_shown(ErrorKind::Database);
+// Whether all results are stored. Where some are not, says why: they are shown, and lost with this process.
+bool recorded(const std::vector<TunedPass>& tuned) {
+  for (const TunedPass& pass : tuned) {
+    if (pass.result.database_trouble.empty()) continue;
+    report({ErrorKind::Database, "the database stopped recording: " + pass.result.database_trouble,
+            "make room for it, or name another one with --db, and tune again"},
+           false);
+    return false;
+  }
+  return true;
 }
 
 struct Limits {
@@ -193,10 +197,9 @@ Status tune(const Options& options) {
   if (options.save == "auto") saving = compare_saving(tuned);
   if (saving && !options.json) print(saving_text(*saving));
   if (options.json) print(tune_json(loaded->cell, session->machine.profile.name, tuned, saving));
+  const bool all_recorded = recorded(tuned);
   if (stop_flag()) return already_shown(ErrorKind::Cancelled);
-  for (const TunedPass& pass : tuned)
-    if (!pass.result.database_trouble.empty()) return not_recorded(pass.result.database_trouble);
-  return success();
+  return all_recorded ? success() : Status(already_shown(ErrorKind::Database));
 }
 
 }  // namespace rondo::tools
