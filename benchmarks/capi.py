@@ -29,7 +29,6 @@ from parameter_names import from_text
 HERE = os.path.dirname(os.path.abspath(__file__))
 PASSES = ("fw", "fws", "bw")
 WITHIN = 1.01
-SETTLED = 1.005  # processes of one way that differ by less are few enough
 FIRST_PROCESSES, HOST_PROCESSES = 3, 7
 # Of eight tensors: three kernels (alternating, one step); one; two, the second of which must have all its blocks resident.
 HOSTS = [{"cell": "lstm", "B": batch, "T": time_, "H": heads, "D": dim, "dtype": "bf16", "pass": "fw"}
@@ -108,18 +107,6 @@ def choice_of(timed):
     return timed["strategy"], from_text(given) if isinstance(given, str) else given
 
 
-def settled(found):
-    """Whether the processes of each way agree, so that more of them would hardly move its middle."""
-    return all(max(ms) <= SETTLED * min(ms) for ms in found.values())
-
-
-def middle(ms):
-    """The mean of what lies between the quartiles: of three times the median; of many it is steadier, where times gather in two places."""
-    ordered = sorted(ms)
-    outside = len(ordered) // 4
-    return statistics.mean(ordered[outside:len(ordered) - outside]) if len(ordered) > 3 else statistics.median(ordered)
-
-
 def measured(programs, row, package, options):
     """The row's three ways in turns. The first process, which is not counted, leaves compiled code in the database."""
     first = programs.bench(row)
@@ -128,7 +115,7 @@ def measured(programs, row, package, options):
             "package": lambda: programs.capi("time", row, "bench_capi_rt", "--package", package)}
     found, spreads = {name: [] for name in ways}, {name: [] for name in ways}
     for turn in range(max(options.turns, options.most_turns)):
-        if turn >= options.turns and settled(found):
+        if turn >= options.turns and rondo_program.settled(found):
             break
         for name in sorted(ways, reverse=turn % 2 == 1):
             timed = ways[name]()
@@ -136,7 +123,7 @@ def measured(programs, row, package, options):
                 raise SystemExit(f"capi: {text(row)}: {name} launched {choice_of(timed)}, not {choice_of(first)}")
             found[name].append(timed["median_ms"])
             spreads[name].append(timed["spread"])
-    typical = {name: middle(ms) for name, ms in found.items()}
+    typical = {name: rondo_program.middle(ms) for name, ms in found.items()}
     return row | {"strategy": first["strategy"], "origin": first["origin"], "ms": found, "spreads": spreads,
                   "capi_ratio": typical["capi"] / typical["bench"], "package_ratio": typical["package"] / typical["bench"]}
 
@@ -213,7 +200,7 @@ def tuned(programs):
 def begun(options):
     device, driver = rondo_program.query("name,driver_version")[:2]
     new = {"device": device, "driver": driver, "commit": os.environ.get("RONDO_COMMIT", "unknown"), "turns": options.turns,
-           "most_turns": options.most_turns, "settled": SETTLED}
+           "most_turns": options.most_turns, "settled": rondo_program.SETTLED}
     if options.note:
         new["note"] = options.note
     try:

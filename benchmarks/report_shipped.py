@@ -1,8 +1,8 @@
 """The page of what is shipped beside fresh tunes, from the records of benchmarks/shipped_check.py: a part of report.py."""
 import json
-import statistics
 
 from report_text import median_text, wrapped
+from rondo_program import middle
 
 
 def shipped_page(results):
@@ -17,7 +17,7 @@ def shipped_page(results):
 |---|---|---|---|---|---|--:|--:|--:|--:|
 """
         for row in sorted(record["rows"], key=lambda row: (row["kind"] != "listed", row["ratio"])):
-            taken, tuned = (statistics.median(row[key]["ms"]) for key in ("shipped", "tuned"))
+            taken, tuned = (middle(row[key]["ms"]) for key in ("shipped", "tuned"))
             text += (f"| {row['kind']} | {row['cell']} | {row['B']}, {row['T']}, {row['H']}, {row['D']} | {row['dtype']} | {row['pass']} | "
                      f"{row['shipped']['origin']} | {median_text(taken)} | {median_text(tuned)} | {row['ratio']:.2f} | "
                      f"{record['limits'][row['kind']]:.2f} |\n")
@@ -25,6 +25,6 @@ def shipped_page(results):
         return ""
     return "# What is shipped\n\n" + wrapped("""What [the shipped choices](../tuning.md#what-is-shipped) give without tuning, beside a fresh tune, timed in
 turns (`benchmarks/shipped_check.py`). *Listed* problems are drawn from those that were tuned; *beside* them are others with another B, T, D, type, or
-a cell of one's own. A ratio above 1 says that the fresh tune is faster. What is shipped for the H200 was tuned for 12 s each, and
-most of it once more; for the H100 160 of the 195 problems were tuned once, for 6 to 8 s each, starting from the H200's. 124 of
-these were there when the check ran.""") + "\n" + text
+a cell of one's own. A ratio above 1 says that the fresh tune is faster. What is shipped was tuned for 12 to
+14 s each, and most of it more than once; for the H100 the search started from the H200's. The H100's scans of 4,096 steps were tuned once more
+after the check.""") + "\n" + text

@@ -4,9 +4,12 @@ import concurrent.futures
 import contextlib
 import json
 import os
+import statistics
 import subprocess
 import sys
 import threading
+
+SETTLED = 1.005  # processes of one way that differ by less are few enough
 
 
 class WrongResults(SystemExit):
@@ -61,6 +64,18 @@ def query(fields, gpu=None):
     out = subprocess.run(["nvidia-smi", "-i", gpu or visible_gpus()[0], f"--query-gpu={fields}", "--format=csv,noheader"], capture_output=True,
                          text=True)
     return out.stdout.strip().split(", ")
+
+
+def settled(found):
+    """Whether the processes of each way agree, so that more of them would hardly move its middle."""
+    return all(max(ms) <= SETTLED * min(ms) for ms in found.values())
+
+
+def middle(ms):
+    """The mean of what lies between the quartiles: of three times the median; of many it is steadier, where times gather in two places."""
+    ordered = sorted(ms)
+    outside = len(ordered) // 4
+    return statistics.mean(ordered[outside:len(ordered) - outside]) if len(ordered) > 3 else statistics.median(ordered)
 
 
 class Gpus:

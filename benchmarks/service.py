@@ -2,6 +2,7 @@
 """Lets the service of examples/service answer requests of random sizes for some minutes. Needs a GPU and a C compiler.
 
 usage: service.py FOLDER OUT.json [--minutes 60] [--limit SECONDS] [--dim 128] [--compiler cc] [--commit HASH]
+                  [--note TEXT]
 
 FOLDER holds rondo and librondo_rt.a (build/release). The service is built with its package inside, for the GPU at hand: an
 LSTM of --dim channels in fp32. OUT.json says how many requests were answered, the median and the 99th percentile of
@@ -58,6 +59,7 @@ def main():
     parser.add_argument("--dim", type=int, default=128)
     parser.add_argument("--compiler", default="cc")
     parser.add_argument("--commit", default=os.environ.get("RONDO_COMMIT", "unknown"))
+    parser.add_argument("--note", help="kept in the record, and printed on its page")
     options = parser.parse_args()
     device, capability = query("name,compute_cap")
     minutes = min(options.minutes, (options.limit - 40) / 60) if options.limit else options.minutes
@@ -69,7 +71,8 @@ def main():
     found = read(done.stdout)
     if not found:
         raise SystemExit(f"service: it said nothing ({done.returncode}): {done.stderr.strip() or done.stdout.strip()}")
-    write({"device": device, "commit": options.commit, "shapes": SHAPES, "dim": options.dim} | found, options.out)
+    write({"device": device, "commit": options.commit, "shapes": SHAPES, "dim": options.dim} | found | ({"note": options.note} if options.note else {}),
+          options.out)
     print(done.stdout.strip())
     return done.returncode
 

@@ -22,6 +22,15 @@ def gpus(*words, visible=None):
         return rondo_program.Gpus(*words)
 
 
+class Processes(unittest.TestCase):
+    def test_they_are_settled_where_those_of_each_way_agree(self):
+        self.assertTrue(rondo_program.settled({"bench": [1.0, 1.004], "capi": [2.0]}))
+        self.assertFalse(rondo_program.settled({"bench": [1.0, 1.004], "capi": [2.0, 2.011]}))
+
+    def test_the_middle_leaves_out_what_is_far(self):
+        self.assertEqual((rondo_program.middle([3, 1, 2]), rondo_program.middle([4, 1, 2, 3, 100, 3, 3, 3])), (2, 3))
+
+
 class Gpus(unittest.TestCase):
     def test_no_gpu_is_overdrawn_and_all_are_used(self):
         some, held, most, lock = gpus(2, 4), {"0": 0, "1": 0}, {"0": 0, "1": 0}, threading.Lock()
