@@ -34,7 +34,7 @@ from rondo_program import Gpus, query, shared_workers
 
 PASSES = ("fw", "fws", "bw")
 SCAN_ROWS = 8  # batch rows of the scans
-SLACK = 1.05  # by how much a problem may be slower than others show that it can be
+SLACK = 1.03  # by how much a problem may be slower than others show that it can be
 START_SECONDS = 8  # what tuning a problem takes beside its budget: the reference, the data, the comparison at the end
 
 
@@ -121,15 +121,23 @@ def calls_of(problem, other):
     return -(-problem["B"] // other["B"]) * -(-problem["T"] // other["T"])
 
 
+def part_of(problem, other):
+    """Which part of the other scan, of up to half as many channels more, the first one is: it moves that part of the bytes. 0: none."""
+    if problem["cell"] not in SCANS or any(problem[key] != other[key] for key in ("cell", "B", "T", "H", "dtype", "pass")):
+        return 0
+    return problem["D"] / other["D"] if problem["D"] < other["D"] <= 1.5 * problem["D"] else 0
+
+
 def poor(times):
-    """Why, by name: problems that take longer than calls of another one's kernel would."""
+    """Why, by name: problems that take longer than calls of another one's kernel would, and scans that move their bytes more slowly
+    than one of somewhat more channels."""
     found = {}
     listed = [problem for problem in problems() if text(problem) in times]
     for problem in listed:
         for other in listed:
-            calls = calls_of(problem, other)
-            if calls and times[text(problem)] > SLACK * calls * times[text(other)]:
-                found[text(problem)] = f"{times[text(problem)]:.3g} ms, and {calls} x {times[text(other)]:.3g} ms: {text(other)}"
+            share = calls_of(problem, other) or part_of(problem, other)
+            if share and times[text(problem)] > SLACK * share * times[text(other)]:
+                found[text(problem)] = f"{times[text(problem)]:.3g} ms, and {share:.3g} x {times[text(other)]:.3g} ms: {text(other)}"
     return found
 
 

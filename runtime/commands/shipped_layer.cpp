@@ -1,6 +1,8 @@
 #include "runtime/commands/shipped_layer.h"
 
 #include <cstdlib>
+#include <optional>
+#include <utility>
 
 #include "compiler/frontend/frontend.h"
 #include "compiler/support/text_file.h"
@@ -52,6 +54,24 @@ Result<ShippedLayer> layer_from(const std::string& text, const std::string& orig
 const Result<ShippedLayer>& shipped_layer() {
   static const Result<ShippedLayer> layer = read_layer();
   return layer;
+}
+
+Result<ShippedLayer> known_choices(const ShippedLayer* shipped, db::Database* database) {
+  ShippedLayer known = shipped == nullptr ? ShippedLayer() : *shipped;
+  if (database == nullptr) return known;
+  db::Contents contents;
+  Result<std::vector<db::Device>> devices = database->devices();
+  if (!devices) return devices.error();
+  contents.devices = std::move(devices).value();
+  Result<std::vector<db::Cell>> cells = database->cells();
+  if (!cells) return cells.error();
+  contents.cells = std::move(cells).value();
+  Result<std::vector<db::ProblemSummary>> problems = database->list();
+  if (!problems) return problems.error();
+  for (db::ProblemSummary& each : *problems)
+    if (each.best) contents.problems.push_back({each.problem, {std::move(*each.best)}, 0});
+  known.add(contents, structure_of);
+  return known;
 }
 
 }  // namespace rondo::runtime

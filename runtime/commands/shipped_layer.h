@@ -6,6 +6,7 @@
 #include "compiler/support/embedded_text.h"
 #include "compiler/support/result.h"
 #include "runtime/choice/shipped.h"
+#include "tuning_db/database.h"
 
 namespace rondo::runtime {
 
@@ -19,5 +20,9 @@ Result<ShippedLayer> layer_from(const std::string& text, const std::string& orig
 // What is shipped, read once a process; or the file that the environment variable RONDO_SHIPPED names in its
 // place, "none" for nothing. Lives as long as the process. Error Input or Missing: that file cannot be read.
 const Result<ShippedLayer>& shipped_layer();
+
+// What a search can start from: what `shipped` holds, and after it the best of every problem of the database,
+// whose cells may be others of the same structure. Both may be null. Errors: those of reading the database.
+Result<ShippedLayer> known_choices(const ShippedLayer* shipped, db::Database* database);
 
 }  // namespace rondo::runtime

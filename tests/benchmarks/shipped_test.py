@@ -158,6 +158,17 @@ class Shipped(unittest.TestCase):
         self.assertEqual(len(self.calls("tune")), 2)
         self.assertIn(f"slower than need be, run again: {shipped.text(problem(16, 'fw'))}", again.stdout)
 
+    def test_a_scan_slower_than_a_wider_one_is_poor(self):
+        scan = lambda dim, steps=4096: shipped.scan("hgrn", dim, steps) | {"dtype": "bf16", "pass": "bw"}
+        self.assertAlmostEqual(shipped.part_of(scan(2048), scan(3072)), 2 / 3)
+        for other in (scan(2048), scan(1536), scan(4096), scan(3072, 65536), scan(3072) | {"cell": "mingru"}, scan(3072) | {"pass": "fw"}):
+            self.assertEqual(shipped.part_of(scan(2048), other), 0, other)
+        dense = lambda dim: shipped.dense("lstm", 1, dim, 16) | {"dtype": "bf16", "pass": "fw"}
+        self.assertEqual(shipped.part_of(dense(512), dense(768)), 0, "its matrix grows by the square")
+        narrow, wide = shipped.text(scan(2048)), shipped.text(scan(3072))
+        self.assertEqual(list(shipped.poor({narrow: 2.1, wide: 3.0})), [narrow])
+        self.assertEqual(shipped.poor({narrow: 2.05, wide: 3.0}), {})
+
     def test_what_matches_is_tuned_again_once(self):
         share = ("--share", "1/60")
         self.run_script("shipped.py", self.database, *share)

@@ -149,7 +149,9 @@ Result<TunedPass> tune_problem(const Options& options, const step::Cell& cell,
   tuning.seed = options.seed;
   tuning.cancel = &stop_flag();
   tuning.database = session.db();
-  tuning.shipped = session.shipped;
+  const Result<runtime::ShippedLayer> known = runtime::known_choices(session.shipped, session.db());
+  if (!known) return known.error();
+  tuning.known = &*known;
   tuning.progress = [&bar](const tuner::Progress& progress) { bar.show(progress); };
   Result<tuner::TuneResult> result = tuner::tune(cell, problem, session.machine, tuning);
   if (!result) return result.error();

@@ -19,6 +19,8 @@ namespace {
 
 // Winners of other problems that a search starts from: one of each pass that shares, and one more.
 constexpr std::size_t kStarts = 3;
+// Of like problems so many are looked at: several may have the same choice, or one that is no candidate here.
+constexpr std::size_t kLike = 16;
 
 // From the seed of a run to that of its diagnosis: far beyond the seeds of the run's own cases and sets.
 constexpr std::uint64_t kOtherSeed = 1'000'003;
@@ -88,25 +90,25 @@ KnownBest known_best(db::Database& database, const step::Cell& cell, const sched
   return known;
 }
 
-std::vector<std::size_t> shipped_starts(const runtime::ShippedLayer& shipped, const step::Cell& cell,
-                                        const schedule::Problem& problem, const target::Profile& profile,
-                                        const std::vector<runtime::Candidate>& candidates) {
+std::vector<std::size_t> starts_of(const runtime::ShippedLayer& known, const step::Cell& cell,
+                                   const schedule::Problem& problem, const target::Profile& profile,
+                                   const std::vector<runtime::Candidate>& candidates) {
+  if (known.empty()) return {};
   const db::Problem key = runtime::database_problem(cell, problem, profile);
-  std::vector<const runtime::ShippedChoice*> from;
-  if (const runtime::ShippedChoice* own = shipped.exact(key)) from.push_back(own);
-  const auto near = shipped.nearest(key);
-  from.insert(from.end(), near.begin(), near.end());
-  if (!shipped.empty()) {
-    const auto like =
-        shipped.like(key, runtime::passes_alike(problem), runtime::structure_key(cell), kStarts);
-    from.insert(from.end(), like.begin(), like.end());
-  }
   std::vector<std::size_t> starts;
-  for (const runtime::ShippedChoice* each : from) {
-    const std::optional<std::size_t> candidate = index_of_trial(candidates, each->trial);
-    if (candidate && std::count(starts.begin(), starts.end(), *candidate) == 0) starts.push_back(*candidate);
-    if (starts.size() == kStarts) break;
-  }
+  const auto add = [&](const std::vector<const runtime::ShippedChoice*>& from) {
+    const std::size_t most = starts.size() + kStarts;
+    for (const runtime::ShippedChoice* each : from) {
+      if (starts.size() == most) break;
+      const std::optional<std::size_t> candidate = index_of_trial(candidates, each->trial);
+      if (candidate && std::count(starts.begin(), starts.end(), *candidate) == 0)
+        starts.push_back(*candidate);
+    }
+  };
+  std::vector<const runtime::ShippedChoice*> near = known.nearest(key);
+  if (const runtime::ShippedChoice* own = known.exact(key)) near.insert(near.begin(), own);
+  add(near);
+  add(known.like(key, runtime::passes_alike(problem), runtime::structure_key(cell), kLike));
   return starts;
 }
 
@@ -185,9 +187,9 @@ Result<TuneResult> tune(const step::Cell& cell, const schedule::Problem& problem
     searching.incumbent = known.own;
     searching.starts = known.nearby;
   }
-  if (options.shipped != nullptr && runs)
-    for (const std::size_t shipped : shipped_starts(*options.shipped, cell, problem, profile, *candidates))
-      searching.starts.push_back(shipped);
+  if (options.known != nullptr && runs)
+    for (const std::size_t each : starts_of(*options.known, cell, problem, profile, *candidates))
+      searching.starts.push_back(each);
   if (!searching.incumbent && !searching.starts.empty()) searching.incumbent = searching.starts.front();
   result.search = search(*candidates, **measurer, searching, clock);
   result.measured = result.search.measured;

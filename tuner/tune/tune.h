@@ -26,7 +26,7 @@ struct TuneOptions {
   const std::atomic<bool>* cancel = nullptr;  // see SearchOptions
   std::function<void(const Progress&)> progress;
   db::Database* database = nullptr;                // none: nothing is recorded
-  const runtime::ShippedLayer* shipped = nullptr;  // the search starts from what it holds too
+  const runtime::ShippedLayer* known = nullptr;  // tuned elsewhere or for like problems: the search starts from it
   // The program that is started as a worker (runtime/worker/process.h). "" takes the environment variable
   // RONDO_WORKER, else this program.
   std::string worker;
@@ -56,7 +56,7 @@ struct TuneResult {
 // faster than what is known: than the best so far in this very run, or, where that was not timed in it, than
 // the time that was measured of it on this machine with this version and driver. Claims of other runs do not
 // count. What the database holds as best is tried first: of this problem, and of the nearest ones, those of a
-// pass whose kernels are nearly this one's among them; then what is shipped. The first of these is timed
+// pass whose kernels are nearly this one's among them; then those of `known`. The first of these is timed
 // again beside the leaders. Without a device candidates are compiled in the model's order until a few are
 // clean; only failures are recorded, nothing becomes best. Errors: Unsupported (no strategy, empty space),
 // Missing (no compiler), Cancelled (before any candidate was finished), Input (a strategy that is unknown or
@@ -77,10 +77,11 @@ struct KnownBest {
 };
 KnownBest known_best(db::Database& database, const step::Cell& cell, const schedule::Problem& problem,
                      const target::Profile& profile, const std::vector<runtime::Candidate>& candidates);
-// What is shipped for the problem, for others near it and for those like it, as candidates, each once.
-std::vector<std::size_t> shipped_starts(const runtime::ShippedLayer& shipped, const step::Cell& cell,
-                                        const schedule::Problem& problem, const target::Profile& profile,
-                                        const std::vector<runtime::Candidate>& candidates);
+// What a layer holds for the problem and for others near it, and after that for those like it, of other cells
+// of the structure too, as candidates: the first few of either, each once.
+std::vector<std::size_t> starts_of(const runtime::ShippedLayer& known, const step::Cell& cell,
+                                   const schedule::Problem& problem, const target::Profile& profile,
+                                   const std::vector<runtime::Candidate>& candidates);
 
 // A row as the database's trial.
 db::Trial to_trial(const Row& row);

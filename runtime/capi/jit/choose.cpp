@@ -88,7 +88,11 @@ PlanResult tuned(const std::shared_ptr<const Device>& device, const step::Cell& 
   tuning.strategy = how.overrides.strategy;
   tuning.cancel = &stopped;
   tuning.database = how.database.get();
-  if (const Result<runtime::ShippedLayer>& shipped = runtime::shipped_layer()) tuning.shipped = &*shipped;
+  const Result<runtime::ShippedLayer>& shipped = runtime::shipped_layer();
+  if (!shipped) return shipped.error();
+  const Result<runtime::ShippedLayer> known = runtime::known_choices(&*shipped, how.database.get());
+  if (!known) return known.error();
+  tuning.known = &*known;
   tuning.worker = worker_program();
   if (how.progress)
     tuning.progress = [&](const tuner::Progress& progress) {

@@ -233,6 +233,23 @@ TEST_F(Shipped, IsNotTakenForCellsOfAnotherStructureOrTheBackwardPass) {
   EXPECT_EQ(chosen().origin, ChoiceOrigin::Model);
 }
 
+// What a search starts from: another cell of the structure that was tuned into the database counts too.
+TEST_F(Shipped, TheDatabasesOwnProblemsAreKnownBesideIt) {
+  ship(cell_, problem_, behind(1.05));
+  EXPECT_TRUE(known_choices(nullptr, nullptr)->empty());
+  EXPECT_EQ(known_choices(&layer_, database_.get())->choices().size(), 1U) << "nothing is tuned";
+  tune(at(problem_, 8, 256), behind(1));
+  const Result<ShippedLayer> known = known_choices(&layer_, database_.get());
+  ASSERT_TRUE(known.ok()) << known.error().message;
+  ASSERT_EQ(known->choices().size(), 2U);
+  EXPECT_EQ(known->choices().front().problem, layer_.choices().front().problem) << "what is shipped first";
+  const step::Cell other = testing::library_cell("hgrn");
+  const auto like = known->like(database_problem(other, problem_, profile_), {}, structure_key(other), 4);
+  ASSERT_EQ(like.size(), 2U);
+  EXPECT_EQ(like[1]->problem, database_problem(cell_, at(problem_, 8, 256), profile_));
+  EXPECT_EQ(like[1]->trial.parameters, parameters_to_json(behind(1).parameters));
+}
+
 TEST(StructureKey, TellsWhatCellsHaveInCommon) {
   const auto key = [](const char* name) { return structure_key(testing::library_cell(name)); };
   EXPECT_EQ(key("mingru"), key("hgrn"));

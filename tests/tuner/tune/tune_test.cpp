@@ -144,7 +144,7 @@ TEST_F(Recording, ASearchStartsFromTheOtherPassesWinner) {
 }
 
 // This problem's own first, then the nearest, then those like it.
-TEST_F(Recording, ASearchStartsFromWhatIsShipped) {
+TEST_F(Recording, ASearchStartsFromWhatIsKnown) {
   const auto candidates = testing::line(12);
   rondo::testing::ShippedText text(profile_);
   schedule::Problem like = problem_, near = problem_;
@@ -153,9 +153,14 @@ TEST_F(Recording, ASearchStartsFromWhatIsShipped) {
   text.add(cell_, like, candidates[2]);
   text.add(cell_, near, candidates[3]);
   text.add(cell_, problem_, candidates[9]);
-  EXPECT_EQ(shipped_starts(text.layer(), cell_, problem_, profile_, candidates),
-            (std::vector<std::size_t>{9, 3, 2}));
-  EXPECT_TRUE(shipped_starts({}, cell_, problem_, profile_, candidates).empty());
+  const auto starts = [&] { return starts_of(text.layer(), cell_, problem_, profile_, candidates); };
+  EXPECT_EQ(starts(), (std::vector<std::size_t>{9, 3, 2}));
+  for (const std::size_t winner : {4, 5, 6}) {
+    near.sizes.time *= 2;
+    text.add(cell_, near, candidates[winner]);
+  }
+  EXPECT_EQ(starts(), (std::vector<std::size_t>{9, 3, 4, 2})) << "many near ones leave room for like ones";
+  EXPECT_TRUE(starts_of({}, cell_, problem_, profile_, candidates).empty());
 }
 
 TEST_F(Recording, ASlowerRunDoesNotReplaceTheBest) {
