@@ -43,6 +43,8 @@ class ReverseSweep {
     step_.graph = cell.graph;
     step_.forward_nodes = static_cast<NodeId>(cell.graph.nodes.size());
     adjoint_.assign(cell.graph.nodes.size(), kNoNode);
+    if (const std::optional<TensorId> length = cell.first_of_kind(TensorKind::Length))
+      valid_ = step_.graph.leaf(*length, 0, Extent::Scalar);
     find_active();
   }
 
@@ -53,8 +55,11 @@ class ReverseSweep {
       if (adjoint_[at(id)] != kNoNode) propagate(id);
     step_.previous_states = collect(TensorKind::State);
     if (cell_.clip.gradient) clip_recurrence(*cell_.clip.gradient);
+    for (Row& row : step_.previous_states) row.value = passed_through(row);
     step_.inputs = collect(TensorKind::Input);
     step_.params = collect(TensorKind::Param);
+    for (std::vector<Row>* rows : {&step_.inputs, &step_.params})
+      for (Row& row : *rows) row.value = only_valid(row.value);
     simplify_step();
     return std::move(step_);
   }
@@ -95,21 +100,26 @@ class ReverseSweep {
     const NodeId adjoint = adjoint_[at(id)];
     switch (node.kind) {
       case NodeKind::Scalar:
+        if (is_masked(node)) return send(node.operands[1], adjoint, node.extent);
         for (std::size_t i = 0; i < node.operands.size(); ++i) {
           if (!active_[at(node.operands[i])]) continue;
           send(node.operands[i], chain(graph, partial(graph, id, static_cast<int>(i)), adjoint), node.extent);
         }
         return;
-      case NodeKind::MatVec:
-        step_.matrices.push_back({node.tensor, node.row, adjoint, node.operands[0]});
+      case NodeKind::MatVec: {
+        const NodeId left = only_valid(adjoint);
+        step_.matrices.push_back({node.tensor, node.row, left, node.operands[0]});
         if (active_[at(node.operands[0])])
-          send(node.operands[0], graph.mat_t_vec(node.tensor, node.row, adjoint), Extent::Vector);
+          send(node.operands[0], graph.mat_t_vec(node.tensor, node.row, left), Extent::Vector);
         return;
-      case NodeKind::MatTVec:
-        step_.matrices.push_back({node.tensor, node.row, node.operands[0], adjoint});
+      }
+      case NodeKind::MatTVec: {
+        const NodeId right = only_valid(adjoint);
+        step_.matrices.push_back({node.tensor, node.row, node.operands[0], right});
         if (active_[at(node.operands[0])])
-          send(node.operands[0], graph.matvec(node.tensor, node.row, adjoint), Extent::Vector);
+          send(node.operands[0], graph.matvec(node.tensor, node.row, right), Extent::Vector);
         return;
+      }
       case NodeKind::ReduceSum: return send(node.operands[0], adjoint, Extent::Vector);
       case NodeKind::ReduceMax:
         return send(node.operands[0], share_of_maximum(id, node.operands[0], adjoint), Extent::Vector);
@@ -156,16 +166,35 @@ class ReverseSweep {
     const std::vector<bool> recurrent = recurrent_rows(cell_);
     for (std::size_t i = 0; i < recurrent.size(); ++i)
       if (recurrent[i])
-        step_.previous_states[i].value = bounded_between_steps(step_.previous_states[i].value, bound);
+        step_.previous_states[i].value = clamp_to(step_.graph, step_.previous_states[i].value, bound);
   }
 
-  // A step past the end of its row hands the gradient on as it is.
-  NodeId bounded_between_steps(NodeId gradient, double bound) {
-    Graph& graph = step_.graph;
-    const NodeId clamped = clamp_to(graph, gradient, bound);
-    const std::optional<TensorId> length = cell_.first_of_kind(TensorKind::Length);
-    if (!length) return clamped;
-    return graph.scalar(Op::Select, {graph.leaf(*length, 0, Extent::Scalar), clamped, gradient});
+  // Past the end of a row (forms.h) an input may be anything, so that what is computed from it may be no
+  // number, and zero times that is none either. So what flows inside such a step is of no interest, and every
+  // gradient that leaves it is selected: zero, or that of the state after it.
+  NodeId only_valid(NodeId gradient) {
+    if (valid_ == kNoNode) return gradient;
+    return step_.graph.scalar(Op::Select, {valid_, gradient, step_.graph.constant(0)});
+  }
+
+  NodeId passed_through(const Row& previous) {
+    if (valid_ == kNoNode) return previous.value;
+    const GradientRef after{GradientRef::Of::NextState, previous.tensor, previous.row};
+    const Tensor& tensor = cell_.tensors[at(previous.tensor)];
+    return step_.graph.scalar(
+        Op::Select, {valid_, previous.value, step_.graph.gradient(after, extent_of(tensor))});
+  }
+
+  // Whether the node is one of those by which forms.h takes a value in valid steps only: in others it is zero,
+  // or a state as it was.
+  bool is_masked(const Node& node) const {
+    if (valid_ == kNoNode || node.op != Op::Select) return false;
+    const Node& otherwise = cell_.graph.at(node.operands[2]);
+    return is_leaf(cell_.graph.at(node.operands[0]), TensorKind::Length) &&
+           (otherwise.kind == NodeKind::Constant || is_leaf(otherwise, TensorKind::State));
+  }
+  bool is_leaf(const Node& node, TensorKind kind) const {
+    return node.kind == NodeKind::Leaf && cell_.tensors[at(node.tensor)].kind == kind;
   }
 
   void simplify_step() {
@@ -181,6 +210,7 @@ class ReverseSweep {
 
   const Cell& cell_;
   BackwardStep step_;
+  NodeId valid_ = kNoNode;  // says whether the step is one of its row; kNoNode: every step is
   std::vector<bool> active_;
   std::vector<NodeId> adjoint_;
 };

@@ -198,6 +198,11 @@ FAULTS = [
     fault("forms: inputs past the end reach a matrix's gradient", "step/forms.cpp",
           "if (masked) operand = only_valid(operand);", "(void)masked;", test="test_step Forms.*"),
     fault("forms: a bound acts on gradients that only pass by", "step/derive.cpp",
-          "{graph.leaf(*length, 0, Extent::Scalar), clamped, gradient}",
-          "{graph.leaf(*length, 0, Extent::Scalar), clamped, clamped}", test="test_step Forms.*"),
+          "step_.graph.gradient(after, extent_of(tensor))});",
+          "clamp_to(step_.graph, step_.graph.gradient(after, extent_of(tensor)), cell_.clip.gradient.value_or(1e30))});",
+          test="test_step Forms.*"),
+    fault("forms: gradients do not pass by steps past the end", "step/derive.cpp",
+          "step_.graph.gradient(after, extent_of(tensor))});", "step_.graph.constant(0)});", test="test_step Forms.*"),
+    fault("forms: what stands past the end reaches gradients", "step/derive.cpp",
+          "if (valid_ == kNoNode) return gradient;", "return gradient;", test="test_step Forms.*"),
 ]

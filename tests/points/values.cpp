@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 
 #include "compiler/schedule/analysis/history.h"
@@ -93,6 +94,18 @@ class Draw {
     into.given[ref] = std::move(values);
   }
 
+  // Past the end of a row inputs and gradients of outputs may be anything.
+  void spoil_past_ends(Arguments& into) {
+    if (!point_.cell.first_of_kind(TensorKind::Length)) return;
+    step::fill_past_ends(point_.cell, point_.call, std::numeric_limits<double>::quiet_NaN(), into.forward,
+                         into.loss);
+    for (auto& [ref, values] : into.given) {
+      const std::string& name = point_.cell.tensors[static_cast<std::size_t>(ref.tensor)].name;
+      if (ref.role == Role::Input) values = into.forward.inputs.at(name);
+      if (ref.role == Role::OutputGradient) values = into.loss.outputs.at(name);
+    }
+  }
+
   template <class Make>
   Arguments all(const Make& make) {
     Arguments result;
@@ -116,6 +129,7 @@ class Draw {
         case TensorKind::Length: put_flags(result, {Role::Lengths, id}, tensor); break;
       }
     }
+    spoil_past_ends(result);
     result.line_sum = line_sum_;
     return result;
   }

@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <random>
 
 #include "compiler/schedule/analysis/history.h"
@@ -218,6 +219,22 @@ class Comparison {
           break;
       }
     }
+    spoil_past_ends();
+  }
+
+  // Past the end of a row inputs and gradients of outputs may be anything.
+  void spoil_past_ends() {
+    if (!case_.cell.first_of_kind(TensorKind::Length)) return;
+    step::fill_past_ends(case_.cell, case_.problem.sizes, std::numeric_limits<double>::quiet_NaN(),
+                         arguments_, loss_);
+    const auto put_again = [&](TensorKind kind, Role role, auto& map, auto& map32) {
+      for (const TensorId id : case_.cell.of_kind(kind)) {
+        std::vector<double> values = map.at(case_.cell.tensors[static_cast<std::size_t>(id)].name);
+        put(map, map32, {role, id}, std::move(values));
+      }
+    };
+    put_again(TensorKind::Input, Role::Input, arguments_.inputs, arguments32_.inputs);
+    put_again(TensorKind::Output, Role::OutputGradient, loss_.outputs, loss32_.outputs);
   }
 
   // Of the first rows 0, 1, T and more than T; then any.

@@ -352,6 +352,31 @@ TEST(Forms, GradientsOfRandomCellsAgreeWithCentralDifferences) {
   EXPECT_GT(static_cast<double>(nonzero), 0.15 * static_cast<double>(compared));
 }
 
+// Padding may be anything: no result of any cell depends on it, not by a product with zero either.
+TEST(Forms, WhatStandsPastTheLengthReachesNothing) {
+  for (int seed = 0; seed < random_cell_count(); ++seed) {
+    constexpr Forms kDrawn[] = {kLengths, kBoth, kAll, kAllGiven};
+    Cell plain = random_cell_of_seed(static_cast<std::uint64_t>(seed));
+    if (seed % 3 == 0) plain = clipped(plain, {0.5, 0.25}).value();
+    const Cell cell = formed(plain, kDrawn[seed % 4]);
+    const Sizes sizes{3, 4, 1, 2};
+    Random random(static_cast<std::uint64_t>(seed) + 6000000);
+    ForwardArguments<double> arguments = random_arguments(cell, sizes, random);
+    arguments.flags["lengths"] = {2, 0, 4};
+    LossGradients<double> loss = random_loss(cell, sizes, random);
+    const auto results = [&](double padding) {
+      fill_past_ends(cell, sizes, padding, arguments, loss);
+      const auto run = run_forward(cell, sizes, arguments);
+      const auto back = run_backward(cell, sizes, arguments, loss);
+      EXPECT_TRUE(run.ok() && back.ok());
+      return std::vector{run->outputs, run->last_states, back->inputs, back->params, back->initial_states};
+    };
+    const auto wanted = results(0.5);
+    for (const double padding : {std::nan(""), std::numeric_limits<double>::infinity()})
+      ASSERT_EQ(results(padding), wanted) << provenance(seed, cell) << print(cell, backward_step(cell));
+  }
+}
+
 TEST(Forms, WhatIsAffineOrDiagonalStaysSo) {
   for (const Forms& forms : {kResets, kLengths, kBoth, kAll}) {
     EXPECT_TRUE(analyze(formed(mingru(), forms)).affine);

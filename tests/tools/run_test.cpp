@@ -250,6 +250,42 @@ TEST(Verify, SimulatesForms) {
   }
 }
 
+// A sine of so much that rounding alone decides what it is.
+TEST(Verify, SaysWhereNothingCanBeSaid) {
+  const Folder folder;
+  write_file(folder.path("chance.cell"),
+             "cell chance(D) {\n input x[D]\n state s[D]\n next s = sin(100000000 * (s + x))\n output s\n}\n");
+  std::vector<std::string> call = {"verify", folder.path("chance.cell"), "--simulate", "--shape", "B=2,T=5,D=16",
+                                   "--dtype", "fp32", "--seed", "5"};
+  const Outcome people = rondo(call);
+  EXPECT_EQ(people.status, 2) << people.out;
+  EXPECT_NE(people.out.find("nothing can be said"), std::string::npos) << people.out;
+  EXPECT_NE(people.err.find("so ill-conditioned"), std::string::npos) << people.err;
+  EXPECT_EQ(people.out.find("WRONG"), std::string::npos) << people.out;
+  call.push_back("--json");
+  const Outcome program = rondo(call);
+  EXPECT_EQ(program.status, 2) << program.out;
+  const nlohmann::json parsed = nlohmann::json::parse(program.out);
+  EXPECT_FALSE(parsed["passed"].get<bool>());
+  EXPECT_TRUE(parsed["passes"][0]["checks"][0]["ill_conditioned"].get<bool>());
+}
+
+// Of two passes the first is computed by shoot, and the second is not.
+TEST(Verify, KeepsTheResultsBeforeAnError) {
+  std::vector<std::string> call = {"verify",  "mingru", "--simulate", "--shape", "B=2,T=5,D=16", "--dtype",
+                                   "fp32",    "--seed", "5",          "--pass",  "fw,bw",        "--strategy",
+                                   "shoot"};
+  const Outcome people = rondo(call);
+  EXPECT_EQ(people.status, 2) << people.out;
+  EXPECT_NE(people.out.find("correct: shoot"), std::string::npos) << people.out;
+  EXPECT_NE(people.err.find("the backward sweep is affine"), std::string::npos) << people.err;
+  call.push_back("--json");
+  const Outcome program = rondo(call);
+  EXPECT_EQ(program.status, 2) << program.out;
+  EXPECT_EQ(nlohmann::json::parse(program.out)["passes"].size(), 1U) << program.out;
+  EXPECT_NE(program.err.find("the backward sweep is affine"), std::string::npos) << program.err;
+}
+
 TEST(Verify, TakesArbitraryStatesWhereAskedFor) {
   const std::vector<std::string> call = {"verify",       "mingru", "--simulate", "--shape",
                                          "B=2,T=5,D=16", "--pass", "fw,bw",      "--dtype",

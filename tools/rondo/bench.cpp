@@ -58,14 +58,18 @@ std::string parts_text(const step::Cell& cell, const PartedPass& pass) {
 Status bench_rows(const Options& options, const step::Cell& cell, const runtime::Overrides& overrides,
                   const std::vector<schedule::Problem>& problems, Session& session) {
   std::vector<tuner::BenchRow> rows;
+  const auto failed = [&](const Error& error) {
+    return after_results(rows.empty() ? "" : bench_json(session.machine.profile.name, rows), error,
+                         options.json);
+  };
   for (const schedule::Problem& problem : problems) {
     const double copy = rows.empty() ? 0 : rows.front().copy_bytes_per_s;
     const auto ready =
         tuner::trusted_plan(cell, problem, session.machine, overrides, trust_of(options, session));
-    if (!ready) return ready.error();
+    if (!ready) return failed(ready.error());
     Result<tuner::BenchRow> row =
         tuner::bench(cell, problem, session.machine, *ready, {options.samples, copy, options.weights});
-    if (!row) return row.error();
+    if (!row) return failed(row.error());
     rows.push_back(std::move(row).value());
     if (options.json) continue;
     print(bench_text(rows.back()));
@@ -78,13 +82,17 @@ Status bench_rows(const Options& options, const step::Cell& cell, const runtime:
 Status bench_parts(const Options& options, const step::Cell& cell, const runtime::Overrides& overrides,
                    const std::vector<schedule::Problem>& problems, Session& session) {
   std::vector<PartedPass> passes;
+  const auto failed = [&](const Error& error) {
+    return after_results(passes.empty() ? "" : parts_json(cell, session.machine.profile.name, passes), error,
+                         options.json);
+  };
   for (const schedule::Problem& problem : problems) {
     const auto ready =
         tuner::trusted_plan(cell, problem, session.machine, overrides, trust_of(options, session));
-    if (!ready) return ready.error();
+    if (!ready) return failed(ready.error());
     Result<tuner::PartTimes> times =
         tuner::measure_parts(cell, problem, session.machine, ready->choice, options.samples);
-    if (!times) return times.error();
+    if (!times) return failed(times.error());
     passes.push_back({problem, std::move(times).value()});
     if (!options.json) print(parts_text(cell, passes.back()));
   }

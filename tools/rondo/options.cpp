@@ -232,7 +232,7 @@ void bench_options(CLI::App& app, Options& o) {
 }
 
 void add_embed(CLI::App& app, Options& o) {
-  add_output(app, o, "the package, written whole or not at all");
+  app.add_option("-o,--output", o.output, "the package, written whole or not at all")->type_name("FILE");
   app.add_option("--embed", o.embed, "the package as C source, to be compiled into a program")
       ->type_name("FILE.c");
 }

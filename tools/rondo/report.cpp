@@ -53,6 +53,13 @@ void report(const Error& error, bool as_json) {
   print(object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
 }
 
+Error after_results(const std::string& results, const Error& error, bool as_json) {
+  if (results.empty()) return error;
+  if (as_json) print(results);
+  report(error, false);
+  return already_shown(error.kind);
+}
+
 void note(const std::string& text) { std::fputs(fmt::format("rondo: note: {}\n", text).c_str(), stderr); }
 
 namespace {

@@ -184,12 +184,10 @@ Status tune(const Options& options) {
   std::vector<TunedPass> tuned;
   for (const schedule::Problem& problem : *problems) {
     Result<TunedPass> result = tune_problem(options, loaded->cell, problem, *limits, *session);
-    if (!result && (tuned.empty() || !options.json)) return result.error();
-    if (!result) {  // what is known stays known
-      print(tune_json(loaded->cell, session->machine.profile.name, tuned, std::nullopt));
-      report(result.error(), false);
-      return already_shown(result.error().kind);
-    }
+    if (!result)  // what is known stays known
+      return after_results(
+          tuned.empty() ? "" : tune_json(loaded->cell, session->machine.profile.name, tuned, std::nullopt),
+          result.error(), options.json);
     if (!result->result.note.empty()) note(result->result.note);
     tuned.push_back(std::move(result).value());
     if (!options.json) print(tuned_text(tuned.back()));

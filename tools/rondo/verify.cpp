@@ -52,9 +52,14 @@ Result<VerifiedPass> verify_pass(const Options& options, const step::Cell& cell,
   return VerifiedPass{*problem, verified->ready.choice, {std::move(verified->verification), {}}};
 }
 
+// Neither right nor wrong: all results are too ill-conditioned.
+bool says_nothing(const VerifiedPass& pass) {
+  return pass.result.faults.empty() && pass.result.verification.says_nothing();
+}
+
 // "correct", or of how many results that cannot be said.
 std::string verdict_of(const VerifiedPass& pass) {
-  if (!pass.result.passed()) return "WRONG";
+  if (!pass.result.passed()) return says_nothing(pass) ? "nothing can be said" : "WRONG";
   const auto& checks = pass.result.verification.checks;
   const auto ill = std::count_if(checks.begin(), checks.end(),
                                  [](const tuner::TensorCheck& check) { return check.ill_conditioned; });
@@ -93,20 +98,26 @@ Status verify(const Options& options) {
       return Error{status.error().kind, status.error().message, "--simulate verifies on the CPU"};
   const std::uint64_t seed = options.seed != 0 ? options.seed : std::random_device{}();
   std::vector<VerifiedPass> results;
-  bool passed = true;
+  const std::string where = options.simulate ? "simulator" : session->machine.profile.name;
+  const auto as_json = [&] { return verify_json(loaded->cell, where, results); };
   for (const schedule::Pass pass : *passes) {
     Result<VerifiedPass> result = verify_pass(options, loaded->cell, pass, *overrides, seed, *session);
-    if (!result) return result.error();
-    passed = passed && result->result.passed();
+    if (!result) return after_results(results.empty() ? "" : as_json(), result.error(), options.json);
     results.push_back(std::move(result).value());
+    if (!options.json) print(fmt::format("{}, {}", where, verified_text(results.back())));
   }
-  const std::string where = options.simulate ? "simulator" : session->machine.profile.name;
-  if (options.json)
-    print(verify_json(loaded->cell, where, results));
-  else
-    for (const VerifiedPass& result : results) print(fmt::format("{}, {}", where, verified_text(result)));
-  if (passed) return success();
-  if (options.json) return already_shown(ErrorKind::Wrong);
+  if (options.json) print(as_json());
+  const auto all = [&](const auto& of) { return std::all_of(results.begin(), results.end(), of); };
+  if (all([](const VerifiedPass& pass) { return pass.result.passed(); })) return success();
+  const bool wrong =
+      !all([](const VerifiedPass& pass) { return pass.result.passed() || says_nothing(pass); });
+  if (options.json) return already_shown(wrong ? ErrorKind::Wrong : ErrorKind::Input);
+  if (!wrong)
+    return Error{ErrorKind::Input,
+                 fmt::format("cell {} is so ill-conditioned that nothing can be said of a whole pass (seed {})",
+                             loaded->cell.name, seed),
+                 "other rounding changes its results as much as a fault would; look at smaller shapes, "
+                 "fewer steps, or bounds of the recurrence (--clip-forward)"};
   return Error{ErrorKind::Wrong,
                fmt::format("results of cell {} differ from the reference (seed {})", loaded->cell.name, seed),
                "please report it with the command line and the cell file"};

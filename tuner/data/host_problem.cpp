@@ -191,6 +191,7 @@ Result<HostProblem> random_problem(const step::Cell& cell, const schedule::Probl
   fill(TensorKind::Param, Role::Param, data.forward.params);
   fill(TensorKind::Output, Role::OutputGradient, data.loss.outputs);
   fill(TensorKind::State, Role::LastStateGradient, data.loss.last_states);
+  step::fill_past_ends(cell, sizes, std::numeric_limits<double>::quiet_NaN(), data.forward, data.loss);
   if (options.initial_states && options.arbitrary_states) {
     fill(TensorKind::State, Role::InitialState, data.forward.initial_states);
   } else if (options.initial_states) {

@@ -29,6 +29,7 @@ struct RandomOptions {
 // [-1/sqrt(D), 1/sqrt(D)]: recurrences stay near stable. Initial states are the ones that the cell itself
 // reaches after a few steps from zero, so that states with a meaning (normalisers, running maxima) have one;
 // arbitrary ones are uniform in [-1, 1].
+// Past the end of a row of a cell with lengths inputs and loss weights are no numbers: they may be anything.
 // The same seed gives the same values for a tensor of the same name and size. Errors: those of the reference
 // executor; Input when a state is not finite after these steps.
 Result<HostProblem> random_problem(const step::Cell& cell, const schedule::Problem& problem,

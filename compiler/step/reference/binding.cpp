@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 namespace rondo::step {
 
@@ -24,7 +25,29 @@ Error input_error(std::string message, std::string hint = "") {
   return {ErrorKind::Input, std::move(message), std::move(hint)};
 }
 
+// In a tensor [B, T, ...] in row-major order.
+void fill_past_ends(const std::vector<double>& lengths, std::int64_t time, double value,
+                    std::vector<double>& tensor) {
+  const std::size_t row = tensor.size() / lengths.size(), step = row / static_cast<std::size_t>(time);
+  for (std::size_t b = 0; b < lengths.size(); ++b) {
+    const auto valid =
+        static_cast<std::size_t>(std::clamp(lengths[b], 0.0, static_cast<double>(time))) * step;
+    const auto begin = tensor.begin() + static_cast<std::ptrdiff_t>(b * row);
+    std::fill(begin + static_cast<std::ptrdiff_t>(valid), begin + static_cast<std::ptrdiff_t>(row), value);
+  }
+}
+
 }  // namespace
+
+void fill_past_ends(const Cell& cell, const Sizes& sizes, double value, ForwardArguments<double>& arguments,
+                    LossGradients<double>& loss) {
+  const std::optional<TensorId> length = cell.first_of_kind(TensorKind::Length);
+  if (!length) return;
+  const std::vector<double>& lengths =
+      arguments.flags.at(cell.tensors[static_cast<std::size_t>(*length)].name);
+  for (TensorMap<double>* map : {&arguments.inputs, &loss.outputs})
+    for (auto& [name, values] : *map) fill_past_ends(lengths, sizes.time, value, values);
+}
 
 namespace detail {
 

@@ -46,6 +46,11 @@ struct LossGradients {
   TensorMap<Real> last_states;  // dLoss/d last state; missing: zero
 };
 
+// Of a cell with lengths: sets every number of inputs and of gradients of outputs that stands past the end of
+// its row. No result may depend on these.
+void fill_past_ends(const Cell& cell, const Sizes& sizes, double value, ForwardArguments<double>& arguments,
+                    LossGradients<double>& loss);
+
 // After each step, `round_state` (if set) is applied to every state value, and the inputs are used as given:
 // this is how a plain loop in a 16-bit storage type is imitated. `round_product` likewise is applied to the
 // vectors that matrices multiply, to these products, and to the factors of matrix gradients: a matrix product
