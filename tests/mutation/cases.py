@@ -154,7 +154,7 @@ CASES = {
     "late persistent draws": "zoneout --forms lengths,reversed --shape B=11,T=33,D=40,H=2 --pass fw --param blocks=1 --param steps=2 " + KEPT,
     "late shoot": DRAWS + " --forms lengths,reversed --shape B=5,T=300,D=40,H=2 --pass fws --param segments=8 "
                   "--param time_split=2 --param exchange=cluster " + SHOT,
-    "late shoot saving": "paragru --forms lengths,reversed --shape B=5,T=1000,D=40,H=2 --pass fws --param segments=8 "
+    "late shoot saving": "paragru --forms lengths,reversed --shape B=5,T=1200,D=40,H=2 --pass fws --param segments=8 "
                          "--param time_split=2 --param exchange=cluster " + SHOT,
     "forms reversed": "mingru --forms lengths,reversed --shape B=5,T=41,D=40 --pass fw --param steps=8 "
                       "--param stages=2 " + PLAIN,
