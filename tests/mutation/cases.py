@@ -57,12 +57,12 @@ CASES = {
                       KEPT,
     "draws in turns bw": "zoneout --shape B=9,T=20,D=24 --pass bw --param units=8 --param stages=2 --param warps=2 " +
                          TURNS,
-    "shoot": "paragru --shape B=2,T=300,D=40,H=2 --pass fw --param segments=8 --param time_split=2 "
+    "shoot": "paragru --shape B=2,T=1200,D=40,H=2 --pass fw --param segments=8 --param time_split=2 "
              "--param exchange=cluster " + SHOT,
-    "shoot in a block": "paralstm --shape B=2,T=300,D=40 --pass fws --param segments=16 --param time_split=1 " + SHOT,
+    "shoot in a block": "paralstm --shape B=2,T=1100,D=40 --pass fws --param segments=16 --param time_split=1 " + SHOT,
     "shoot by launches": "paralstm --shape B=2,T=8000,D=33 --pass fws --param segments=8 --param time_split=2 "
                          "--param exchange=launch " + SHOT,
-    "shoot kept in registers": "paragru --shape B=2,T=256,D=40 --pass fw --param segments=4 --param time_split=4 "
+    "shoot kept in registers": DRAWS + " --shape B=2,T=500,D=40 --pass fw --param segments=4 --param time_split=4 "
                                "--param exchange=cluster --param keep_inputs=registers " + SHOT,
     "one block fw": "lstm --shape B=9,T=20,D=24 --pass fws --param blocks=1 --param batch_tiles=1 --param steps=4 "
                     "--param stages=3 " + KEPT,
@@ -162,7 +162,7 @@ CASES = {
                          "--param steps=16 --param channels=16 --param stages=2 --param time_split=1 " + STREAM,
     "forms among blocks": "mingru --forms lengths --shape B=6,T=150,D=40 --pass fw --param segments=4 --param steps=64 "
                           "--param channels=32 --param time_split=2 --param exchange=global --param stages=2 " + STREAM,
-    "forms shoot": "paragru --forms resets --shape B=2,T=300,D=40 --pass fw --param segments=16 --param time_split=1 " +
+    "forms shoot": "paragru --forms resets --shape B=2,T=1000,D=40 --pass fw --param segments=16 --param time_split=1 " +
                    SHOT,
     "forms of batch tiles": "elman --forms resets,lengths --shape B=17,T=9,D=24 --pass fws --param blocks=1 "
                             "--param batch_tiles=2 --param steps=2 " + KEPT,

@@ -1,6 +1,11 @@
-"""The list of planted faults can still be planted, and its record says that each was found; without building."""
+"""The list of planted faults can still be planted, its cases are still points of their spaces, and its record says that each fault was
+found; without building.
+
+usage: mutation_test.py RONDO
+"""
 import copy
 import pathlib
+import subprocess
 import sys
 import unittest
 
@@ -11,6 +16,7 @@ import faults as planted  # noqa: E402 (lies beside this test)
 import run  # noqa: E402
 
 LEAST = 60  # faults
+RONDO = sys.argv.pop(1)
 
 
 def faults_of_list(faults, cases):
@@ -51,6 +57,14 @@ def faults_of_record(faults, record):
 class Mutation(unittest.TestCase):
     def test_every_fault_can_be_planted(self):
         self.assertEqual(faults_of_list(planted.FAULTS, planted.CASES), [])
+
+    def test_every_case_can_be_built(self):
+        for case in planted.CASES:
+            for storage in planted.TYPES:
+                words = [word for word in run.command(case, storage)[1:] if word not in ("--simulate", "--no-gpu")]
+                words[words.index("--seed"):] = []
+                done = subprocess.run([RONDO, "emit", *words, "--stage", "launches"], capture_output=True, text=True, check=False, cwd=ROOT)
+                self.assertEqual(done.returncode, 0, f"{case} {storage}: {done.stderr}")
 
     def test_every_fault_was_found_in_every_type(self):
         self.assertEqual(faults_of_record(planted.FAULTS, run.load_score()), [])
