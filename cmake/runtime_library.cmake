@@ -62,7 +62,7 @@ function(rondo_runtime_library)
     # What the first command leaves of a C++ runtime for the whole program: the one symbol that is unique in a process
     # gets a name of its own, and what may be missing may be missing again.
     COMMAND ${CMAKE_OBJCOPY} ${kept} ${object}
-    COMMAND ${CMAKE_OBJCOPY} --wildcard --weaken-symbol=_ITM_* --weaken-symbol=_ZGTt*
+    COMMAND ${CMAKE_OBJCOPY} --wildcard --weaken-symbol=_ITM_* --weaken-symbol=_ZGTt* --weaken-symbol=__cxa_pure_virtual
       --redefine-sym _ZNSs4_Rep20_S_empty_rep_storageE=rondo_rt_empty_string ${object}
     DEPENDS rondo_rt_objects $<TARGET_OBJECTS:rondo_rt_objects> ${symbols} COMMAND_EXPAND_LISTS VERBATIM)
   add_library(rondo_rt_static STATIC ${object})

@@ -110,6 +110,24 @@ def check_static_in_cpp(static, folder, source, compiler):
             check(status == 0, f"a C++ program with {runtime} ends with {status}")
 
 
+def check_static_beside_cpp_library(static, folder, source, compiler):
+    """A program in C that links librondo_rt.a and a shared library in C++."""
+    library, program = os.path.join(folder, "libother.so"), os.path.join(folder, "program")
+    with open(os.path.join(folder, "other.cpp"), "w", encoding="utf-8") as file:
+        file.write('#include <string>\nextern "C" int length_of(const char* text) { return int(std::string(text).size()); }\n')
+    with open(os.path.join(folder, "beside.c"), "w", encoding="utf-8") as file:
+        file.write('#include <rondo/package.h>\nint length_of(const char*);\nint main(void) { rondo_package* package = 0;\n'
+                   'return rondo_package_open("/nonexistent", &package) == RONDO_OK || length_of("four") != 4; }\n')
+    output(compiler, "-x", "c++", "-shared", "-fPIC", os.path.join(folder, "other.cpp"), "-x", "none", "-o", library, "-lstdc++")
+    for order in ([static, library], [library, static]):
+        built = subprocess.run([compiler, "-std=c11", "-I", os.path.join(source, "include"), os.path.join(folder, "beside.c"), *order,
+                                "-o", program, "-ldl", "-lpthread"], capture_output=True, text=True, check=False)
+        check(built.returncode == 0, f"a C program beside a C++ library does not link: {built.stderr[:600]}")
+        if built.returncode == 0:
+            status = subprocess.run([program], check=False).returncode
+            check(status == 0, f"a C program beside a C++ library ends with {status}")
+
+
 def main():
     shared, static, fake, source, compiler = sys.argv[1:]
     with open(os.path.join(source, "runtime/capi/rt_symbols.txt"), encoding="utf-8") as file:
@@ -123,6 +141,7 @@ def main():
         check_shared(shared, folder, listed)
         check_static(static, folder, listed, source, compiler, fake)
         check_static_in_cpp(static, folder, source, compiler)
+        check_static_beside_cpp_library(static, folder, source, compiler)
     for failure in failures:
         print("FAILED:", failure)
     return 1 if failures else 0

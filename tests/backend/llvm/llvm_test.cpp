@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <csignal>
+#include <cstdint>
 #include <thread>
+#include <vector>
 
 #include "compiler/backend/llvm/llvm_backend.h"
 #include "compiler/backend/ptxas/assembler.h"
@@ -101,6 +104,24 @@ TEST_F(LlvmLibrary, SurvivesWhatTheTargetCannotDo) {
   EXPECT_EQ(error_of(kStore, machine(80)), "compiled");
   const std::string elsewhere = error_of(kStore, {"riscv64-unknown-linux", "generic", ""});
   EXPECT_NE(elsewhere.find("is built without riscv64; it has nvptx64"), std::string::npos) << elsewhere;
+}
+
+// A program may have handlers of its own, a crash reporter's for instance.
+TEST_F(LlvmLibrary, LeavesTheProgramsSignalsAsTheyWere) {
+  const auto handler_of = [](int signal) {
+    struct sigaction now = {};
+    EXPECT_EQ(sigaction(signal, nullptr, &now), 0);
+    return reinterpret_cast<std::uintptr_t>(now.sa_sigaction);
+  };
+  const int signals[] = {SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV};
+  std::vector<std::uintptr_t> before, after;
+  for (const int signal : signals) before.push_back(handler_of(signal));
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < 3; ++thread)
+    threads.emplace_back([&] { EXPECT_EQ(error_of(kStore, machine()), "compiled"); });
+  for (std::thread& thread : threads) thread.join();
+  for (const int signal : signals) after.push_back(handler_of(signal));
+  EXPECT_EQ(after, before);
 }
 
 TEST_F(LlvmLibrary, CompilesInSeveralThreads) {

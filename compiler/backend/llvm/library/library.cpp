@@ -75,9 +75,34 @@ void initialise() {
                              "--disable-lsr"};
     llvm::cl::ParseCommandLineOptions(std::size(options), options);
     llvm::install_fatal_error_handler(on_fatal_error);
-    llvm::CrashRecoveryContext::Enable();
   });
 }
+
+// While one is alive, LLVM can end a compilation that it cannot finish. It takes handlers of the process's
+// signals for that (SIGSEGV, SIGABRT and others), so the last one gives the program's own back.
+class Recovery {
+ public:
+  Recovery() {
+    const std::lock_guard lock(mutex());
+    if (users()++ == 0) llvm::CrashRecoveryContext::Enable();
+  }
+  ~Recovery() {
+    const std::lock_guard lock(mutex());
+    if (--users() == 0) llvm::CrashRecoveryContext::Disable();
+  }
+  Recovery(const Recovery&) = delete;
+  Recovery& operator=(const Recovery&) = delete;
+
+ private:
+  static std::mutex& mutex() {
+    static std::mutex one;
+    return one;
+  }
+  static int& users() {
+    static int number = 0;
+    return number;
+  }
+};
 
 // Errors that LLVM reports by the way, such as inline assembly that it cannot place.
 struct Diagnostics final : llvm::DiagnosticHandler {
@@ -186,8 +211,9 @@ void compile(const rondo_llvm_request* request, rondo_llvm_answer* answer) {
   initialise();
   std::string result, message;
   bool ok = false;
-  llvm::CrashRecoveryContext recovery;
-  const bool whole = recovery.RunSafelyOnThread(
+  const Recovery recovery;
+  llvm::CrashRecoveryContext context;
+  const bool whole = context.RunSafelyOnThread(
       [&] {
         fatal_message = &message;
         ok = compile_module(*request, result, message);
