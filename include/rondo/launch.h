@@ -137,7 +137,7 @@ enum {
 typedef struct rondo_plan_info {
   size_t struct_size;
   const char* cell;       /* its name */
-  const char* cell_hash;  /* of its canonical form */
+  const char* cell_hash;  /* of its canonical form, with the values of its constants */
   const char* pass;       /* "fw", "fws", "bw", "bw+products", ... */
   const char* type;       /* "bf16": of inputs and outputs */
   const char* math;       /* "fast" */

@@ -40,7 +40,7 @@ RONDO_API rondo_status rondo_package_get_info(const rondo_package* package, rond
 typedef struct rondo_package_entry {
   size_t struct_size;
   const char* cell;        /* its name */
-  const char* cell_hash;   /* of its canonical form */
+  const char* cell_hash;   /* of its canonical form, with the values of its constants */
   const char* pass;        /* "fw", "fws", "bw", "bw+products" ... */
   const char* type;        /* "fp32", "bf16", "fp16" */
   const char* math;        /* "fast" */

@@ -48,17 +48,9 @@ std::string label(const Choice& choice) {
                          : fmt::format("{}, not verified", origin_name(choice.origin));
 }
 
-step::Cell cell_with_constants(const step::Cell& cell, const Problem& problem) {
-  step::Cell result = cell;
-  for (step::NamedConstant& constant : result.constants)
-    if (const auto given = problem.constants.find(constant.name); given != problem.constants.end())
-      constant.value = given->second;
-  return result;
-}
-
 db::Problem database_problem(const step::Cell& cell, const Problem& problem, const target::Profile& profile) {
   db::Problem result;
-  result.cell = step::canonical_hash(cell_with_constants(cell, problem));
+  result.cell = step::canonical_hash(schedule::cell_with_constants(cell, problem));
   result.device = profile.key;
   result.arch = target::plain_arch(problem.arch);
   result.shape = {problem.sizes.batch, problem.sizes.time, problem.sizes.heads, problem.sizes.dim};

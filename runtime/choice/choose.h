@@ -80,9 +80,6 @@ db::Problem database_problem(const step::Cell& cell, const schedule::Problem& pr
 // The other passes, as the database keys them, whose kernels are nearly this pass's: forward with and without
 // what training saves; backward with and without saved products.
 std::vector<std::string> passes_alike(const schedule::Problem& problem);
-// The cell with the problem's overrides as its defaults: what `database_problem` hashes, and what the
-// database stores.
-step::Cell cell_with_constants(const step::Cell& cell, const schedule::Problem& problem);
 
 // Parameters as the database's JSON object, and back; nullopt if it is none of integers.
 std::string parameters_to_json(const schedule::Parameters& parameters);

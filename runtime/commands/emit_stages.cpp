@@ -199,7 +199,7 @@ Result<std::string> plan_text(Stage stage, const EmitRequest& request) {
 Result<std::string> text_of(Stage stage, const EmitRequest& request) {
   switch (stage) {
     case Stage::Ast: return frontend::print_ast(request.file->text, request.file->path);
-    case Stage::Step: return step::print(cell_with_constants(request.cell, request.problem));
+    case Stage::Step: return step::print(schedule::cell_with_constants(request.cell, request.problem));
     case Stage::Backward: {
       const step::Cell simple = step::simplify(request.cell);
       return step::print(simple, step::backward_step(simple));

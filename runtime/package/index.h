@@ -54,7 +54,7 @@ struct Code {
 
 // The kernels of one problem, as they were chosen for one architecture.
 struct Entry {
-  std::string cell, cell_hash;        // name, and hash of the canonical form
+  std::string cell, cell_hash;        // name, and hash of the canonical form with the values of constants
   std::string storage, math, pass;    // "bf16", "fast", "bw+products"
   std::int64_t batch = 1, time = 1;   // that it was chosen for; a call is free to use others
   std::int64_t heads = 1, dim = 1;    // compiled in

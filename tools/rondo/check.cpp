@@ -118,7 +118,7 @@ std::string check_text(const step::Cell& cell, const schedule::Problem& problem,
   for (const CheckedTensor& tensor : tensors)
     text += fmt::format("  {:<6} {:<8} {:<18} {:>12} elements {:>14} bytes\n", tensor.kind, tensor.name,
                         tensor.axes, tensor.elements, tensor.bytes);
-  for (const step::NamedConstant& constant : runtime::cell_with_constants(cell, problem).constants)
+  for (const step::NamedConstant& constant : schedule::cell_with_constants(cell, problem).constants)
     text += fmt::format("  const  {} = {}\n", constant.name, constant.value);
   return text;
 }

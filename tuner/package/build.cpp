@@ -30,7 +30,7 @@ constexpr const char* kPortableKey = "portable";
 std::string test_key(const PackagedProblem& packaged) {
   const schedule::Problem& p = packaged.problem;
   return fmt::format("{} {} {} {} {} {}",
-                     step::canonical_hash(runtime::cell_with_constants(*packaged.cell, p)),
+                     step::canonical_hash(schedule::cell_with_constants(*packaged.cell, p)),
                      schedule::pass_key(p), kernel::storage_name(p.storage), kernel::math_name(p.math),
                      p.sizes.heads, p.sizes.dim);
 }

@@ -57,7 +57,7 @@ TrialRecorder::TrialRecorder(db::Database* database, const step::Cell& cell, con
   else if (!known->has_value())
     keep(database_->put_device(to_device(profile)));
   if (!trouble_.empty()) return;
-  const step::Cell keyed = runtime::cell_with_constants(cell, problem);
+  const step::Cell keyed = schedule::cell_with_constants(cell, problem);
   keep(database_->put_cell({step::canonical_hash(keyed), cell.name, cell.source}));
   if (!trouble_.empty()) return;
   const Result<std::int64_t> id =

@@ -45,4 +45,12 @@ kernel::Math default_math(kernel::Storage storage) {
   return storage == kernel::Storage::F32 ? kernel::Math::Accurate : kernel::Math::Fast;
 }
 
+step::Cell cell_with_constants(const step::Cell& cell, const Problem& problem) {
+  step::Cell result = cell;
+  for (step::NamedConstant& constant : result.constants)
+    if (const auto given = problem.constants.find(constant.name); given != problem.constants.end())
+      constant.value = given->second;
+  return result;
+}
+
 }  // namespace rondo::schedule

@@ -9,6 +9,7 @@
 #include "compiler/kernel/ir/ir.h"
 #include "compiler/schedule/problem/parameters.h"
 #include "compiler/step/sizes.h"
+#include "compiler/step/step_ir.h"
 
 namespace rondo::schedule {
 
@@ -44,6 +45,10 @@ std::vector<Problem> in_all_passes(const Problem& problem);
 // this version does not know stays as it is.
 std::string pass_title(const std::string& key);
 inline std::string pass_title(const Problem& problem) { return pass_title(pass_key(problem)); }
+
+// The cell with the problem's overrides of constants as its defaults. Its hash names what is computed: of
+// kernels, of what a package holds, of what the database stores.
+step::Cell cell_with_constants(const step::Cell& cell, const Problem& problem);
 
 // The default accuracy of a storage type: Fast for 16-bit, Accurate for fp32.
 kernel::Math default_math(kernel::Storage storage);

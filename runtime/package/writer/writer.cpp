@@ -111,8 +111,7 @@ Status PackageWriter::add(const Kernels& kernels) {
     if (same) return success();
     return Error{
         ErrorKind::Input, "there are other kernels already of " + describe(stored.entry),
-        "leave one of the two out, or keep them in packages of their own: values of constants are not told "
-        "apart"};
+        "leave one of the two out, or keep them in packages of their own"};
   }
   entries_.insert(place, std::move(stored));
   return success();
