@@ -136,6 +136,27 @@ TEST_F(Packages, MistakesAreSaidAndLeaveNothing) {
   }
 }
 
+// Two values of a constant are two cells, also at the same sizes, from one list or from two packages.
+TEST_F(Packages, TellValuesOfConstantsApart) {
+  write_file(own_.path("leaky.cell"),
+             "cell leaky(D) {\n  const k = 0.5\n  input x[D]\n  state s[D]\n  next s = k * s + x\n  output s\n}\n");
+  const auto built = [&](const std::string& value, const std::string& name) {
+    const Outcome outcome =
+        rondo({"package", "build", own_.path("leaky.cell"), "--const", "k=" + value, "--dtype", "fp32", "--shape",
+               "B=2,T=8,D=32", "--arch", "sm_90", "--ptx", "none", "--no-db", "-o", own_.path(name)});
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    return json::parse(rondo({"package", "show", "--json", own_.path(name)}).out)["entries"][0]["cell_hash"];
+  };
+  const json half = built("0.5", "half.rondo"), quarter = built("0.25", "quarter.rondo");
+  EXPECT_NE(half, quarter);
+  const Outcome merged = rondo({"package", "merge", own_.path("half.rondo"), own_.path("quarter.rondo"), "-o",
+                                own_.path("both.rondo")});
+  ASSERT_EQ(merged.status, 0) << merged.err;
+  const json both = json::parse(rondo({"package", "show", "--json", own_.path("both.rondo")}).out)["entries"];
+  ASSERT_EQ(both.size(), 2U);
+  EXPECT_NE(both[0]["cell_hash"], both[1]["cell_hash"]);
+}
+
 TEST_F(Packages, ComeFromAListToo) {
   write_file(own_.path("list.json"), R"({"format": "rondo-package-list", "version": 1, "arch": "sm_90",
     "problems": [{"cell": "mingru", "shape": ["B=2,T=16,D=32", "B=2,T=64,D=32"], "pass": "fw,bw"}]})");
