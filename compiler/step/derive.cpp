@@ -181,12 +181,12 @@ class ReverseSweep {
     if (valid_ == kNoNode) return previous.value;
     const GradientRef after{GradientRef::Of::NextState, previous.tensor, previous.row};
     const Tensor& tensor = cell_.tensors[at(previous.tensor)];
-    return step_.graph.scalar(
-        Op::Select, {valid_, previous.value, step_.graph.gradient(after, extent_of(tensor))});
+    return step_.graph.scalar(Op::Select,
+                              {valid_, previous.value, step_.graph.gradient(after, extent_of(tensor))});
   }
 
-  // Whether the node is one of those by which forms.h takes a value in valid steps only: in others it is zero,
-  // or a state as it was.
+  // Whether the node is one of those by which forms.h takes a value in valid steps only: in others it is
+  // zero, or a state as it was.
   bool is_masked(const Node& node) const {
     if (valid_ == kNoNode || node.op != Op::Select) return false;
     const Node& otherwise = cell_.graph.at(node.operands[2]);

@@ -1,6 +1,7 @@
 // The choices shipped with Rondo, compiled into the program so that one binary is enough.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "compiler/support/embedded_text.h"
@@ -22,7 +23,11 @@ Result<ShippedLayer> layer_from(const std::string& text, const std::string& orig
 const Result<ShippedLayer>& shipped_layer();
 
 // What a search can start from: what `shipped` holds, and after it the best of every problem of the database,
-// whose cells may be others of the same structure. Both may be null. Errors: those of reading the database.
+// whose cells may be others of the same structure. Both may be null. Errors: those of reading the database; a
+// search then starts from what is shipped alone, and says so.
 Result<ShippedLayer> known_choices(const ShippedLayer* shipped, db::Database* database);
+inline std::string starts_without(const Error& error) {
+  return "the search starts without what the database holds: " + error.message;
+}
 
 }  // namespace rondo::runtime

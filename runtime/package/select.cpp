@@ -150,9 +150,16 @@ Error none_agrees(const Package& package, const Wanted& wanted) {
           package.index().entries.empty() ? "it is empty" : "it holds " + kinds.text()};
 }
 
+// Cells of one name may differ in the values of constants, in bounds or in forms: these are named by their
+// hash.
 Error several_agree(const Package& package, const Wanted& wanted, const std::vector<const Entry*>& entries) {
   Listing kinds;
-  for (const Entry* entry : entries) kinds.add(kind_text(*entry));
+  for (const Entry* entry : entries) {
+    const bool alike = std::any_of(entries.begin(), entries.end(), [&](const Entry* other) {
+      return other->cell_hash != entry->cell_hash && kind_text(*other) == kind_text(*entry);
+    });
+    kinds.add(kind_text(*entry) + (alike ? ", cell " + entry->cell_hash : ""));
+  }
   return {ErrorKind::Input, fmt::format("{} of {} may be several", text_of(wanted), package.origin()),
           "say which: " + kinds.text()};
 }

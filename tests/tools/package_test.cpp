@@ -138,12 +138,13 @@ TEST_F(Packages, MistakesAreSaidAndLeaveNothing) {
 
 // Two values of a constant are two cells, also at the same sizes, from one list or from two packages.
 TEST_F(Packages, TellValuesOfConstantsApart) {
-  write_file(own_.path("leaky.cell"),
-             "cell leaky(D) {\n  const k = 0.5\n  input x[D]\n  state s[D]\n  next s = k * s + x\n  output s\n}\n");
+  write_file(
+      own_.path("leaky.cell"),
+      "cell leaky(D) {\n  const k = 0.5\n  input x[D]\n  state s[D]\n  next s = k * s + x\n  output s\n}\n");
   const auto built = [&](const std::string& value, const std::string& name) {
-    const Outcome outcome =
-        rondo({"package", "build", own_.path("leaky.cell"), "--const", "k=" + value, "--dtype", "fp32", "--shape",
-               "B=2,T=8,D=32", "--arch", "sm_90", "--ptx", "none", "--no-db", "-o", own_.path(name)});
+    const Outcome outcome = rondo({"package", "build", own_.path("leaky.cell"), "--const", "k=" + value,
+                                   "--dtype", "fp32", "--shape", "B=2,T=8,D=32", "--arch", "sm_90", "--ptx",
+                                   "none", "--no-db", "-o", own_.path(name)});
     EXPECT_EQ(outcome.status, 0) << outcome.err;
     return json::parse(rondo({"package", "show", "--json", own_.path(name)}).out)["entries"][0]["cell_hash"];
   };

@@ -253,10 +253,18 @@ TEST(Verify, SimulatesForms) {
 // A sine of so much that rounding alone decides what it is.
 TEST(Verify, SaysWhereNothingCanBeSaid) {
   const Folder folder;
-  write_file(folder.path("chance.cell"),
-             "cell chance(D) {\n input x[D]\n state s[D]\n next s = sin(100000000 * (s + x))\n output s\n}\n");
-  std::vector<std::string> call = {"verify", folder.path("chance.cell"), "--simulate", "--shape", "B=2,T=5,D=16",
-                                   "--dtype", "fp32", "--seed", "5"};
+  write_file(
+      folder.path("chance.cell"),
+      "cell chance(D) {\n input x[D]\n state s[D]\n next s = sin(100000000 * (s + x))\n output s\n}\n");
+  std::vector<std::string> call = {"verify",
+                                   folder.path("chance.cell"),
+                                   "--simulate",
+                                   "--shape",
+                                   "B=2,T=5,D=16",
+                                   "--dtype",
+                                   "fp32",
+                                   "--seed",
+                                   "5"};
   const Outcome people = rondo(call);
   EXPECT_EQ(people.status, 2) << people.out;
   EXPECT_NE(people.out.find("nothing can be said"), std::string::npos) << people.out;
@@ -272,9 +280,9 @@ TEST(Verify, SaysWhereNothingCanBeSaid) {
 
 // Of two passes the first is computed by shoot, and the second is not.
 TEST(Verify, KeepsTheResultsBeforeAnError) {
-  std::vector<std::string> call = {"verify",  "mingru", "--simulate", "--shape", "B=2,T=5,D=16", "--dtype",
-                                   "fp32",    "--seed", "5",          "--pass",  "fw,bw",        "--strategy",
-                                   "shoot"};
+  std::vector<std::string> call = {"verify",  "mingru",     "--simulate", "--shape", "B=2,T=5,D=16",
+                                   "--dtype", "fp32",       "--seed",     "5",       "--pass",
+                                   "fw,bw",   "--strategy", "shoot"};
   const Outcome people = rondo(call);
   EXPECT_EQ(people.status, 2) << people.out;
   EXPECT_NE(people.out.find("correct: shoot"), std::string::npos) << people.out;

@@ -16,8 +16,8 @@ inline Error already_shown(ErrorKind kind) { return {kind, "", ""}; }
 // "rondo: error: ..." and the hint below it, on standard error; with `json` also an object on standard
 // output.
 void report(const Error& error, bool as_json);
-// Ends a command that printed the results it had before the error: "" where it has none, and nothing is printed
-// but the error.
+// Ends a command that printed the results it had before the error: "" where it has none, and nothing is
+// printed but the error.
 Error after_results(const std::string& results, const Error& error, bool as_json);
 // A remark on standard error: "rondo: note: ...".
 void note(const std::string& text);

@@ -150,8 +150,8 @@ Result<TunedPass> tune_problem(const Options& options, const step::Cell& cell,
   tuning.cancel = &stop_flag();
   tuning.database = session.db();
   const Result<runtime::ShippedLayer> known = runtime::known_choices(session.shipped, session.db());
-  if (!known) return known.error();
-  tuning.known = &*known;
+  if (!known) note(runtime::starts_without(known.error()));
+  tuning.known = known ? &*known : session.shipped;
   tuning.progress = [&bar](const tuner::Progress& progress) { bar.show(progress); };
   Result<tuner::TuneResult> result = tuner::tune(cell, problem, session.machine, tuning);
   if (!result) return result.error();

@@ -113,11 +113,12 @@ Status verify(const Options& options) {
       !all([](const VerifiedPass& pass) { return pass.result.passed() || says_nothing(pass); });
   if (options.json) return already_shown(wrong ? ErrorKind::Wrong : ErrorKind::Input);
   if (!wrong)
-    return Error{ErrorKind::Input,
-                 fmt::format("cell {} is so ill-conditioned that nothing can be said of a whole pass (seed {})",
-                             loaded->cell.name, seed),
-                 "other rounding changes its results as much as a fault would; look at smaller shapes, "
-                 "fewer steps, or bounds of the recurrence (--clip-forward)"};
+    return Error{
+        ErrorKind::Input,
+        fmt::format("cell {} is so ill-conditioned that nothing can be said of a whole pass (seed {})",
+                    loaded->cell.name, seed),
+        "other rounding changes its results as much as a fault would; look at smaller shapes, "
+        "fewer steps, or bounds of the recurrence (--clip-forward)"};
   return Error{ErrorKind::Wrong,
                fmt::format("results of cell {} differ from the reference (seed {})", loaded->cell.name, seed),
                "please report it with the command line and the cell file"};

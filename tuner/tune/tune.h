@@ -25,8 +25,9 @@ struct TuneOptions {
   std::uint64_t seed = 0;                     // of test data; 0: fresh at every call
   const std::atomic<bool>* cancel = nullptr;  // see SearchOptions
   std::function<void(const Progress&)> progress;
-  db::Database* database = nullptr;                // none: nothing is recorded
-  const runtime::ShippedLayer* known = nullptr;  // tuned elsewhere or for like problems: the search starts from it
+  db::Database* database = nullptr;  // none: nothing is recorded
+  const runtime::ShippedLayer* known =
+      nullptr;  // tuned elsewhere or for like problems: the search starts from it
   // The program that is started as a worker (runtime/worker/process.h). "" takes the environment variable
   // RONDO_WORKER, else this program.
   std::string worker;

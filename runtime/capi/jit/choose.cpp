@@ -91,8 +91,8 @@ PlanResult tuned(const std::shared_ptr<const Device>& device, const step::Cell& 
   const Result<runtime::ShippedLayer>& shipped = runtime::shipped_layer();
   if (!shipped) return shipped.error();
   const Result<runtime::ShippedLayer> known = runtime::known_choices(&*shipped, how.database.get());
-  if (!known) return known.error();
-  tuning.known = &*known;
+  if (!known && device->note) device->note(runtime::starts_without(known.error()));
+  tuning.known = known ? &*known : &*shipped;
   tuning.worker = worker_program();
   if (how.progress)
     tuning.progress = [&](const tuner::Progress& progress) {

@@ -109,9 +109,8 @@ Status PackageWriter::add(const Kernels& kernels) {
     const bool same = place->entry == stored.entry && place->executable == stored.executable &&
                       place->self_test == stored.self_test && place->codes == stored.codes;
     if (same) return success();
-    return Error{
-        ErrorKind::Input, "there are other kernels already of " + describe(stored.entry),
-        "leave one of the two out, or keep them in packages of their own"};
+    return Error{ErrorKind::Input, "there are other kernels already of " + describe(stored.entry),
+                 "leave one of the two out, or keep them in packages of their own"};
   }
   entries_.insert(place, std::move(stored));
   return success();

@@ -19,6 +19,7 @@ struct PackagedKernels {
   std::int64_t batch = 2, time = 16;
   std::vector<executable::Image> images = {};  // none: a cubin for `arch`
   std::int64_t shared_bytes = 1024;            // of the cubin
+  std::string cell_hash = {};                  // "": its own
   std::int64_t cooperative_blocks = 0;         // that wait for each other, of every launch; 0: as they are
 };
 
@@ -48,6 +49,7 @@ inline package::Kernels kernels_of(const PackagedKernels& how) {
   problem.sizes.time = how.time;
   package::Kernels kernels;
   kernels.executable = schedule::lower_plan(cell, problem, stream_plan(cell, problem)).value();
+  if (!how.cell_hash.empty()) kernels.executable.identity.cell_hash = how.cell_hash;
   kernels.entry = package::entry_of(kernels.executable.identity, how.arch);
   kernels.entry.origin = "by model";
   kernels.entry.note = "best by the model of a board";

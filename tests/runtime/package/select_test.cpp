@@ -148,5 +148,25 @@ TEST_F(Shapes, SeveralKindsMustBeNamed) {
   EXPECT_NE(several.error().hint.find("paragru bw"), std::string::npos) << several.error().hint;
 }
 
+// As cells are that differ in the value of a constant.
+class Namesakes : public Selection {
+ protected:
+  Namesakes()
+      : Selection({{.cell_hash = std::string(64, 'a')}, {.time = 64, .cell_hash = std::string(64, 'b')}}) {}
+};
+
+TEST_F(Namesakes, AreToldApartByTheirHash) {
+  const Result<std::vector<Selected>> several = select(package_, {.cell = "paragru"}, {90, 0});
+  ASSERT_FALSE(several.ok()) << "whatever B and T are";
+  EXPECT_EQ(several.error().kind, ErrorKind::Input);
+  for (const char letter : {'a', 'b'}) {
+    const std::string hash(64, letter);
+    EXPECT_NE(several.error().hint.find("cell " + hash), std::string::npos) << several.error().hint;
+    const Result<std::vector<Selected>> one = select(package_, {.cell = hash}, {90, 0});
+    ASSERT_TRUE(one.ok()) << one.error().message;
+    EXPECT_EQ(package_.index().entries[one->front().entry].cell_hash, hash);
+  }
+}
+
 }  // namespace
 }  // namespace rondo::package

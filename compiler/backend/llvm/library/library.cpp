@@ -83,25 +83,19 @@ void initialise() {
 class Recovery {
  public:
   Recovery() {
-    const std::lock_guard lock(mutex());
-    if (users()++ == 0) llvm::CrashRecoveryContext::Enable();
+    const std::lock_guard lock(mutex_);
+    if (users_++ == 0) llvm::CrashRecoveryContext::Enable();
   }
   ~Recovery() {
-    const std::lock_guard lock(mutex());
-    if (--users() == 0) llvm::CrashRecoveryContext::Disable();
+    const std::lock_guard lock(mutex_);
+    if (--users_ == 0) llvm::CrashRecoveryContext::Disable();
   }
   Recovery(const Recovery&) = delete;
   Recovery& operator=(const Recovery&) = delete;
 
  private:
-  static std::mutex& mutex() {
-    static std::mutex one;
-    return one;
-  }
-  static int& users() {
-    static int number = 0;
-    return number;
-  }
+  static inline std::mutex mutex_;
+  static inline int users_ = 0;
 };
 
 // Errors that LLVM reports by the way, such as inline assembly that it cannot place.
