@@ -2,9 +2,9 @@
 """Runs the GPU tests, alone or under a tool of compute-sanitizer, and records what they said. Needs a GPU.
 
 usage: gpu_tests.py TEST_GPU RECORD.json [--tool none] [--backend NAME] [--filter GTEST_FILTER] [--seconds N] [--side 14]
-                    [--together N] [--commit HASH]
+                    [--gpus N] [--together N] [--commit HASH]
 
-TOOL is none, memcheck, racecheck, initcheck or synccheck. --side processes run side by side, each with some tests at a
+TOOL is none, memcheck, racecheck, initcheck or synccheck. --side processes run side by side on each of --gpus GPUs, each with some tests at a
 time, --together of them: 16, and 4 under a tool, which says what it found when its process ends. After --seconds no test is
 begun, and those that run are ended. The record holds an entry for each tool, filter and commit: how many tests passed or were
 skipped, the names of those that failed, with the reason, and of those that were not reached. A later call with the same three
@@ -23,7 +23,6 @@ The processes share what they compile, and so do calls for which RONDO_TEST_CODE
 Ends with 1 if a test failed, and with 0 also where tests are left, which the last line says."""
 import argparse
 import collections
-import concurrent.futures
 import contextlib
 import datetime
 import json
@@ -37,7 +36,7 @@ import tempfile
 import threading
 import time
 
-from rondo_program import query, write
+from rondo_program import Gpus, query, side_by_side, write
 
 TOOLS = ("none", "memcheck", "racecheck", "initcheck", "synccheck")
 EVERY_FORM = ("Cells/EveryCell.OneLaunchOfEachForm/*:Cells/DenseCell.OddChannels/*:Cells/DenseCell.Splits/*:Cells/Warpgroups.*:"
@@ -120,9 +119,9 @@ def descendants(process):
     return found
 
 
-def output_of(command, seconds):
+def output_of(command, seconds, environment=None):
     """What the command prints and its status; None if it did not end in time. It is killed then, and what it started."""
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=os.environ | (environment or {})) as process:
         try:
             text, _ = process.communicate(timeout=seconds)
             status = process.returncode
@@ -135,13 +134,14 @@ def output_of(command, seconds):
     return text.decode(errors="replace"), status
 
 
-def run_some(options, queue, tests, alone=False):
+def run_some(options, queue, tests, gpu, alone=False):
+    """On the GPU that the environment `gpu` names."""
     command = [options.test_gpu, "--gtest_filter=" + ":".join(tests)]
     if options.tool != "none":
         command = ["compute-sanitizer", "--tool", options.tool, "--error-exitcode", str(FOUND_ERRORS), *command]
     longest = len(tests) * LONGEST.get(options.tool, LONGEST_UNDER_A_TOOL)
     seconds = max(1, min(longest, queue.deadline - time.monotonic()))
-    text, status = output_of(command, seconds)
+    text, status = output_of(command, seconds, gpu)
     with open(options.log, "a", encoding="utf-8") as log:
         log.write(text)
     if status is None and options.tool != "none":
@@ -172,21 +172,34 @@ def blamed(text, status, tests, said, rest):
     return said | {tests[0]: (summary or [f"ended with status {status}"])[-1]}, rest
 
 
-def work(options, queue):
+def work(options, queue, gpu):
     most = options.together or TOGETHER.get(options.tool, TOGETHER_UNDER_A_TOOL)
     alone = set()
     while tests := queue.take(most):
         if alone & set(tests):  # came back: one after the other
             for test in tests:
-                run_some(options, queue, [test])
+                run_some(options, queue, [test], gpu)
         else:
-            run_some(options, queue, tests)
+            run_some(options, queue, tests, gpu)
         alone |= {test for test in tests if test not in queue.verdicts}
 
 
-def run_later(options, queue):
+def run_later(options, queue, gpu):
     while queue.later and time.monotonic() < queue.deadline:
-        run_some(options, queue, [queue.later.pop(0)], alone=True)
+        run_some(options, queue, [queue.later.pop(0)], gpu, alone=True)
+
+
+def run_all(options, queue):
+    gpus = Gpus(options.gpus, options.side)
+    gpus.check_alike()
+
+    def one(_):
+        with gpus.take() as gpu:
+            work(options, queue, gpu)
+
+    side_by_side(gpus.slots(), one, range(gpus.slots()))
+    with gpus.take() as gpu:
+        run_later(options, queue, gpu)
 
 
 def entry_of(record, options):
@@ -232,7 +245,8 @@ def main():
     parser.add_argument("--backend", choices=("", "nvrtc", "llvm"), default="")
     parser.add_argument("--filter", default=None)
     parser.add_argument("--seconds", type=float, default=1e9)
-    parser.add_argument("--side", type=int, default=14, help="processes side by side")
+    parser.add_argument("--side", type=int, default=14, help="processes side by side on each GPU")
+    parser.add_argument("--gpus", type=int, default=1, help="GPUs of this machine that are used, all of one kind")
     parser.add_argument("--together", type=int, default=0, help="tests of one process; 0: as many as suit the tool")
     parser.add_argument("--commit", default=os.environ.get("RONDO_COMMIT", "unknown"))
     parser.add_argument("--log", default="", help="what the tests print; RECORD.TOOL.log without")
@@ -247,10 +261,7 @@ def main():
     memory = pathlib.Path("/dev/shm")
     with tempfile.TemporaryDirectory(dir=memory if os.access(memory, os.W_OK) else None, prefix="rondo-gpu-tests-") as folder:
         os.environ.setdefault("RONDO_TEST_CODE", f"{folder}/code.db")  # the processes share what they compile
-        with concurrent.futures.ThreadPoolExecutor(options.side) as pool:
-            for done in [pool.submit(work, options, queue) for _ in range(options.side)]:
-                done.result()
-        run_later(options, queue)
+        run_all(options, queue)
     add(entry, queue)
     write(record, options.record)
     for name, why in entry["failed"].items():

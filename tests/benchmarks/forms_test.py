@@ -30,6 +30,8 @@ if words[0] == "tune":
     sys.exit(0)
 again = form in open(database).read().split()
 open(database, "a").write(form + "\n")
+if "SEEN" in os.environ:
+    open(os.environ["SEEN"], "a").write(os.environ["CUDA_VISIBLE_DEVICES"] + "\n")
 ms = 2.0 if form == "" else 2.5 if again else 3.0
 if form == "reversed":
     ms = 2.25 if "blocks=7" in words else 4.0
@@ -43,9 +45,10 @@ class FormsRecord(unittest.TestCase):
     def setUp(self):
         self.folder = stand_in.folder_of(self, RONDO)
 
-    def run_forms(self, *words, only="^(lstm|gru) .*768 fw"):
+    def run_forms(self, *words, only="^(lstm|gru) .*768 fw", **environment):
         out = self.folder / "test-forms.json"
-        done = subprocess.run([sys.executable, ROOT / "benchmarks/forms.py", self.folder / "rondo", "--out", out, "--only", only, *words], env=stand_in.environment(self.folder), capture_output=True, text=True, check=False)
+        done = subprocess.run([sys.executable, ROOT / "benchmarks/forms.py", self.folder / "rondo", "--out", out, "--only", only, *words],
+                              env=stand_in.environment(self.folder, **environment), capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(out.read_text(encoding="utf-8"))
 
@@ -65,6 +68,11 @@ class FormsRecord(unittest.TestCase):
         done = subprocess.run([sys.executable, ROOT / "benchmarks/forms.py", self.folder / "rondo", "--out", self.folder / "none.json", "--seconds",
                                "0"], env=stand_in.environment(self.folder), capture_output=True, text=True, check=False)
         self.assertEqual((done.returncode, (self.folder / "none.json").exists()), (0, False), done.stderr)
+
+    def test_all_gpus_have_their_part(self):
+        seen = self.folder / "seen"
+        self.assertEqual(len(self.run_forms("--gpus", "2", SEEN=str(seen))["rows"]), 2)
+        self.assertEqual(set(seen.read_text(encoding="utf-8").split()), {"0", "1"})
 
     def test_what_is_not_served_says_why_and_has_no_ratio(self):
         forms = self.run_forms()["rows"][0]["forms"]

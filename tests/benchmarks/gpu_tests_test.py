@@ -30,6 +30,9 @@ if "--gtest_list_tests" in sys.argv:
     print("Running main()\nSuite.  # of tests")
     print("".join(f"  {n}  # GetParam\n" for n in wanted))
     sys.exit(0)
+if "SEEN" in os.environ:
+    open(os.environ["SEEN"], "a").write(os.environ["CUDA_VISIBLE_DEVICES"] + "\n")
+    time.sleep(0.2)  # so that no process takes all tests before the others begin
 for n in wanted:
     print(f"[ RUN      ] Suite.{n}", flush=True)
     what = "SKIPPED " if n == "e0" and os.environ.get("RONDO_BACKEND") == "llvm" else "FAILED  " if n == "b" else "SKIPPED " if n == "c" else "     OK "
@@ -75,6 +78,12 @@ class GpuTests(unittest.TestCase):
     def run_tests(self, *words, **environment):
         done = script("gpu_tests.py", self.folder, self.folder / "test_gpu", self.record, "--commit", "abc", "--side", "3", *words, **environment)
         return done, json.loads(self.record.read_text(encoding="utf-8"))["runs"] if self.record.exists() else []
+
+    def test_all_gpus_have_their_part(self):
+        seen = self.folder / "seen"
+        _, (run,) = self.run_tests("--gpus", "2", "--together", "2", SEEN=str(seen))
+        self.assertEqual((run["passed"], run["left"]), (22, []))
+        self.assertEqual(set(seen.read_text(encoding="utf-8").split()), {"0", "1"})
 
     def test_what_does_not_end_in_time_is_ended_with_all_that_it_started(self):
         text, status = gpu_tests.output_of(["sh", "-c", "sh -c 'sleep 100 & echo $!; wait' & wait"], 1)
