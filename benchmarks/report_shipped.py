@@ -26,5 +26,4 @@ def shipped_page(results):
     return "# What is shipped\n\n" + wrapped("""What [the shipped choices](../tuning.md#what-is-shipped) give without tuning, beside a fresh tune, timed in
 turns (`benchmarks/shipped_check.py`). *Listed* problems are drawn from those that were tuned; *beside* them are others with another B, T, D, type, or
 a cell of one's own. A ratio above 1 says that the fresh tune is faster. What is shipped was tuned for 12 to
-14 s each, and most of it more than once; for the H100 the search started from the H200's. The H100's scans of 4,096 steps were tuned once more
-after the check.""") + "\n" + text
+14 s each, and most of it more than once; for the H100 the search started from the H200's.""") + "\n" + text
