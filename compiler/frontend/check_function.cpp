@@ -82,6 +82,8 @@ class FunctionCheck {
   }
 
   void unknown(const std::string& name, step::Span span) {
+    good_ = false;
+    if (diagnostics_.full()) return;
     std::vector<std::string> known = scope_ ? scope_->names() : std::vector<std::string>();
     for (const auto& [own, info] : names_) known.push_back(own);
     const std::string best = closest(name, known);
@@ -112,9 +114,8 @@ class FunctionCheck {
       report(span, fmt::format("function '{}' is called above its definition", node.function),
              fmt::format("it is defined on line {}; a function may call those above it", later->line));
     } else {
-      std::vector<std::string> known = builtin_names();
-      for (const std::string& name : functions_.names()) known.push_back(name);
-      report(span, fmt::format("unknown function '{}'", node.function), did_you_mean(node.function, known));
+      report(span, fmt::format("unknown function '{}'", node.function),
+             diagnostics_.full() ? "" : help_for_unknown(node.function, functions_));
     }
   }
 

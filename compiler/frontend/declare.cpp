@@ -42,7 +42,10 @@ class DeclarationCheck {
   void head(const std::string& name, step::Span span) {
     if (name != dimension_) {
       report(span, fmt::format("unknown extent '{}'", name),
-             fmt::format("extents are integers, then the head dimension {}", dimension_));
+             heads_ == 0
+                 ? fmt::format("extents are integers, then the head dimension {}", dimension_)
+                 : fmt::format("a matrix is square, from a head's channels to the same channels: {}[{}, {}]",
+                               declaration_.name, dimension_, dimension_));
     } else if (++heads_ > 2) {
       report(span, fmt::format("'{}' has more than two head dimensions", declaration_.name),
              "a matrix has two, a vector one");
@@ -69,7 +72,9 @@ class DeclarationCheck {
   void tail(step::Tensor& tensor) {
     tensor.tail = heads_ == 0 ? step::Tail::Scalar : heads_ == 1 ? step::Tail::Vector : step::Tail::Matrix;
     if (tensor.kind != TensorKind::Param && heads_ > 1)
-      report(declaration_.span, fmt::format("{} cannot be a matrix", word(tensor.kind)), "only a param can");
+      report(declaration_.span, fmt::format("{} cannot be a matrix", word(tensor.kind)),
+             fmt::format("only a param can; {}[4, {}] has four values a channel", declaration_.name,
+                         dimension_));
   }
 
   void report(step::Span span, std::string message, std::string help = "") {

@@ -26,6 +26,9 @@ std::size_t edit_distance(const std::string& a, const std::string& b) {
   return d[n][m];
 }
 
+// ASCII only, whatever the locale.
+char small_letter(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
 bool before(const Diagnostic& a, const Diagnostic& b) {
   return std::tie(a.span.line, a.span.column) < std::tie(b.span.line, b.span.column);
 }
@@ -33,7 +36,7 @@ bool before(const Diagnostic& a, const Diagnostic& b) {
 }  // namespace
 
 void Diagnostics::error(step::Span span, std::string message, std::string help) {
-  if (list_.size() > kMaxErrors) return;
+  if (full()) return;
   if (!seen_.emplace(span.line, span.column, message).second) return;
   if (list_.size() == kMaxErrors) {
     message = "too many errors; the rest is not shown";
@@ -51,6 +54,11 @@ std::vector<Diagnostic> Diagnostics::take() {
 }
 
 std::string closest(const std::string& name, const std::vector<std::string>& candidates) {
+  const auto same = std::find_if(candidates.begin(), candidates.end(), [&](const std::string& candidate) {
+    return std::equal(name.begin(), name.end(), candidate.begin(), candidate.end(),
+                      [](char a, char b) { return small_letter(a) == small_letter(b); });
+  });
+  if (same != candidates.end()) return *same;
   // One slip in three letters; a name of one or two letters may have one, but must keep a letter.
   std::size_t best_distance = std::max<std::size_t>(1, name.size() / 3) + 1;
   std::string best;

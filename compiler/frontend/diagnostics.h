@@ -20,6 +20,8 @@ class Diagnostics {
 
   void error(step::Span span, std::string message, std::string help = "");
   std::size_t count() const { return list_.size(); }
+  // Is the rest dropped? Then nobody needs to look for help.
+  bool full() const { return list_.size() > kMaxErrors; }
   // Is there an error at this place already?
   bool any_at(step::Span span) const { return places_.contains({span.line, span.column}); }
   // Everything reported, in source order.
@@ -32,7 +34,7 @@ class Diagnostics {
 };
 
 // The name in `candidates` closest to `name` by edit distance (Damerau 1964: insert, delete, replace, swap of
-// neighbours cost 1), or "" if none is close enough to be a plausible slip.
+// neighbours cost 1; another case costs nothing), or "" if none is close enough to be a plausible slip.
 std::string closest(const std::string& name, const std::vector<std::string>& candidates);
 
 // "did you mean 'tanh'?", or `otherwise` if nothing is close.

@@ -168,7 +168,22 @@ class Lexer {
       return bad(end - at_, fmt::format("unexpected control character 0x{:02x}", static_cast<unsigned>(c)),
                  c == 0 ? "is this a text file in UTF-8?" : "");
     }
-    bad(end - at_, fmt::format("unexpected character '{}'", c));
+    bad(end - at_, fmt::format("unexpected character '{}'", c), help_for(c));
+  }
+
+  // What other languages mean by it, said here.
+  static const char* help_for(char c) {
+    switch (c) {
+      case '.':
+        return "a name has no parts: write tanh(x), and pass a matrix transposed where its transpose is "
+               "meant";
+      case ':': return "an index is one integer, which chooses a row with all its channels: x[0]";
+      case '%': return "there is no remainder";
+      case '&': return "write 'and'";
+      case '|': return "write 'or'";
+      case '~': return "write 'not'";
+      default: return "";
+    }
   }
 
   bool starts_with(std::string_view prefix) const { return text_.substr(at_, prefix.size()) == prefix; }
@@ -216,8 +231,7 @@ std::vector<Token> tokenize(std::string_view text, Diagnostics& diagnostics) {
 std::string describe(const Token& token) {
   if (token.kind == TokenKind::End) return "the end of the file";
   if (token.kind == TokenKind::Newline) return "the end of the line";
-  const bool keyword = token.kind >= TokenKind::KwCell && token.kind <= TokenKind::KwNot;
-  return fmt::format("{}'{}'", keyword ? "the keyword " : "", token.text);
+  return fmt::format("{}'{}'", is_keyword(token.kind) ? "the keyword " : "", token.text);
 }
 
 }  // namespace rondo::frontend

@@ -114,6 +114,7 @@ Value ExpressionLowering::unknown_name(const std::string& name, step::Span span)
   if (find_builtin(name) || functions_.find(name)) {
     return report(span, fmt::format("'{}' is a function and needs arguments", name));
   }
+  if (diagnostics_.full()) return {};
   const std::vector<std::string> known = scope_.names();
   if (Symbol* meant = scope_.find(closest(name, known))) meant->used = true;
   return report(span, fmt::format("unknown name '{}'", name), did_you_mean(name, known));
@@ -180,10 +181,8 @@ Value ExpressionLowering::unknown_function(const std::string& name, step::Span s
     return report(span, fmt::format("function '{}' is called above its definition", name),
                   fmt::format("it is defined on line {}: move it up", later->line));
   }
-  std::vector<std::string> known = builtin_names();
-  for (const std::string& function : functions_.names()) known.push_back(function);
-  if (FunctionEntry* meant = functions_.find(closest(name, known))) meant->used = true;
-  return report(span, fmt::format("unknown function '{}'", name), did_you_mean(name, known));
+  if (diagnostics_.full()) return {};
+  return report(span, fmt::format("unknown function '{}'", name), help_for_unknown(name, functions_));
 }
 
 Value ExpressionLowering::expand(FunctionEntry& entry, std::vector<Value> arguments, step::Span span) {
@@ -258,7 +257,10 @@ Value ExpressionLowering::apply(const Value& left, const Value& right, step::Spa
   if (!matrix) {
     return report(
         span, fmt::format("the left of '@' must be a matrix, not {}", shape(left)),
-        fmt::format("declare it like 'param R[{0}, {0}]'; elementwise products are written with '*'", d));
+        std::holds_alternative<Matrix>(right)
+            ? "write 'R @ h', which sums over the last extent of R; for the other one pass R transposed"
+            : fmt::format("declare it like 'param R[{0}, {0}]'; elementwise products are written with '*'",
+                          d));
   }
   if (!vector || !vector->lead.empty() || vector->extent != Extent::Vector) {
     return report(span, fmt::format("the right of '@' must be one vector [{}], not {}", d, shape(right)),

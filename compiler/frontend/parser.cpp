@@ -163,6 +163,12 @@ class Parser {
     do {
       tokens_.skip_line_ends();
       result.tensors.push_back(tensor(word));
+      if (tokens_.at(TokenKind::Assign)) {
+        tokens_.fail(tokens_.peek(), "a declaration gives no value",
+                     kind == step::TensorKind::State
+                         ? "a state begins with zero, or with what the caller passes"
+                         : "the caller passes it; a number with a name is written 'const k = 1'");
+      }
     } while (tokens_.accept(TokenKind::Comma));
     return {std::move(result), word.span};
   }
@@ -180,6 +186,17 @@ class Parser {
   }
 
   ast::Extent extent() {
+    const ast::Extent result = one_extent();
+    const TokenKind after = tokens_.peek().kind;
+    if (after == TokenKind::Star || after == TokenKind::Slash || after == TokenKind::Plus ||
+        after == TokenKind::Minus) {
+      tokens_.fail(tokens_.peek(), "an extent is one integer or the head dimension, without arithmetic",
+                   "what has several values for each channel has rows: x[2, D]");
+    }
+    return result;
+  }
+
+  ast::Extent one_extent() {
     if (tokens_.at(TokenKind::Name)) {
       const Token name = tokens_.take();
       return {std::string(name.text), false, name.span};
@@ -227,7 +244,10 @@ class Parser {
     ast::Output result;
     do {
       tokens_.skip_line_ends();
-      const Token name = tokens_.expect(TokenKind::Name, "expected a name after 'output'");
+      const Token name = tokens_.expect(
+          TokenKind::Name, "expected a name after 'output'",
+          tokens_.at(TokenKind::KwNext) ? "an output that is a state is its value after the step: 'output h'"
+                                        : "an expression has one too: 'output y = 2 * h'");
       ast::OutputItem item{std::string(name.text), nullptr, name.span};
       if (tokens_.at(TokenKind::Assign)) item.value = value_after(name);
       result.items.push_back(std::move(item));

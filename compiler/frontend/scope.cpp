@@ -42,6 +42,15 @@ std::vector<std::string> Functions::names() const {
   return result;
 }
 
+std::string help_for_unknown(const std::string& function, Functions& functions) {
+  const std::string instead = instead_of(function);
+  if (!instead.empty()) return instead;
+  std::vector<std::string> known = builtin_names();
+  for (const std::string& name : functions.names()) known.push_back(name);
+  if (FunctionEntry* meant = functions.find(closest(function, known))) meant->used = true;
+  return did_you_mean(function, known);
+}
+
 void Functions::report_unused(const std::set<std::string>& excused, Diagnostics& diagnostics) const {
   for (const auto& [name, entry] : entries_) {
     if (entry.used || excused.contains(name)) continue;

@@ -67,6 +67,10 @@ struct Scope {
   std::vector<std::string> names(SymbolKind kind) const;
 };
 
+// What to write instead of a function that does not exist: that of another language said in this one, or the
+// name that was meant, which counts as used then.
+std::string help_for_unknown(const std::string& function, Functions& functions);
+
 // How many arguments a function takes, against how many it got. False and a report if they differ.
 bool check_argument_count(const ast::Call& call, step::Span span, int min, int max, Diagnostics& diagnostics);
 

@@ -48,6 +48,8 @@ enum class TokenKind {
   NotEqual,
 };
 
+constexpr bool is_keyword(TokenKind kind) { return kind >= TokenKind::KwCell && kind <= TokenKind::KwNot; }
+
 struct Token {
   TokenKind kind = TokenKind::End;
   std::string_view text;  // views the file's text

@@ -51,8 +51,10 @@ bool TokenStream::accept(TokenKind kind) {
 }
 
 Token TokenStream::expect(TokenKind kind, const std::string& message, const std::string& help) {
-  if (!at(kind)) fail(peek(), fmt::format("{}, found {}", message, describe(peek())), help);
-  return take();
+  if (at(kind)) return take();
+  const bool taken = kind == TokenKind::Name && help.empty() && is_keyword(peek().kind);
+  fail(peek(), fmt::format("{}, found {}", message, describe(peek())),
+       taken ? "words of the language cannot be names" : help);
 }
 
 Token TokenStream::open() {

@@ -1,7 +1,9 @@
 // One bad input a file: tests/errors/*.cell end with lines "# expect LINE:COLUMN MESSAGE", one for every
-// error the text before them must give; no error may be missing, added or moved.
+// error the text before them must give; no error may be missing, added or moved. A line "# help TEXT" after
+// one says which help it must have.
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <sstream>
 
 #include "tests/frontend/support.h"
@@ -10,10 +12,16 @@ namespace rondo::frontend::testing {
 namespace {
 
 constexpr std::string_view kMarker = "# expect ";
+constexpr std::string_view kHelpMarker = "# help ";
+
+struct ExpectedError {
+  std::string error;                // "LINE:COLUMN MESSAGE"
+  std::optional<std::string> help;  // any one if there is none
+};
 
 struct Case {
   std::string text;
-  std::vector<std::string> expected;  // "LINE:COLUMN MESSAGE"
+  std::vector<ExpectedError> expected;
 };
 
 Case read_case(const std::filesystem::path& path) {
@@ -21,8 +29,20 @@ Case read_case(const std::filesystem::path& path) {
   const std::size_t begin = all.starts_with(kMarker) ? 0 : all.find("\n" + std::string(kMarker)) + 1;
   Case result{all.substr(0, begin), {}};
   std::istringstream lines(all.substr(begin));
-  for (std::string line; std::getline(lines, line);) result.expected.push_back(line.substr(kMarker.size()));
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with(kHelpMarker)) {
+      result.expected.back().help = line.substr(kHelpMarker.size());
+    } else {
+      result.expected.push_back({line.substr(kMarker.size()), {}});
+    }
+  }
   return result;
+}
+
+std::string text_of(const std::vector<ExpectedError>& list) {
+  std::string text;
+  for (const ExpectedError& one : list) text += one.error + "\n" + (one.help ? "  " + *one.help + "\n" : "");
+  return text;
 }
 
 class BadCell : public ::testing::TestWithParam<std::filesystem::path> {};
@@ -32,12 +52,14 @@ TEST_P(BadCell, GivesExactlyTheExpectedErrors) {
   ASSERT_FALSE(bad.expected.empty()) << "no '# expect' line";
   const Parsed parsed = parse(bad.text, "bad.cell");
   EXPECT_TRUE(parsed.cells.empty());
-  std::vector<std::string> found;
+  std::vector<ExpectedError> found;
   for (const Diagnostic& diagnostic : parsed.diagnostics) {
-    found.push_back(std::to_string(diagnostic.span.line) + ":" + std::to_string(diagnostic.span.column) +
-                    " " + diagnostic.message);
+    const bool help = found.size() < bad.expected.size() && bad.expected[found.size()].help;
+    found.push_back({std::to_string(diagnostic.span.line) + ":" + std::to_string(diagnostic.span.column) +
+                         " " + diagnostic.message,
+                     help ? std::optional(diagnostic.help) : std::nullopt});
   }
-  EXPECT_EQ(found, bad.expected) << render_all(parsed, bad.text, "bad.cell");
+  EXPECT_EQ(text_of(found), text_of(bad.expected)) << render_all(parsed, bad.text, "bad.cell");
 }
 
 std::string name_of(const ::testing::TestParamInfo<std::filesystem::path>& info) { return info.param.stem(); }
@@ -64,6 +86,17 @@ TEST(Errors, GarbageIsReportedUpToALimit) {
   const Parsed parsed = parse(text, "garbage.cell");
   EXPECT_GT(parsed.diagnostics.size(), 100u);
   EXPECT_LT(parsed.diagnostics.size(), 300u);
+}
+
+TEST(Errors, WhatIsNotShownCostsNoTime) {
+  // Every name that is defined is a candidate for every name that is not; only so many are looked at.
+  std::string text = "cell c(D) {\n  input x[D]\n  state h[D]\n";
+  for (int i = 0; i < 9000; ++i)
+    text += "  aaaa" + std::to_string(i) + " = bbbb" + std::to_string(i) + "(x) + h\n";
+  text += "  next h = unknown\n  output h\n}\n";
+  const Parsed parsed = parse(text, "names.cell");
+  ASSERT_EQ(parsed.diagnostics.size(), 201u);
+  EXPECT_EQ(parsed.diagnostics.back().message, "too many errors; the rest is not shown");
 }
 
 TEST(Errors, AnOverlongFileIsRefused) {
