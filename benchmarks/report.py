@@ -14,7 +14,7 @@ import sys
 from report_backends import backends_page
 from report_checks import checks_page, gpu_tests_page, normalised_page
 from report_dense import dense_page, layers_page, memory_page, parts_page, saved_page, sweeps_page
-from report_layers import capi_page, cpu_page, forms_page, min_page, packed_page
+from report_layers import capi_page, cpu_page, forms_page, min_page, packed_page, service_page
 from report_picture import peers_picture, picture
 from report_model import model_page
 from report_shipped import shipped_page
@@ -193,6 +193,7 @@ PAGES = (  # name, title, what it shows, text or files of records
     ("min", "minGRU and minLSTM as layers", "with products before and after, on CPUs and a GPU", "min.json"),
     ("cpu", "CPUs", "kernels of the strategy host beside JAX", "*cpu.json"),
     ("capi", "The C interface and packages", "launches beside `rondo bench`, first launches", "*-capi.json"),
+    ("service", "The service under load", "latencies of requests of random sizes, and memory", "*-service.json"),
     ("shipped", "What is shipped", "choices without tuning beside fresh tunes", "*-shipped-check.json"),
     ("model", "How well the models rank", "what the model puts first beside the best that was timed", "*-model.json"),
     ("forms", "What forms cost", "resets, lengths and reversed time beside the plain pass", "*-forms.json"),
@@ -200,7 +201,7 @@ PAGES = (  # name, title, what it shows, text or files of records
     ("normalised", "Normalised cells", "beside plain ones and PyTorch", "*-normalised.json"),
 )
 # Pages from records of their own, which stand in place of the text.
-OF_RECORDS = {"shoot": shoot_page, "shoot-map": shoot_map_page, "min": min_page, "cpu": cpu_page, "capi": capi_page, "shipped": shipped_page, "shoot-kept": kept_page,
+OF_RECORDS = {"shoot": shoot_page, "shoot-map": shoot_map_page, "min": min_page, "cpu": cpu_page, "capi": capi_page, "service": service_page, "shipped": shipped_page, "shoot-kept": kept_page,
               "forms": forms_page, "packed": packed_page, "checks": checks_page, "gpu-tests": gpu_tests_page, "normalised": normalised_page, "backends": backends_page,
               "model": model_page}
 

@@ -88,22 +88,42 @@ and beside the reference executor, fp32. Both sides take turns in one run (`benc
 saved in between where that is faster. *Products alone* is what the row's products take at the rate of one large product by NumPy or JAX.""") + "\n" + text
 
 
-def host_times(record):
-    """What the host takes for a call, and beside it what an empty kernel takes, where the record knows."""
-    said = []
-    for host in record.get("hosts") or [record["host"]]:
-        which = f" with B = {host['B']}, T = {host['T']}, {host['H']} x {host['D']}" if "B" in host else ""
-        empty = f" (an empty kernel takes the driver {host['driver_us']:.1f} us in the same process)" if "driver_us" in host else ""
-        new = f", {host['new_us']:.1f} us the first time" if "new_us" in host else ""
-        said.append(f"{host['launch_us']:.1f} us for *{host['strategy']}*{which}{new}{empty}")
-    return f"A call of {host['tensors']} tensors that comes again, from a package, takes the host {'; '.join(said)}."
+def host_times(records):
+    """A line for each plan whose calls were timed: what the host takes, the first time too, and what an empty kernel takes, where known."""
+    text = "| commit | host time of a call | tensors | B, T, H, D | again, us | the first time | an empty kernel |\n|---|---|--:|---|--:|--:|--:|\n"
+    for record in records:
+        for host in record.get("hosts") or [record["host"]]:
+            shown = [f"{host[key]:.1f}" if key in host else "" for key in ("launch_us", "new_us", "driver_us")]
+            shape = ", ".join(str(host[axis]) for axis in "BTHD" if axis in host)
+            text += f"| {record['commit']} | {host['strategy']} | {host['tensors']} | {shape} | {' | '.join(shown)} |\n"
+    return text
+
+
+def first_times(records):
+    """The longest time to the end of the first launch, by where its code comes from."""
+    text = "| commit | ms to the first result: from a package | not in the page cache | from a database | compiled |\n|---|--:|--:|--:|--:|\n"
+    for record in records:
+        worst = {name: max(times["first_ms"] for times in found) for name, found in record["first"].items() if isinstance(found, list)}
+        text += (f"| {record['commit']} | {worst['package_warm']:.1f} | {worst['package_cold']:.1f} | {worst['database_warm']:.0f} | "
+                 f"{worst['compiled']:.0f} |\n")
+    return text
+
+
+def tuned_there(records):
+    """Problems that were tuned through the C interface, to a verified winner."""
+    text = "| commit | tuned through the C interface | B, T, H, D | pass | s | ms | of the model's choice |\n|---|---|---|---|--:|--:|--:|\n"
+    for record in records:
+        for row in record.get("tuned", []):
+            text += (f"| {record['commit']} | {row['cell']} | {row['B']}, {row['T']}, {row['H']}, {row['D']} | {row['pass']} | "
+                     f"{row['seconds']:.0f} | {median_text(row['ms'])} | {median_text(row['model_ms'])} |\n")
+    return text
 
 
 def within(record):
     """How many rows are within 1% of `rondo bench`, and the longest."""
     if "summary" not in record:
         return "No row was reached."
-    said = [f"{found['within_1_percent']} of {found['rows']} rows {name} (the longest {found['worst']:.3f} times as long)"
+    said = [f"{found['within_1_percent']} of {found['rows']} rows {name} (longest: {found['worst']:.3f})"
             for found, name in ((record["summary"]["capi_ratio"], "through the C interface"), (record["summary"]["package_ratio"], "from packages"))]
     return f"At most 1% longer than by `rondo bench`: {said[0]}, {said[1]}."
 
@@ -132,39 +152,42 @@ def capi_table(rows):
 
 def capi_page(results):
     """Launches through the C interface and from packages; empty without a record."""
-    text = ""
-    for record in read(results, "*-capi.json"):
-        first = record["first"]
-        worst = {name: max(times["first_ms"] for times in found) for name, found in first.items() if isinstance(found, list)}
-        said = wrapped(f"""{record.get('note', '')} {host_times(record)} The first launch, from a context that exists to the end of its kernels,
-takes at most {worst['package_warm']:.1f} ms from a package, {worst['package_cold']:.1f} if the file is not in the page cache, {worst['database_warm']:.0f} ms with a
-database that holds the compiled kernels, and {worst['compiled']:.0f} ms where they are compiled first. In all {len(record['checks'])} checks a captured
-graph, and two threads on two streams{devices_checked(record)}, gave the same bits as one launch. {within(record)}""".strip())
+    records = read(results, "*-capi.json")
+    text = f"\n## Calls, first launches, and tuning\n\n{host_times(records)}\n{first_times(records)}\n{tuned_there(records)}" if records else ""
+    for record in records:
+        said = wrapped(f"""{record.get('note', '')} In all {len(record['checks'])} checks a captured graph, and two threads on two
+streams{devices_checked(record)}, gave the same bits as one launch. {within(record)}""".strip())
         text += f"""
 ## {record['device']}, commit {record['commit']}
 
 {said}
 
 {capi_table(record["rows"])}"""
-        for row in record.get("tuned", []):
-            text += "\n" + wrapped(f"""- Tuned through the C interface in {row['seconds']:.0f} s: {row['cell']}, {row['B']}, {row['T']}, {row['H']},
-{row['D']}, {row['pass']}: {row['strategy']}, {median_text(row['ms'])} ms, verified; the model's choice {median_text(row['model_ms'])} ms.""", "  ") + "\n"
-    for record in read(results, "*-service.json"):
-        seconds = record["seconds"]
-        grown = {"Host memory": record["host_kb"][-1] - record["host_kb"][0],
-                 "the device's": (record["free_device_bytes"][0] - record["free_device_bytes"][-1]) // 1024}
-        memory = " and ".join(f"{whose} {f'grew by {kb} KB' if kb > 0 else 'stayed as it was'}" for whose, kb in grown.items())
-        text += f"\n## The service, {record['device']}, commit {record['commit']}\n\n" + wrapped(f"""The service of
-`examples/service` answered {record['requests']} requests of random sizes in {f"{seconds} s" if seconds < 120 else f"{seconds / 60:.0f} minutes"}
-(`benchmarks/service.py`): median latency {median_text(record['p50_ms'])} ms, 99th percentile {median_text(record['p99_ms'])} ms. {memory}.
-{record.get('note', '')}""".strip()) + "\n"
     if not text:
         return ""
     return "# The C interface and packages\n\n" + wrapped("""The tables compare three ways to launch the same kernels, with the same
 strategy and parameters: `rondo bench`, a program that uses `librondo`, and one that launches a package through `librondo_rt`
 (`benchmarks/capi.py`). *C* and *package* are the GPU's time in such a program divided by that of `rondo bench`: 1.010 is 1% longer. The
 ways take turns, three *processes* of each; where those of one way differ by more than 0.5%, there are eleven. A way's time is the mean of
-the middle half of its processes, of three the median. *Among them* is the longest time of `rondo bench` divided by its shortest. A record has the rows and passes that were asked for, as far as there was time.""") + "\n" + text
+the middle half of its processes, of three the median. *Among them* is the longest time of `rondo bench` divided by its shortest. A record has the rows
+and passes that were asked for, as far as there was time. The *host's time* is that of a call from a package that comes again, with the same
+arguments, and of one that does not; beside it stands what an empty kernel takes the driver in the same process. The *first launch* is timed
+from a context that exists to the end of its kernels.""") + "\n" + text
+
+
+def service_page(results):
+    """The service of examples/ under load; empty without a record."""
+    text = ""
+    for record in read(results, "*-service.json"):
+        seconds = record["seconds"]
+        grown = {"Host memory": record["host_kb"][-1] - record["host_kb"][0],
+                 "the device's": (record["free_device_bytes"][0] - record["free_device_bytes"][-1]) // 1024}
+        memory = " and ".join(f"{whose} {f'grew by {kb} KB' if kb > 0 else 'stayed as it was'}" for whose, kb in grown.items())
+        text += f"\n## {record['device']}, commit {record['commit']}\n\n" + wrapped(f"""The service of
+`examples/service` answered {record['requests']} requests of random sizes in {f"{seconds} s" if seconds < 120 else f"{seconds / 60:.0f} minutes"}
+(`benchmarks/service.py`): median latency {median_text(record['p50_ms'])} ms, 99th percentile {median_text(record['p99_ms'])} ms. {memory}.
+{record.get('note', '')}""".strip()) + "\n"
+    return "# The service under load\n" + text if text else ""
 
 
 def forms_page(results):

@@ -19,22 +19,27 @@ constexpr const char* kKeepDamaged =
     "may "
     "rescue rows)";
 
-// errno that a write to `path` would give, or 0. With the effective user, as the write would be.
-int write_denied(const std::filesystem::path& path) {
-  return ::faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) == 0 ? 0 : errno;
+// errno that reading `path` (R_OK) or writing it (W_OK) would give, or 0. With the effective user, as it
+// would be done.
+int denied_access(const std::filesystem::path& path, int how) {
+  return ::faccessat(AT_FDCWD, path.c_str(), how, AT_EACCESS) == 0 ? 0 : errno;
 }
 
-// The folder or the file itself that cannot be written, if that is the trouble.
-std::optional<Error> explain_unwritable(const std::string& path) {
+// The folder or the file itself that cannot be read or written, if that is the trouble.
+std::optional<Error> explain_denied(const std::string& path) {
+  std::error_code ignored;
+  const bool exists = std::filesystem::exists(path, ignored);
+  if (const int denied = exists ? denied_access(path, R_OK) : 0)
+    return Error{ErrorKind::Database,
+                 fmt::format("database '{}' cannot be read: {}", path, std::strerror(denied)),
+                 "ask its owner for the right to read it, or name another file with --db"};
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-  if (const int denied = write_denied(folder))
+  if (const int denied = denied_access(folder, W_OK))
     return Error{ErrorKind::Database,
                  fmt::format("database '{}' cannot be written: folder '{}': {}", path, folder.string(),
                              std::strerror(denied)),
                  kWritableElsewhere};
-  std::error_code ignored;
-  if (!std::filesystem::exists(path, ignored)) return std::nullopt;
-  if (const int denied = write_denied(path))
+  if (const int denied = exists ? denied_access(path, W_OK) : 0)
     return Error{ErrorKind::Database,
                  fmt::format("database '{}' cannot be written: {}", path, std::strerror(denied)),
                  kWritableElsewhere};
@@ -74,7 +79,7 @@ Error explain(const std::string& path, int sqlite_code, int os_error, const std:
     case SQLITE_READONLY:
     case SQLITE_CANTOPEN:
     case SQLITE_PERM:
-      if (auto error = explain_unwritable(path)) return *error;
+      if (auto error = explain_denied(path)) return *error;
       break;
     case SQLITE_IOERR:
       if (out_of_space) return no_space(path, os_error);

@@ -219,13 +219,17 @@ typedef struct rondo_plan_options {
   void* progress_user;
   const char* strategy;   /* NULL: any */
   const char* parameters; /* "channels=64 steps=32": those that must have these values; NULL: none */
+  const char* lock; /* a file of `rondo db lock`: the choice is what it pins for this problem, or for one
+                     * of other B and T; MISSING where that is nothing. Neither the model nor a tune chooses
+                     * then, and no strategy or parameters may be given. It counts as verified where the
+                     * database knows that it is. NULL: none */
 } rondo_plan_options;
 
 /* The plan of a problem in a context. In one of the CPU it is a kernel ("host") where LLVM is installed;
  * where it is not, for what no kernel computes, and for the strategy "reference", it is the reference, in
- * fp64, and the context's log says why. The strategy "host" and RONDO_CHOOSE_RECORDED ask for a kernel: where
- * there is none they are errors. A kernel is compiled, if the database does not hold it, and a
- * recorded one that was not verified on this machine is verified. Tuning compiles and tries kernels in
+ * fp64, and the context's log says why. The strategy "host", parameters, a lock and RONDO_CHOOSE_RECORDED ask
+ * for a kernel: where there is none they are errors. A kernel is compiled, if the database does not hold it,
+ * and a recorded one that was not verified on this machine is verified. Tuning compiles and tries kernels in
  * processes of the `rondo` program that is installed with the library, or that RONDO_WORKER names; where
  * there is none, in this process. `options` may be NULL. Errors: INPUT, UNSUPPORTED (no strategy computes
  * it), MISSING (nothing recorded, no compiler), COMPILE, DEVICE, WRONG (all that was tried is), CANCELLED (by

@@ -28,6 +28,12 @@ static void test_reference(rondo_context* context, const rondo_cell* cell, const
   OK(rondo_plan_create(context, cell, problem, &options, &plan));
   CHECK(logged[0] == '\0'); /* it was asked for */
   OK(rondo_plan_destroy(plan));
+  options.parameters = "channels=64";
+  FAILS(rondo_plan_create(context, cell, problem, &options, &plan), RONDO_ERROR_INPUT, "has no parameters");
+  options.parameters = NULL;
+  options.choose = RONDO_CHOOSE_RECORDED;
+  FAILS(rondo_plan_create(context, cell, problem, &options, &plan), RONDO_ERROR_INPUT,
+        "none of it is recorded");
 }
 
 static void test_kernels(rondo_context* context, const rondo_cell* cell, const rondo_problem* problem) {
@@ -37,6 +43,10 @@ static void test_kernels(rondo_context* context, const rondo_cell* cell, const r
   options.strategy = "stream";
   FAILS(rondo_plan_create(context, cell, problem, &options, &plan), RONDO_ERROR_INPUT,
         "no strategy 'stream'");
+  options.strategy = NULL;
+  options.parameters = "tile=1"; /* of a kernel: the reference does not stand in for it */
+  FAILS(rondo_plan_create(context, cell, problem, &options, &plan), RONDO_ERROR_MISSING, "LLVM");
+  options.parameters = NULL;
   options.strategy = "host";
   FAILS(rondo_plan_create(context, cell, problem, &options, &plan), RONDO_ERROR_MISSING, "LLVM");
   options.strategy = NULL;

@@ -62,6 +62,7 @@ static rondo_plan_options any_options(void) {
   options.budget_s = below(8) == 0 ? -1 : 0.1;
   options.strategy = below(4) == 0 ? text() : NULL;
   options.parameters = below(4) == 0 ? text() : NULL;
+  options.lock = below(16) == 0 ? text() : NULL;
   return options;
 }
 

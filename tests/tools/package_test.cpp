@@ -198,7 +198,7 @@ class TunedPackages : public Packages {
   void SetUp() override {
     file_ = own_.path("tuned.db");
     tuner::PackageLine line{"mingru", "", {"B=2,T=16,D=32"}};
-    const tuner::PackagedProblem packaged = tuner::packaged_problems(line)->front();
+    const tuner::PackagedProblem packaged = tuner::packaged_problems({line})->front();
     const target::Profile profile = target::find_profile("sm_90").value();
     schedule::Problem problem = packaged.problem;
     problem.arch = "sm_90";

@@ -78,6 +78,18 @@ TEST_F(ReadOnlyFolder, AReadOnlyFileInAWritableFolderIsAClearError) {
   std::filesystem::remove(file + "-wal");  // empty, left by the refused opening
 }
 
+TEST_F(ReadOnlyFolder, AFileThatMayNotBeReadIsAClearError) {
+  ASSERT_EQ(::chmod(folder.c_str(), 0777), 0);
+  ASSERT_EQ(::chmod(file.c_str(), 0222), 0);
+  for (const Access access : {Access::ReadOnly, Access::ReadWrite}) {
+    const std::string message = in_child([&] {
+      become_ordinary_user();
+      return message_of(Database::open(file, {.access = access}));
+    });
+    EXPECT_NE(message.find("cannot be read: Permission denied"), std::string::npos) << message;
+  }
+}
+
 // A limit on the size of files stands in for the disk: writes beyond it fail in the system call.
 void limit_files_to(rlim_t bytes) {
   ::signal(SIGXFSZ, SIG_IGN);

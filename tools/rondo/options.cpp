@@ -35,7 +35,7 @@ void add_cell(CLI::App& app, Options& o) {
 void add_forms(CLI::App& app, Options& o) {
   app.add_option("--forms", o.forms,
                  "forms of the sequence, with commas: resets and lengths, for each of which the cell takes a "
-                 "tensor more, and reversed")
+                 "tensor more, reset_states, for which it takes one a state, and reversed")
       ->type_name("LIST");
 }
 
@@ -254,8 +254,9 @@ void package_build_options(CLI::App& app, Options& o) {
       ->delimiter(',');
   app.add_option("--ptx", o.base,
                  "architecture of the PTX for all later GPUs, or none; default: sm_80, and with --lock none");
-  app.add_flag("!--no-self-test", o.self_tests,
-               "leave out the self-tests, which take the reference some seconds");
+  app.add_flag_callback(
+      "--no-self-test", [&o] { o.self_tests = false; },
+      "leave out the self-tests, which take the reference some seconds");
   app.add_option("--workers", o.workers, "threads that compile; 0: as many as there are cores")
       ->check(CLI::Range(0, 1024))
       ->capture_default_str();

@@ -38,10 +38,18 @@ std::vector<std::string> parts_of(const std::string& list) {
 Result<tuner::PackageList> list_of(const Options& options) {
   tuner::PackageList list;
   for (const std::string& cell : options.cells)
-    list.lines.push_back({cell, options.cell_name,
+    list.lines.push_back({cell,
+                          options.cell_name,
                           options.shapes.empty() ? std::vector<std::string>{options.shape} : options.shapes,
-                          parts_of(options.dtype), options.pass, options.math, options.save,
-                          options.constants, options.clip_forward, options.clip_gradient, options.forms});
+                          parts_of(options.dtype),
+                          options.pass,
+                          options.math,
+                          options.save,
+                          options.constants,
+                          options.clip_forward,
+                          options.clip_gradient,
+                          options.forms,
+                          {}});
   if (!options.list.empty()) {
     const Result<std::string> text = read_text_file(options.list);
     if (!text) return text.error();
@@ -115,12 +123,8 @@ Status build(const Options& options) {
   if (Status status = check_outputs(options); !status) return status;
   const Result<tuner::PackageList> list = list_of(options);
   if (!list) return list.error();
-  std::vector<tuner::PackagedProblem> problems;
-  for (const tuner::PackageLine& line : list->lines) {
-    Result<std::vector<tuner::PackagedProblem>> some = tuner::packaged_problems(line);
-    if (!some) return some.error();
-    problems.insert(problems.end(), some->begin(), some->end());
-  }
+  const Result<std::vector<tuner::PackagedProblem>> problems = tuner::packaged_problems(list->lines);
+  if (!problems) return problems.error();
   Result<std::optional<db::Database>> database = open_database(options, Use::Optional);
   if (!database) return database.error();
   const Result<const runtime::ShippedLayer*> shipped = shipped_of(options);
@@ -144,7 +148,7 @@ Status build(const Options& options) {
     note(text);
   };
   if (Status status = set_targets(list->archs, base_of(options), how.database, how); !status) return status;
-  const Result<PackageWriter> built = tuner::build_package(problems, how);
+  const Result<PackageWriter> built = tuner::build_package(*problems, how);
   line.wipe();
   if (!built) return built.error();
   return write_package(options, built->bytes());

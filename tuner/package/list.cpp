@@ -1,8 +1,10 @@
 #include "tuner/package/list.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "compiler/step/clip.h"
 #include "compiler/support/nesting.h"
@@ -19,7 +21,7 @@ namespace {
 constexpr const char* kFormat = "rondo-package-list";
 constexpr int kVersion = 1;
 
-// Reads members of an object and keeps the first thing that is wrong with it.
+// Reads members of an object and keeps what is wrong with them.
 class Members {
  public:
   Members(const json& object, std::string place) : object_(object), place_(std::move(place)) {
@@ -50,29 +52,37 @@ class Members {
     const auto found = object_.find(name);
     return found == object_.end() ? nullptr : &*found;
   }
-  void need(bool there, const char* name) {
-    if (!there) fail(fmt::format("'{}' is missing", name));
+  // Of what was read into `value`: it must not be empty. What was no text has been said.
+  template <class Value>
+  void need(const Value& value, const char* name) {
+    const json* found = find(name);
+    if (value.empty() && (found == nullptr || found->empty() || *found == ""))
+      fail(fmt::format("'{}' is missing", name));
   }
-  void fail(const std::string& what) {
-    if (fault_.empty()) fault_ = fmt::format("{} {}", place_, what);
-  }
-  // What was wrong, members that nobody asked for included; "" where nothing was.
-  std::string fault() {
-    if (object_.is_object())
-      for (const auto& [name, value] : object_.items())
-        if (std::find(known_.begin(), known_.end(), name) == known_.end())
-          fail(fmt::format("has an unknown member '{}'", name));
-    return fault_;
+  void fail(const std::string& what) { faults_.push_back(fmt::format("{} {}", place_, what)); }
+  // What was wrong, members that nobody asked for included.
+  std::vector<std::string> faults() {
+    if (!object_.is_object()) return {faults_.front()};  // nothing is missing from what is no object
+    for (const auto& [name, value] : object_.items())
+      if (std::find(known_.begin(), known_.end(), name) == known_.end())
+        fail(fmt::format("has an unknown member '{}'", name));
+    return faults_;
   }
 
  private:
   const json& object_;
-  std::string place_, fault_;
-  std::vector<std::string> known_;
+  std::string place_;
+  std::vector<std::string> faults_, known_;
 };
 
-PackageLine line_of(const json& object, const std::string& place, std::string& fault) {
+void append(std::vector<std::string>& all, const std::vector<std::string>& more) {
+  all.insert(all.end(), more.begin(), more.end());
+}
+
+PackageLine line_of(const json& object, const std::string& origin, const std::string& place,
+                    std::vector<std::string>& faults) {
   PackageLine line;
+  line.place = fmt::format("{}: {}", origin, place);
   Members members(object, place);
   members.text("cell", line.cell);
   members.text("cell_name", line.cell_name);
@@ -85,10 +95,10 @@ PackageLine line_of(const json& object, const std::string& place, std::string& f
   members.text("clip_forward", line.clip_forward);
   members.text("clip_gradient", line.clip_gradient);
   members.text("forms", line.forms);
-  members.need(!line.cell.empty(), "cell");
-  members.need(!line.shapes.empty(), "shape");
-  members.need(!line.dtypes.empty(), "dtype");
-  if (fault.empty()) fault = members.fault();
+  members.need(line.cell, "cell");
+  members.need(line.shapes, "shape");
+  members.need(line.dtypes, "dtype");
+  append(faults, members.faults());
   return line;
 }
 
@@ -127,15 +137,17 @@ Result<PackageList> parse_package_list(const std::string& text, const std::strin
   if (format != kFormat) members.fail(fmt::format("has not the format \"{}\"", kFormat));
   if (version == nullptr || *version != kVersion) members.fail(fmt::format("has not version {}", kVersion));
   if (problems == nullptr || !problems->is_array()) members.fail("has no list 'problems'");
-  std::string fault = members.fault();
-  if (!fault.empty()) return refused(fault);
-  for (std::size_t i = 0; i < problems->size(); ++i)
-    list.lines.push_back(line_of((*problems)[i], fmt::format("problems[{}]", i), fault));
-  if (!fault.empty()) return refused(fault);
+  std::vector<std::string> faults = members.faults();
+  if (faults.empty())
+    for (std::size_t i = 0; i < problems->size(); ++i)
+      list.lines.push_back(line_of((*problems)[i], origin, fmt::format("problems[{}]", i), faults));
+  if (!faults.empty()) return refused(fmt::to_string(fmt::join(faults, "\n")));
   return list;
 }
 
-Result<std::vector<PackagedProblem>> packaged_problems(const PackageLine& line) {
+namespace {
+
+Result<std::vector<PackagedProblem>> problems_of(const PackageLine& line) {
   Result<step::Cell> read = cell_of(line);
   if (!read) return read.error();
   const auto cell = std::make_shared<const step::Cell>(std::move(read).value());
@@ -150,6 +162,28 @@ Result<std::vector<PackagedProblem>> packaged_problems(const PackageLine& line) 
         if (!problem) return problem.error();
         problems.push_back({cell, std::move(problem).value()});
       }
+  return problems;
+}
+
+}  // namespace
+
+Result<std::vector<PackagedProblem>> packaged_problems(const std::vector<PackageLine>& lines) {
+  std::vector<PackagedProblem> problems;
+  std::optional<Error> wrong;
+  for (const PackageLine& line : lines) {
+    const Result<std::vector<PackagedProblem>> some = problems_of(line);
+    if (some) {
+      problems.insert(problems.end(), some->begin(), some->end());
+      continue;
+    }
+    const std::string message =
+        line.place.empty() ? some.error().message : fmt::format("{}: {}", line.place, some.error().message);
+    if (!wrong)
+      wrong = Error{some.error().kind, message, some.error().hint};
+    else if (wrong->message.find(message) == std::string::npos)
+      wrong->message += "\n" + message;
+  }
+  if (wrong) return *wrong;
   return problems;
 }
 

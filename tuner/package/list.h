@@ -31,6 +31,8 @@ struct PackageLine {
   std::vector<std::string> constants = {};  // "name=value"
   std::string clip_forward = {}, clip_gradient = {};
   std::string forms = {};  // "resets,lengths,reversed"
+  std::string place =
+      {};  // where it is written, for messages: "kernels.json: problems[2]"; "" on the command line
   bool operator==(const PackageLine&) const = default;
 };
 struct PackageList {
@@ -38,7 +40,7 @@ struct PackageList {
   std::vector<std::string> archs;
 };
 
-// Errors Input name `origin` (the file) and the place.
+// Errors: Input with all that is wrong, a line each; the first begins with `origin`, the file.
 Result<PackageList> parse_package_list(const std::string& text, const std::string& origin);
 
 // A problem to be packaged; its architecture is not yet known.
@@ -46,8 +48,8 @@ struct PackagedProblem {
   std::shared_ptr<const step::Cell> cell;  // clipped and with the forms that the line says
   schedule::Problem problem;
 };
-// Errors: those of loading cells and reading problems; Input with the diagnostics of a cell that does not
-// parse.
-Result<std::vector<PackagedProblem>> packaged_problems(const PackageLine& line);
+// Errors: those of loading cells and reading problems, and of a cell that does not parse its diagnostics; one
+// of each line that has any, with its place. Kind and hint are those of the first.
+Result<std::vector<PackagedProblem>> packaged_problems(const std::vector<PackageLine>& lines);
 
 }  // namespace rondo::tuner

@@ -45,7 +45,7 @@ PlanFacts facts_of(const runtime::Choice& choice) {
 PlanResult recorded(const std::shared_ptr<const Device>& device, const step::Cell& cell,
                     const schedule::Problem& problem, const ChoosePlan& how) {
   db::Database* const database = how.database.get();
-  if (how.how == RONDO_CHOOSE_RECORDED && database == nullptr)
+  if (how.how == RONDO_CHOOSE_RECORDED && database == nullptr && !how.lock)
     return Error{ErrorKind::Input, "a recorded choice needs a database", "set rondo_plan_options.database"};
   const Result<tuner::Machine> machine = machine_of(*device, database);
   if (!machine) return machine.error();
@@ -56,6 +56,7 @@ PlanResult recorded(const std::shared_ptr<const Device>& device, const step::Cel
   trust.strict = how.strict;
   trust.note = device->note;
   trust.alignment = how.alignment;
+  trust.pinned = how.lock.get();
   // Without a database what is shipped would be verified anew each time.
   if (database != nullptr) {
     const Result<runtime::ShippedLayer>& shipped = runtime::shipped_layer();
@@ -144,16 +145,21 @@ PlanResult reference_instead(const std::shared_ptr<const Device>& device,
 }
 
 // Compiled for this machine's CPUs where LLVM is installed; else, and for what no strategy computes, the
-// reference executor, unless kernels are asked for: by their strategy, or as what is recorded.
+// reference executor, unless kernels are asked for.
 PlanResult on_cpus(const std::shared_ptr<const Device>& device, const std::shared_ptr<const step::Cell>& cell,
                    const schedule::Problem& problem, const ChoosePlan& how) {
   const int capability = target::host_capability();
   const std::string& strategy = how.overrides.strategy;
-  if (strategy == "reference") return reference_plan(device, cell, problem);
+  if (strategy == "reference") {
+    if (how.overrides.parameters.empty() && how.how != RONDO_CHOOSE_RECORDED)
+      return reference_plan(device, cell, problem);
+    return Error{ErrorKind::Input, "the reference has no parameters, and none of it is recorded",
+                 "leave out the strategy, or parameters and RONDO_CHOOSE_RECORDED"};
+  }
   if (!strategy.empty() && strategy != "host")
     return Error{ErrorKind::Input, fmt::format("no strategy '{}' computes on CPUs", strategy),
                  "host, reference, or none for the library to choose"};
-  const bool kernels = !strategy.empty() || how.how == RONDO_CHOOSE_RECORDED;
+  const bool kernels = how.wants_kernel();
   const backend::Backend& compiler = backend::preferred_backend_for(capability);
   if (!kernels && !compiler.looks_installed())
     if (const Status available = compiler.available(); !available)

@@ -10,6 +10,7 @@
 #include "runtime/capi/launch/plan.h"
 #include "runtime/commands/emit_stages.h"
 #include "tuner/search/search.h"
+#include "tuning_db/lock_file.h"
 
 namespace rondo::capi {
 
@@ -29,6 +30,12 @@ struct ChoosePlan {
   // False: stop.
   std::function<bool(const tuner::Progress&)> progress;
   runtime::Overrides overrides;
+  std::shared_ptr<const db::PinnedChoices> lock;  // may be null
+  // Must there be a kernel, on a CPU too? Else the reference may stand in for one.
+  bool wants_kernel() const {
+    return !overrides.strategy.empty() || !overrides.parameters.empty() || lock != nullptr ||
+           how == RONDO_CHOOSE_RECORDED;
+  }
 };
 // `given` may be null. Errors: Input.
 Result<ChoosePlan> choice_of(const rondo_plan_options* given);

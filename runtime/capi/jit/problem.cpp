@@ -131,6 +131,21 @@ Status check_numbers(const rondo_plan_options& given) {
   return zero_or_one(given.strict, "strict");
 }
 
+// The file's choices. Nothing else may choose beside it.
+Result<std::shared_ptr<const db::PinnedChoices>> lock_of(const rondo_plan_options& given) {
+  const char* beside = given.choose == RONDO_CHOOSE_MODEL  ? "the model is to choose"
+                       : given.choose == RONDO_CHOOSE_TUNE ? "a tune is to choose"
+                       : given.strategy != nullptr         ? "a strategy is given"
+                       : given.parameters != nullptr       ? "parameters are given"
+                                                           : nullptr;
+  if (beside != nullptr)
+    return Error{ErrorKind::Input, fmt::format("{}, and '{}' pins the choice", beside, given.lock),
+                 "leave one of the two out"};
+  Result<db::PinnedChoices> pinned = db::PinnedChoices::load(given.lock);
+  if (!pinned) return pinned.error();
+  return std::make_shared<const db::PinnedChoices>(std::move(pinned).value());
+}
+
 }  // namespace
 
 Result<rondo_problem> read_problem(const rondo_problem* given) {
@@ -182,6 +197,11 @@ Result<ChoosePlan> choice_of(const rondo_plan_options* options) {
       return call(user, &now) == 0;
     };
   if (given->strategy != nullptr) result.overrides.strategy = given->strategy;
+  if (given->lock != nullptr) {
+    auto lock = lock_of(*given);
+    if (!lock) return lock.error();
+    result.lock = std::move(lock).value();
+  }
   if (given->parameters != nullptr) {
     auto parameters = parameters_of(given->parameters);
     if (!parameters) return parameters.error();

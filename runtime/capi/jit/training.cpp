@@ -68,16 +68,19 @@ TrainingResult train(const std::shared_ptr<const Device>& device,
   return training;
 }
 
-// Both ways, and the faster one. One that cannot be had leaves the other.
+// Both ways, and the faster one. One that cannot be had leaves the other, as does one that a lock does not
+// pin.
 TrainingResult train_either(const std::shared_ptr<const Device>& device,
                             const std::shared_ptr<const step::Cell>& cell, const rondo_problem& given,
                             const ChoosePlan& how) {
+  const auto leaves_the_other = [&](const Error& error) {
+    return error.kind == ErrorKind::Unsupported || (how.lock && error.kind == ErrorKind::Missing);
+  };
   TrainingResult states = train(device, cell, given, how, RONDO_SAVE_STATES);
-  if (!states && states.error().kind != ErrorKind::Unsupported) return states;
+  if (!states && !leaves_the_other(states.error())) return states;
   TrainingResult products = train(device, cell, given, how, RONDO_SAVE_PRODUCTS);
   if (!products) {
-    if (!states || products.error().kind != ErrorKind::Unsupported) return products;
-    return states;
+    return states && leaves_the_other(products.error()) ? std::move(states) : std::move(products);
   }
   if (!states) return products;
   return (*products)->expected_ms() < (*states)->expected_ms() ? std::move(products) : std::move(states);

@@ -13,7 +13,7 @@ namespace {
 
 std::vector<PackagedProblem> small() {
   PackageLine line{"mingru", "", {"B=2,T=16,D=32"}};
-  return packaged_problems(line).value();
+  return packaged_problems({line}).value();
 }
 
 PackageOptions options_for(const std::vector<const char*>& archs) {

@@ -16,13 +16,13 @@ TEST(PackageList, SaysWhatIsWanted) {
   ASSERT_TRUE(list.ok()) << list.error().message;
   EXPECT_EQ(list->archs, (std::vector<std::string>{"sm_80", "sm_90"}));
   ASSERT_EQ(list->lines.size(), 2U);
-  const auto problems = packaged_problems(list->lines[0]);
+  const auto problems = packaged_problems({list->lines[0]});
   ASSERT_TRUE(problems.ok()) << problems.error().message;
   ASSERT_EQ(problems->size(), 8U) << "2 shapes, 2 types, 2 passes";
   EXPECT_EQ(problems->front().problem.sizes.time, 1);
   EXPECT_EQ(problems->back().problem.pass, schedule::Pass::Backward);
   EXPECT_EQ(problems->back().cell->clip.forward, 2.0);
-  const auto defaults = packaged_problems(list->lines[1]);
+  const auto defaults = packaged_problems({list->lines[1]});
   ASSERT_TRUE(defaults.ok());
   ASSERT_EQ(defaults->size(), 1U);
   EXPECT_EQ(defaults->front().problem.sizes.dim, 128);
@@ -43,6 +43,10 @@ TEST(PackageList, SaysWhatIsWrong) {
             std::string::npos);
   EXPECT_NE(message(R"([{"cell": 5, "shape": "D=8"}])").find("'cell' is no text"), std::string::npos);
   EXPECT_NE(message(R"([{"cell": "gru", "shape": [1]}])").find("'shape' is no text"), std::string::npos);
+  EXPECT_EQ(
+      message(R"([{"cell": 5, "shape": "D=8"}, 7, {"cell": "gru", "pass": 1, "arch": ""}])"),
+      "a.json: problems[0] 'cell' is no text\nproblems[1] is no JSON object\nproblems[2] 'pass' is no text\n"
+      "problems[2] 'shape' is missing\nproblems[2] has an unknown member 'arch'");
   EXPECT_NE(message("[5]").find("no JSON object"), std::string::npos);
   EXPECT_NE(message("5").find("no list 'problems'"), std::string::npos);
   EXPECT_NE(message("[]", R"("format": "other", "version": 1)").find("format"), std::string::npos);
@@ -56,13 +60,25 @@ TEST(PackageList, SaysWhatIsWrong) {
 TEST(PackageList, ProblemsThatAreNoneAreRefused) {
   PackageLine line{"lstm", "", {"D=64"}};
   line.shapes = {"D=64", "D=none"};
-  EXPECT_EQ(packaged_problems(line).error().kind, ErrorKind::Input);
+  EXPECT_EQ(packaged_problems({line}).error().kind, ErrorKind::Input);
   line.shapes = {"D=64"};
   line.cell = "nosuchcell";
-  EXPECT_EQ(packaged_problems(line).error().kind, ErrorKind::Missing);
+  EXPECT_EQ(packaged_problems({line}).error().kind, ErrorKind::Missing);
   line.cell = "lstm";
   line.passes = "forward";
-  EXPECT_EQ(packaged_problems(line).error().kind, ErrorKind::Input);
+  EXPECT_EQ(packaged_problems({line}).error().kind, ErrorKind::Input);
+
+  line.passes = "fw";
+  PackageLine second = line, third = line;
+  second.place = "a.json: problems[0]";
+  second.shapes = {"D=none"};
+  third.place = "a.json: problems[1]";
+  third.cell = "nosuchcell";
+  const Error error = packaged_problems({line, second, third, third}).error();
+  EXPECT_EQ(error.kind, ErrorKind::Input) << "that of the first";
+  EXPECT_EQ(error.message,
+            "a.json: problems[0]: shape 'D=none': D must be a whole number from 1 to 2147483647\n"
+            "a.json: problems[1]: there is no shipped cell and no file 'nosuchcell'");
 }
 
 }  // namespace
