@@ -25,7 +25,7 @@ install(EXPORT RondoTargets NAMESPACE Rondo:: DESTINATION ${RONDO_CMAKE_FOLDER})
 configure_package_config_file(${CMAKE_SOURCE_DIR}/cmake/RondoConfig.cmake.in ${CMAKE_BINARY_DIR}/RondoConfig.cmake
   INSTALL_DESTINATION ${RONDO_CMAKE_FOLDER} PATH_VARS CMAKE_INSTALL_LIBDIR CMAKE_INSTALL_INCLUDEDIR)
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/RondoConfigVersion.cmake COMPATIBILITY SameMinorVersion)
-install(FILES ${CMAKE_BINARY_DIR}/RondoConfig.cmake ${CMAKE_BINARY_DIR}/RondoConfigVersion.cmake
+install(FILES ${CMAKE_BINARY_DIR}/RondoConfig.cmake ${CMAKE_BINARY_DIR}/RondoConfigVersion.cmake ${CMAKE_SOURCE_DIR}/cmake/RondoPackages.cmake
   DESTINATION ${RONDO_CMAKE_FOLDER})
 
 file(RELATIVE_PATH RONDO_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)

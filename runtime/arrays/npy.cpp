@@ -115,6 +115,8 @@ int integer_bytes(const std::string& descr) {
 
 }  // namespace
 
+bool holds_integers(const NpyArray& array) { return integer_bytes(array.descr) != 0; }
+
 int npy_element_bytes(const std::string& descr) {
   if (descr == "<f8") return 8;
   if (descr == "<f4") return 4;
@@ -195,7 +197,7 @@ Result<std::vector<double>> npy_integers(const NpyArray& array, const std::strin
 }
 
 Result<std::vector<double>> npy_values(const NpyArray& array, Storage storage, const std::string& origin) {
-  if (integer_bytes(array.descr) != 0)
+  if (holds_integers(array))
     return bad_npy(origin,
                    fmt::format("holds integers ('{}'), not {}", array.descr, kernel::storage_name(storage)),
                    "convert it: array.astype('float32')");

@@ -45,6 +45,8 @@ std::optional<kernel::Storage> natural_storage(const std::string& descr);
 Result<std::vector<double>> npy_values(const NpyArray& array, kernel::Storage storage,
                                        const std::string& origin);
 
+// Are its elements integers or truth values?
+bool holds_integers(const NpyArray& array);
 // The numbers of an array of integers or truth values: bytes ("|u1", "|b1") or signed ones of 32 or 64 bits.
 // Errors (Input): elements of another type, or beyond 32 bits.
 Result<std::vector<double>> npy_integers(const NpyArray& array, const std::string& origin);

@@ -198,6 +198,10 @@ Result<Storage> deduce_storage(const RunArrays& arrays) {
   std::optional<Storage> storage;
   for (const NamedArray& entry : arrays.inputs) {
     const std::optional<Storage> natural = natural_storage(entry.array.descr);
+    if (holds_integers(entry.array))
+      return bad(
+          fmt::format("'{}' holds integers ('{}'), which are no input", entry.origin, entry.array.descr),
+          "convert it: array.astype('float32')");
     if (!natural)
       return bad(fmt::format("'{}' holds elements of type '{}': the dtype cannot be told", entry.origin,
                              entry.array.descr),

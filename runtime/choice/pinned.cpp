@@ -8,7 +8,8 @@
 namespace rondo::runtime {
 namespace {
 
-const char* const kHint = "`rondo db lock` writes what a database holds; leave out --lock to choose freely";
+const char* const kHint =
+    "`rondo db lock` writes what a database holds; without a lock file the choice is free";
 
 // Looks for what the database knows of a pinned choice: its trial, its code, and whether that was verified.
 Status add_record(Choice& choice, const db::Problem& key, const ChooseOptions& options) {

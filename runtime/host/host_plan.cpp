@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 
@@ -17,10 +18,12 @@ constexpr std::size_t kAlignment = 64;
 // Shared memory of the blocks that a thread runs, one after the other.
 class BlockMemory {
  public:
+  // Null where there is none.
   void* get(std::int64_t bytes) {
     if (bytes > size_) {
-      size_ = (bytes + 4095) / 4096 * 4096;
-      memory_.reset(std::aligned_alloc(kAlignment, static_cast<std::size_t>(size_)));
+      const std::int64_t size = (bytes + 4095) / 4096 * 4096;
+      memory_.reset(std::aligned_alloc(kAlignment, static_cast<std::size_t>(size)));
+      size_ = memory_ ? size : 0;
     }
     return memory_.get();
   }
@@ -50,6 +53,7 @@ Status HostKernels::launch(std::size_t index, std::int64_t blocks, std::span<voi
     const Kernel& kernel;
     void* const* arguments;
     std::int32_t blocks;
+    std::atomic<bool> no_memory{false};  // of some thread, for its blocks
   } call{kernels_[index], arguments.data(), static_cast<std::int32_t>(blocks)};
   LaunchCost& cost = *call.kernel.cost;
   const std::uint32_t launch = cost.count();
@@ -59,11 +63,19 @@ Status HostKernels::launch(std::size_t index, std::int64_t blocks, std::span<voi
   const ThreadPool::Taken taken =
       pool_.run(blocks,
                 [](void* context, std::int64_t block, int) {
-                  const Call& c = *static_cast<const Call*>(context);
-                  c.kernel.entry(c.arguments, static_cast<std::int32_t>(block), c.blocks,
-                                 shared_memory(c.kernel.shared_bytes));
+                  Call& c = *static_cast<Call*>(context);
+                  void* const shared = shared_memory(c.kernel.shared_bytes);
+                  if (shared == nullptr && c.kernel.shared_bytes > 0)
+                    c.no_memory = true;
+                  else
+                    c.kernel.entry(c.arguments, static_cast<std::int32_t>(block), c.blocks, shared);
                 },
                 &call, {cost.threads(blocks, pool_.threads()), launch % 2 != 0, timed});
+  if (call.no_memory)
+    return Error{ErrorKind::Memory,
+                 fmt::format("no memory for the {} bytes that each thread of a kernel needs",
+                             call.kernel.shared_bytes),
+                 "free some, or let fewer threads compute (RONDO_THREADS)"};
   if (timed) cost.measured(taken.nanoseconds, taken.blocks);
   return success();
 }

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <string>
 
 #include "compiler/target/profile.h"
 #include "compiler/target/target.h"
@@ -50,6 +52,22 @@ TEST(OnCpus, BenchPrintsTimesBesideACopy) {
   const Outcome parts = rondo(on_cpu("bench", {"--no-db", "--ablate", "--samples", "3"}));
   EXPECT_EQ(parts.status, 0) << parts.err;
   EXPECT_NE(parts.out.find("without stores"), std::string::npos) << parts.out;
+}
+
+// Under a limit of the address space, from one where the compiler's library does not fit to one where all
+// does.
+TEST(OnCpus, ShortMemoryIsAnErrorAndNoCrash) {
+  std::set<int> seen;
+  for (int megabytes = 40; megabytes <= 1600; megabytes += megabytes < 320 ? 20 : 320) {
+    const Outcome outcome =
+        start("/bin/sh", {"-c", "ulimit -v " + std::to_string(megabytes * 1024) + "; exec \"$@\"", "sh",
+                          RONDO_PROGRAM, "bench", "lstm", "--arch", "cpu", "--shape", "B=2,T=4,D=64",
+                          "--pass", "bw", "--samples", "1", "--no-db", "--json"});
+    EXPECT_TRUE(outcome.status == 0 || outcome.status == 71 || outcome.status == 4)
+        << megabytes << " MB: " << outcome.status << ": " << outcome.err;
+    seen.insert(outcome.status);
+  }
+  EXPECT_TRUE(seen.contains(0) && seen.contains(71)) << "neither limit is near";
 }
 
 TEST(OnCpus, CalibrateMeasuresAndStores) {

@@ -108,8 +108,12 @@ Result<std::string> Llvm::compile(const std::string& ir, const std::string& name
   request.print_ir = output == LlvmOutput::OptimisedIr ? 1 : 0;
   rondo_llvm_answer answer{};
   interface_->compile(&request, &answer);
+  if (answer.status == RONDO_LLVM_NO_MEMORY)
+    return Error{ErrorKind::Memory,
+                 fmt::format("the memory is short for LLVM to compile {} for {}", name, machine.cpu),
+                 "it takes some hundred megabytes: free some, or raise the limit of the process"};
   std::string bytes(answer.bytes, answer.size);
-  const bool ok = answer.ok != 0;
+  const bool ok = answer.status == RONDO_LLVM_OK;
   interface_->release(&answer);
   if (ok) return bytes;
   while (bytes.ends_with('\n')) bytes.pop_back();

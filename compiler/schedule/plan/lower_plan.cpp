@@ -140,7 +140,8 @@ Result<executable::Tensor> bound_tensor(TensorRef ref, const step::Cell& cell, c
     return Error{ErrorKind::Unsupported,
                  fmt::format("tensor '{}' has {} elements a step; the limit is {}", tensor.name, tensor.unit,
                              kMaxUnit),
-                 "split the heads over several calls"};
+                 problem.sizes.heads > 1 ? "split the heads over several calls"
+                                         : "take fewer channels, or fewer rows"};
   if (role.per_batch)
     tensor.size = {0, tensor.unit, 1, role.timed ? 1 : 0};
   else

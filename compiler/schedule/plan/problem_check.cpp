@@ -43,10 +43,11 @@ Status check_tensor(const step::Tensor& tensor, const step::Sizes& sizes) {
   if (tensor.tail != step::Tail::Scalar) in_step = times(in_step, sizes.dim);
   if (tensor.tail == step::Tail::Matrix) in_step = times(in_step, sizes.dim);
   if (in_step > kMostInStep)
-    return Error{ErrorKind::Unsupported,
-                 fmt::format("tensor '{}' has more than {} elements a step at H={}, D={}", tensor.name,
-                             kMostInStep, sizes.heads, sizes.dim),
-                 "split the heads over several calls"};
+    return Error{
+        ErrorKind::Unsupported,
+        fmt::format("tensor '{}' has more than {} elements a step at H={}, D={}", tensor.name, kMostInStep,
+                    sizes.heads, sizes.dim),
+        sizes.heads > 1 ? "split the heads over several calls" : "take fewer channels, or fewer rows"};
   if (tensor.kind != step::TensorKind::Param &&
       times(times(in_step, sizes.batch), sizes.time) >= executable::SizeRule::kMost)
     return Error{ErrorKind::Unsupported,

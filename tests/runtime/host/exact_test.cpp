@@ -46,6 +46,26 @@ TEST(HostExact, DiagonalCells) {
   run_exact(cell, {{"lanes", 16}, {"vectors", 4}, {"rows", 1}, {"together", 1}, {"tile", 1}});
 }
 
+// More than there is: no block runs then, again and again, and others' kernels are none the worse for it.
+TEST(HostExact, BlocksWithoutSharedMemoryAreAnError) {
+  ExactCase("host", {{"lanes", 16}, {"vectors", 1}, {"rows", 1}, {"together", 1}, {"tile", 1}},
+            kernel::Storage::F32, {}, {}, default_math(kernel::Storage::F32))
+      .on_cpus([](const step::Cell& cell, const Problem& problem, const KernelPlan& plan,
+                  const TensorValues& given, int pad) {
+        executable::Executable greedy = runtime::native_executable(cell, problem, plan);
+        for (executable::Kernel& kernel : greedy.kernels) kernel.shared_bytes = std::int64_t{1} << 60;
+        const auto loaded = runtime::HostKernels::load(greedy);
+        EXPECT_TRUE(loaded.ok());
+        for (int i = 0; loaded && i < 3; ++i) {
+          const Status launched = (*loaded)->launch(0, 5, {});
+          EXPECT_FALSE(launched.ok());
+          EXPECT_EQ(launched.error().kind, ErrorKind::Memory);
+        }
+        return runtime::run_natively(cell, problem, plan, given, pad);
+      })
+      .run();
+}
+
 // Bounds that these numbers reach, alone and together: of the carried states, and of the gradient.
 TEST(HostExact, ClippedRecurrences) {
   const Parameters parameters = {{"lanes", 16}, {"vectors", 1}, {"rows", 2}, {"together", 2}, {"tile", 2}};

@@ -9,7 +9,7 @@
 extern "C" {
 
 // Changes with every change of this file; a library of another number is refused.
-#define RONDO_LLVM_INTERFACE 1
+#define RONDO_LLVM_INTERFACE 2
 
 struct rondo_llvm_request {
   const char* ir;  // ends with a zero byte at ir[size]
@@ -23,9 +23,11 @@ struct rondo_llvm_request {
   int print_ir;          // 1: the answer is the optimised IR, as text
 };
 
+enum { RONDO_LLVM_OK = 0, RONDO_LLVM_REJECTED = 1, RONDO_LLVM_NO_MEMORY = 2 };
+
 // What became of it; the library owns `bytes` until release().
 struct rondo_llvm_answer {
-  int ok;  // 0: `bytes` is a message of one or more lines
+  int status;  // RONDO_LLVM_REJECTED: `bytes` is a message of one or more lines; _NO_MEMORY: nothing is there
   char* bytes;
   size_t size;
 };

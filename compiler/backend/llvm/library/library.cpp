@@ -19,11 +19,14 @@
 #include <llvm/Target/TargetMachine.h>
 #include <llvm/Target/TargetOptions.h>
 
+#include <pthread.h>
+
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <string>
 
@@ -46,14 +49,30 @@ namespace {
 // Kernels are unrolled into long blocks, and LLVM recurses over them.
 constexpr unsigned kStackBytes = 64u << 20;
 
-// Where a fatal error of the thread's compilation says why.
-thread_local std::string* fatal_message = nullptr;
+// What a compilation that a fatal error ends leaves behind.
+struct Outcome {
+  std::string result, message;
+  bool ok = false;
+  bool no_memory = false;
+};
+thread_local Outcome* outcome_here = nullptr;  // of the thread's compilation
 
 // LLVM ends the process after a fatal error, such as an instruction that the target cannot select. Here only
 // the compilation ends.
 void on_fatal_error(void*, const char* reason, bool) {
-  if (fatal_message != nullptr) *fatal_message = reason;
+  if (outcome_here != nullptr) outcome_here->message = reason;
   if (llvm::CrashRecoveryContext* context = llvm::CrashRecoveryContext::GetCurrent()) context->HandleExit(70);
+}
+
+void on_no_memory(void*, const char*, bool) {
+  if (outcome_here != nullptr) outcome_here->no_memory = true;
+  if (llvm::CrashRecoveryContext* context = llvm::CrashRecoveryContext::GetCurrent()) context->HandleExit(71);
+}
+
+// Of this library's own operator new: nobody in LLVM would catch what it throws.
+void on_no_memory_of_new() {
+  on_no_memory(nullptr, nullptr, false);
+  throw std::bad_alloc();
 }
 
 void initialise() {
@@ -75,6 +94,8 @@ void initialise() {
                              "--disable-lsr"};
     llvm::cl::ParseCommandLineOptions(std::size(options), options);
     llvm::install_fatal_error_handler(on_fatal_error);
+    llvm::install_bad_alloc_error_handler(on_no_memory);
+    std::set_new_handler(on_no_memory_of_new);
   });
 }
 
@@ -201,26 +222,68 @@ bool compile_module(const rondo_llvm_request& request, std::string& result, std:
   return generate(*module, *machine, request.object != 0, result, message) && message.empty();
 }
 
-void compile(const rondo_llvm_request* request, rondo_llvm_answer* answer) {
-  initialise();
-  std::string result, message;
-  bool ok = false;
-  const Recovery recovery;
+// In a thread whose stack is large; false where there is no memory for it. LLVM's own RunSafelyOnThread()
+// would end the process then.
+bool run_on_large_stack(void* (*work)(void*), void* argument) {
+  pthread_attr_t attributes;
+  if (pthread_attr_init(&attributes) != 0) return false;
+  pthread_t thread{};
+  const bool begun = pthread_attr_setstacksize(&attributes, kStackBytes) == 0 &&
+                     pthread_create(&thread, &attributes, work, argument) == 0;
+  pthread_attr_destroy(&attributes);
+  return begun && pthread_join(thread, nullptr) == 0;
+}
+
+struct Work {
+  const rondo_llvm_request& request;
+  Outcome outcome;
+};
+
+void compile_safely(const rondo_llvm_request& request, Outcome& outcome) {
   llvm::CrashRecoveryContext context;
-  const bool whole = context.RunSafelyOnThread(
-      [&] {
-        fatal_message = &message;
-        ok = compile_module(*request, result, message);
-        fatal_message = nullptr;
-      },
-      kStackBytes);
-  if (!whole && message.empty()) message = "LLVM stopped with a fatal error";
-  ok = ok && whole;
-  const std::string& text = ok ? result : message;
-  answer->ok = ok ? 1 : 0;
-  answer->size = text.size();
-  answer->bytes = static_cast<char*>(std::malloc(text.size() + 1));
-  std::memcpy(answer->bytes, text.c_str(), text.size() + 1);
+  outcome_here = &outcome;
+  const bool whole =
+      context.RunSafely([&] { outcome.ok = compile_module(request, outcome.result, outcome.message); });
+  outcome_here = nullptr;
+  outcome.ok = outcome.ok && whole;
+  if (!whole && outcome.message.empty()) outcome.message = "LLVM stopped with a fatal error";
+}
+
+void* compile_in_thread(void* argument) {
+  auto& [request, outcome] = *static_cast<Work*>(argument);
+  try {
+    compile_safely(request, outcome);
+  } catch (const std::bad_alloc&) {  // before the context was there to be left, or after it
+    outcome_here = nullptr;
+    outcome.no_memory = true;
+  }
+  return nullptr;
+}
+
+void write(rondo_llvm_answer& answer, int status, const std::string& text) {
+  answer.status = status;
+  answer.bytes = static_cast<char*>(std::malloc(text.size() + 1));
+  if (answer.bytes == nullptr) {
+    answer.status = RONDO_LLVM_NO_MEMORY;
+    return;
+  }
+  answer.size = text.size();
+  std::memcpy(answer.bytes, text.c_str(), text.size() + 1);
+}
+
+void compile(const rondo_llvm_request* request, rondo_llvm_answer* answer) {
+  *answer = {RONDO_LLVM_NO_MEMORY, nullptr, 0};
+  try {
+    initialise();
+    const Recovery recovery;
+    Work work{*request, {}};
+    if (!run_on_large_stack(compile_in_thread, &work) || work.outcome.no_memory) return;
+    const Outcome& outcome = work.outcome;
+    write(*answer, outcome.ok ? RONDO_LLVM_OK : RONDO_LLVM_REJECTED,
+          outcome.ok ? outcome.result : outcome.message);
+  } catch (const std::bad_alloc&) {
+    return;  // the answer says so
+  }
 }
 
 void release(rondo_llvm_answer* answer) {
