@@ -107,7 +107,8 @@ struct Launch {
 // What was compiled, for whom, and by what.
 struct Identity {
   std::string cell_name;
-  std::string cell_hash;             // of the canonical form, with the values of its constants
+  std::string cell_hash;  // of the canonical form, with the values of its constants
+  std::string variant;    // what it has beside its text: "p_c=0.1 clip_forward=2 resets"; "" for nothing
   std::int64_t batch = 1, time = 1;  // the sizes it was tuned for; a call is free to use others
   std::int64_t heads = 1, dim = 1;   // compiled in
   std::string storage;               // "bf16"

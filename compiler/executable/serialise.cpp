@@ -38,8 +38,9 @@ SizeRule read_size(ByteReader& in) {
 }
 
 void write_identity(ByteWriter& out, const Identity& id) {
-  for (const std::string* text : {&id.cell_name, &id.cell_hash, &id.storage, &id.math, &id.pass, &id.strategy,
-                                  &id.parameters, &id.source_hash, &id.producer, &id.build, &id.asked})
+  for (const std::string* text :
+       {&id.cell_name, &id.cell_hash, &id.storage, &id.math, &id.pass, &id.strategy, &id.parameters,
+        &id.source_hash, &id.producer, &id.build, &id.asked, &id.variant})
     out.text(*text);
   for (const std::int64_t size : {id.batch, id.time, id.heads, id.dim}) out.i64(size);
 }
@@ -47,7 +48,7 @@ void write_identity(ByteWriter& out, const Identity& id) {
 Identity read_identity(ByteReader& in) {
   Identity id;
   for (std::string* text : {&id.cell_name, &id.cell_hash, &id.storage, &id.math, &id.pass, &id.strategy,
-                            &id.parameters, &id.source_hash, &id.producer, &id.build, &id.asked})
+                            &id.parameters, &id.source_hash, &id.producer, &id.build, &id.asked, &id.variant})
     *text = in.text();
   for (std::int64_t* size : {&id.batch, &id.time, &id.heads, &id.dim}) *size = in.i64();
   return id;

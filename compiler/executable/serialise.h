@@ -15,7 +15,7 @@
 
 namespace rondo::executable {
 
-inline constexpr std::uint32_t kFormatVersion = 2;
+inline constexpr std::uint32_t kFormatVersion = 3;
 
 std::string to_bytes(const Executable& executable);
 

@@ -157,6 +157,15 @@ Forms forms_of(const Cell& cell) {
           std::any_of(states.begin(), states.end(), [&](TensorId id) { return is_reset_state(cell, id); })};
 }
 
+std::vector<std::string> form_names(const Forms& forms) {
+  std::vector<std::string> names;
+  if (forms.resets) names.emplace_back(kResetsName);
+  if (forms.lengths) names.emplace_back(kLengthsName);
+  if (forms.reset_states) names.emplace_back(kResetStatesName);
+  if (forms.reversed) names.emplace_back(kReversedName);
+  return names;
+}
+
 std::string reset_state_name(const std::string& state) { return state + "_reset"; }
 
 // Any other state of a cell with resets has a select in what it becomes.

@@ -21,6 +21,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "compiler/step/step_ir.h"
 #include "compiler/support/result.h"
@@ -47,6 +48,8 @@ Result<Cell> with_forms(const Cell& cell, const Forms& forms);
 
 // The forms that a cell has.
 Forms forms_of(const Cell& cell);
+// Their names: "resets", "lengths", "reset_states", "reversed".
+std::vector<std::string> form_names(const Forms& forms);
 
 // The name of what the state is reset to.
 std::string reset_state_name(const std::string& state);

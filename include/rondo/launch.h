@@ -151,6 +151,7 @@ typedef struct rondo_plan_info {
   int32_t tensors;        /* how many it has */
   int32_t verified;       /* 1: its code was compared with the reference on this machine */
   double expected_ms;     /* as measured, or the model's estimate; 0: not known */
+  const char* variant; /* what the cell has beside its text: "p_c=0.1 clip_forward=2 resets"; "": nothing */
 } rondo_plan_info;
 
 /* The strings belong to the plan. */

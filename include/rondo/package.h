@@ -54,6 +54,7 @@ typedef struct rondo_package_entry {
   int64_t multiprocessors; /* of the board; 0 of what is for any GPU */
   const char* note;        /* origin in a line, for people: for what, on which GPU, by which Rondo and when */
   double expected_ms;      /* as measured, or the model's estimate; 0: not known */
+  const char* variant; /* what the cell has beside its text: "p_c=0.1 clip_forward=2 resets"; "": nothing */
 } rondo_package_entry;
 
 /* Entry `index`, from 0. The strings belong to the package. */

@@ -25,13 +25,13 @@ static_assert(is_total(kPartKinds));
 constexpr std::size_t kLeastPart = 1 + 8 + 8 + 4 + kHashDigits;
 constexpr std::size_t kLeastResources = 4 + 6 * 4;
 constexpr std::size_t kLeastCode = 4 + 1 + 4 + 4 + 4;
-constexpr std::size_t kLeastEntry = 11 * 4 + 6 * 8 + 2 * 4 + 4;
+constexpr std::size_t kLeastEntry = 12 * 4 + 6 * 8 + 2 * 4 + 4;
 
 template <class E>
 auto texts_of(E& entry) {
   return std::array{&entry.cell,       &entry.cell_hash, &entry.storage, &entry.math,
                     &entry.pass,       &entry.arch,      &entry.board,   &entry.strategy,
-                    &entry.parameters, &entry.origin,    &entry.note};
+                    &entry.parameters, &entry.origin,    &entry.note,    &entry.variant};
 }
 template <class E>
 auto sizes_of(E& entry) {
@@ -153,9 +153,14 @@ Result<Index> index_from_bytes(std::string_view bytes, const std::string& origin
   return index;
 }
 
+std::string kind_text(const Entry& entry) {
+  return fmt::format("{}{} {} {} {} H={} D={}", entry.cell,
+                     entry.variant.empty() ? "" : fmt::format(" ({})", entry.variant), entry.pass,
+                     entry.storage, entry.math, entry.heads, entry.dim);
+}
+
 std::string describe(const Entry& entry) {
-  return fmt::format("{} {} {} {} H={} D={}, for B={} T={} on {}{}", entry.cell, entry.pass, entry.storage,
-                     entry.math, entry.heads, entry.dim, entry.batch, entry.time, entry.arch,
+  return fmt::format("{}, for B={} T={} on {}{}", kind_text(entry), entry.batch, entry.time, entry.arch,
                      entry.board.empty() ? "" : fmt::format(" ({})", entry.board));
 }
 

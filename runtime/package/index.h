@@ -23,7 +23,7 @@
 namespace rondo::package {
 
 inline constexpr std::string_view kMagic = "RONDOPKG";
-inline constexpr std::uint32_t kFormatVersion = 3;
+inline constexpr std::uint32_t kFormatVersion = 4;
 inline constexpr std::size_t kHashDigits = 64;  // of SHA-256 as hex
 inline constexpr std::size_t kHeaderBytes = 8 + 4 + 4 + 8 + 8 + kHashDigits;
 inline constexpr std::size_t kAlignment = 64;  // more than the driver asks of an image
@@ -54,7 +54,8 @@ struct Code {
 
 // The kernels of one problem, as they were chosen for one architecture.
 struct Entry {
-  std::string cell, cell_hash;        // name, and hash of the canonical form with the values of constants
+  std::string cell, cell_hash;  // name, and hash of the canonical form with the values of constants
+  std::string variant;  // what it has beside its text: "p_c=0.1 clip_forward=2 resets"; "" for nothing
   std::string storage, math, pass;    // "bf16", "fast", "bw+products"
   std::int64_t batch = 1, time = 1;   // that it was chosen for; a call is free to use others
   std::int64_t heads = 1, dim = 1;    // compiled in
@@ -83,6 +84,9 @@ std::string index_to_bytes(const Index& index);
 // Errors: Input where the bytes are none, or where a part that an entry names is missing or of another kind.
 Result<Index> index_from_bytes(std::string_view bytes, const std::string& origin);
 
+// "lstm fw bf16 fast H=1 D=512", with the variant behind the name, "lstm (clip_forward=2)": what a call may
+// ask for.
+std::string kind_text(const Entry& entry);
 // "lstm fw bf16 fast H=1 D=512, for B=16 T=1024 on sm_90 (NVIDIA H200)": an entry in messages.
 std::string describe(const Entry& entry);
 

@@ -41,10 +41,6 @@ bool same_kind(const Entry& a, const Entry& b) {
          a.heads == b.heads && a.dim == b.dim;
 }
 
-std::string kind_text(const Entry& e) {
-  return fmt::format("{} {} {} {} H={} D={}", e.cell, e.pass, e.storage, e.math, e.heads, e.dim);
-}
-
 std::string text_of(const Wanted& w) {
   std::string text = w.cell.empty() ? "any cell" : w.cell;
   for (const std::string* part : {&w.pass, &w.storage, &w.math})

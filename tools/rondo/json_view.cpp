@@ -29,15 +29,7 @@ json clip_json(const step::Clip& clip) {
           {"gradient", clip.gradient ? json(*clip.gradient) : json()}};
 }
 
-json forms_json(const step::Cell& cell) {
-  const step::Forms forms = step::forms_of(cell);
-  json list = json::array();
-  if (forms.resets) list.push_back(step::kResetsName);
-  if (forms.lengths) list.push_back(step::kLengthsName);
-  if (forms.reset_states) list.push_back(step::kResetStatesName);
-  if (forms.reversed) list.push_back(step::kReversedName);
-  return list;
-}
+json forms_json(const step::Cell& cell) { return step::form_names(step::forms_of(cell)); }
 
 // What goes from forward to backward; a forward pass alone saves nothing.
 json save_json(const schedule::Problem& problem) {

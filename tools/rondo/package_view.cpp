@@ -42,6 +42,7 @@ std::string package_lines(const Package& package) {
   for (const Entry& e : package.index().entries) {
     text += fmt::format("{:<10} {:<11} {:<5} {:<8} B={},T={},H={},D={} {:<10} {} ({})", e.cell, e.pass,
                         e.storage, e.math, e.batch, e.time, e.heads, e.dim, e.arch, e.strategy, e.origin);
+    if (!e.variant.empty()) text += ", with " + e.variant;
     if (!e.board.empty()) text += fmt::format(", chosen for {}", e.board);
     for (const Code& code : e.codes) text += ", " + code_text(package, code);
     text += "\n";

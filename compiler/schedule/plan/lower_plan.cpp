@@ -154,6 +154,7 @@ executable::Identity identity_of(const step::Cell& cell, const Problem& problem,
   executable::Identity id;
   id.cell_name = cell.name;
   id.cell_hash = step::canonical_hash(cell_with_constants(cell, problem));
+  id.variant = variant_text(cell, problem);
   id.batch = problem.sizes.batch;
   id.time = problem.sizes.time;
   id.heads = problem.sizes.heads;

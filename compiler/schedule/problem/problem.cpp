@@ -1,5 +1,10 @@
 #include "compiler/schedule/problem/problem.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "compiler/step/forms.h"
+
 namespace rondo::schedule {
 
 const char* pass_name(Pass pass) {
@@ -51,6 +56,19 @@ step::Cell cell_with_constants(const step::Cell& cell, const Problem& problem) {
     if (const auto given = problem.constants.find(constant.name); given != problem.constants.end())
       constant.value = given->second;
   return result;
+}
+
+std::string variant_text(const step::Cell& cell, const Problem& problem) {
+  std::vector<std::string> words;
+  for (const step::NamedConstant& constant : cell.constants) {
+    const auto given = problem.constants.find(constant.name);
+    if (given != problem.constants.end() && given->second != constant.value)
+      words.push_back(fmt::format("{}={}", constant.name, given->second));
+  }
+  if (cell.clip.forward) words.push_back(fmt::format("clip_forward={}", *cell.clip.forward));
+  if (cell.clip.gradient) words.push_back(fmt::format("clip_gradient={}", *cell.clip.gradient));
+  for (const std::string& form : step::form_names(step::forms_of(cell))) words.push_back(form);
+  return fmt::to_string(fmt::join(words, " "));
 }
 
 }  // namespace rondo::schedule

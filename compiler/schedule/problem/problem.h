@@ -49,6 +49,9 @@ inline std::string pass_title(const Problem& problem) { return pass_title(pass_k
 // The cell with the problem's overrides of constants as its defaults. Its hash names what is computed: of
 // kernels, of what a package holds, of what the database stores.
 step::Cell cell_with_constants(const step::Cell& cell, const Problem& problem);
+// What makes the problem's cell another one than its text says: values of constants, bounds and forms,
+// "p_c=0.1 clip_forward=2 resets"; "" where it is as it is written.
+std::string variant_text(const step::Cell& cell, const Problem& problem);
 
 // The default accuracy of a storage type: Fast for 16-bit, Accurate for fp32.
 kernel::Math default_math(kernel::Storage storage);

@@ -88,6 +88,7 @@ rondo_plan_info describe(const PlanObject& plan) {
   rondo_plan_info info{};
   info.cell = plan.identity.cell_name.c_str();
   info.cell_hash = plan.identity.cell_hash.c_str();
+  info.variant = plan.identity.variant.c_str();
   info.pass = plan.identity.pass.c_str();
   info.type = plan.identity.storage.c_str();
   info.math = plan.identity.math.c_str();

@@ -43,6 +43,7 @@ rondo_package_entry describe(const package::Entry& entry) {
   rondo_package_entry info{};
   info.cell = entry.cell.c_str();
   info.cell_hash = entry.cell_hash.c_str();
+  info.variant = entry.variant.c_str();
   info.pass = entry.pass.c_str();
   info.type = entry.storage.c_str();
   info.math = entry.math.c_str();

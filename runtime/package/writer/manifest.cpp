@@ -56,6 +56,7 @@ ordered_json test_json(const Index& index, std::uint32_t part, const SelfTest& t
 ordered_json entry_json(const Index& index, const Entry& e, const std::map<std::uint32_t, SelfTest>& tests) {
   ordered_json json = {{"cell", e.cell},
                        {"cell_hash", e.cell_hash},
+                       {"variant", e.variant},
                        {"pass", e.pass},
                        {"dtype", e.storage},
                        {"math", e.math},

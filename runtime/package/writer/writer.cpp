@@ -68,6 +68,7 @@ Entry entry_of(const executable::Identity& identity, const std::string& arch) {
   Entry entry;
   entry.cell = identity.cell_name;
   entry.cell_hash = identity.cell_hash;
+  entry.variant = identity.variant;
   entry.storage = identity.storage;
   entry.math = identity.math;
   entry.pass = identity.pass;
