@@ -27,8 +27,5 @@ struct Builtin {
 // The function of a name, or nullptr.
 const Builtin* find_builtin(const std::string& name);
 std::vector<std::string> builtin_names();
-// What to write for a function that other languages have: "write max(a, b)" for `maximum`; "" for any other
-// name.
-std::string instead_of(const std::string& name);
 
 }  // namespace rondo::frontend

@@ -152,8 +152,10 @@ ast::Subscript ExpressionParser::subscript() {
   if (token.kind == TokenKind::Minus)
     tokens_.fail(token, "an index cannot be negative", "rows are counted from 0");
   if (token.kind != TokenKind::Number || !token.integer) {
-    tokens_.fail(token, fmt::format("an index is an integer literal, found {}", describe(token)),
-                 "the step is unrolled over the leading extents, so rows are chosen in the text");
+    tokens_.fail(
+        token, fmt::format("an index is an integer literal, found {}", describe(token)),
+        "rows are chosen in the text, over which the step is unrolled; the name of a state is already its "
+        "value from the step before");
   }
   tokens_.take();
   return {static_cast<int>(std::min<double>(token.number, kMaxSubscript)), token.span};
@@ -205,6 +207,9 @@ std::vector<ExprPtr> ExpressionParser::list(const Token& opening, TokenKind clos
   if (!tokens_.at(closing)) {
     do {
       items.push_back(parse());
+      if (tokens_.at(TokenKind::Assign))
+        tokens_.fail(tokens_.peek(), "an argument has no name",
+                     "give the values in their order; axes are not named, since a step has one");
     } while (tokens_.accept(TokenKind::Comma));
   }
   tokens_.close(closing, opening);

@@ -8,6 +8,9 @@
 #include <system_error>
 #include <utility>
 
+#include "compiler/frontend/builtins.h"
+#include "compiler/frontend/foreign.h"
+
 namespace rondo::frontend {
 namespace {
 
@@ -47,8 +50,8 @@ constexpr std::array<std::pair<std::string_view, TokenKind>, 20> kPunctuation = 
 
 // Operators of other languages, with what to write instead.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kForeign = {{
-    {"**", "there is no power operator: write square(x) or x * x"},
-    {"^", "there is no power operator: write square(x) or x * x"},
+    {"**", "there is no power operator: write square(x) or x * x * x"},
+    {"^", "there is no power operator: write square(x) or x * x * x"},
     {"&&", "write 'and'"},
     {"||", "write 'or'"},
     {"!", "write 'not'"},
@@ -125,8 +128,11 @@ class Lexer {
     double value = 0;
     const auto [stop, status] = std::from_chars(word.data(), word.data() + word.size(), value);
     if (stop != word.data() + word.size() || status == std::errc::invalid_argument) {
-      return bad(word.size(), fmt::format("'{}' is not a number", shorten(word)),
-                 "write numbers like 8, 0.5 or 1e-6");
+      return bad(
+          word.size(), fmt::format("'{}' is not a number", shorten(word)),
+          is_digit(word.front()) && is_letter(word.back())
+              ? "write numbers like 8, 0.5 or 1e-6; a product is 2 * h, and extents have a comma, x[4, D]"
+              : "write numbers like 8, 0.5 or 1e-6");
     }
     if (status != std::errc()) {
       return bad(word.size(), fmt::format("the number '{}' is out of the range of a double", shorten(word)));
@@ -162,6 +168,7 @@ class Lexer {
       return bad(end - at_, "only ASCII characters may stand outside comments",
                  "spell the name or operator in ASCII");
     }
+    if (text_[at_] == '.' && end < text_.size() && is_letter(text_[end])) return member();
     while (end < text_.size() && text_[end] == text_[at_]) ++end;
     const char c = text_[at_];
     if (c < ' ' || c == 0x7F) {
@@ -172,18 +179,45 @@ class Lexer {
   }
 
   // What other languages mean by it, said here.
-  static const char* help_for(char c) {
+  const char* help_for(char c) const {
     switch (c) {
-      case '.':
-        return "a name has no parts: write tanh(x), and pass a matrix transposed where its transpose is "
-               "meant";
-      case ':': return "an index is one integer, which chooses a row with all its channels: x[0]";
+      case ':':
+        return in_index() ? "an index is one integer, which chooses a row with all its channels: x[0]"
+                          : "a statement is 'name = expression', a cell 'cell name(D) { ... }'";
       case '%': return "there is no remainder";
       case '&': return "write 'and'";
       case '|': return "write 'or'";
       case '~': return "write 'not'";
       default: return "";
     }
+  }
+
+  // Whether the last bracket that is open is a '['.
+  bool in_index() const {
+    int closed = 0;
+    for (auto token = tokens_.rbegin(); token != tokens_.rend() && token->kind != TokenKind::Newline;
+         ++token) {
+      if (token->kind == TokenKind::RBracket) ++closed;
+      if (token->kind == TokenKind::LBracket && closed-- == 0) return true;
+    }
+    return false;
+  }
+
+  // The dots and names that go on here, `.linalg.norm`, as one error: names have no parts.
+  void member() {
+    std::size_t end = at_, last = at_;
+    while (end < text_.size() && text_[end] == '.' && end + 1 < text_.size() && is_letter(text_[end + 1])) {
+      last = ++end;
+      while (end < text_.size() && (is_letter(text_[end]) || is_digit(text_[end]))) ++end;
+    }
+    const std::string name(text_.substr(last, end - last));
+    std::string help =
+        find_builtin(name) ? fmt::format("write {}(...) alone", name) : instead_of_function(name);
+    if (help.empty())
+      help = name == "T" ? "there is no transpose: R @ h sums over the last extent of R; pass it transposed "
+                           "for the other"
+                         : "names have no parts";
+    bad(end - at_, "unexpected character '.'", help);
   }
 
   bool starts_with(std::string_view prefix) const { return text_.substr(at_, prefix.size()) == prefix; }

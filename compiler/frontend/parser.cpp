@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "compiler/frontend/expression_parser.h"
+#include "compiler/frontend/foreign.h"
 #include "compiler/frontend/token_stream.h"
 
 namespace rondo::frontend {
@@ -93,7 +94,8 @@ class Parser {
     for (;;) {
       while (tokens_.accept(TokenKind::Newline) || tokens_.accept(TokenKind::Semicolon)) continue;
       if (tokens_.accept(TokenKind::RBrace)) return;
-      if (tokens_.at(TokenKind::End) || tokens_.at(TokenKind::KwCell)) {
+      const bool next_cell = tokens_.at(TokenKind::KwCell) && tokens_.peek_second().kind != TokenKind::Assign;
+      if (tokens_.at(TokenKind::End) || next_cell) {
         if (!std::exchange(unclosed_, false)) {
           diagnostics_.error(brace.span, fmt::format("the '{{' of cell '{}' is never closed", cell.name));
         }
@@ -152,9 +154,12 @@ class Parser {
     }
     const bool continues =
         token.kind >= TokenKind::Plus || token.kind == TokenKind::KwAnd || token.kind == TokenKind::KwOr;
-    tokens_.fail(
-        token, fmt::format("expected a statement, found {}", describe(token)),
-        continues ? "an operator carries a statement to the next line only at the end of a line" : "");
+    const char* help = tokens_.peek_second().kind == TokenKind::Assign && is_keyword(token.kind)
+                           ? "words of the language cannot be names"
+                       : continues
+                           ? "an operator carries a statement to the next line only at the end of a line"
+                           : "";
+    tokens_.fail(token, fmt::format("expected a statement, found {}", describe(token)), help);
   }
 
   Statement declare(step::TensorKind kind) {
@@ -174,7 +179,11 @@ class Parser {
   }
 
   ast::TensorDeclaration tensor(const Token& word) {
-    const Token name = tokens_.expect(TokenKind::Name, fmt::format("expected a name after '{}'", word.text));
+    const Token name = tokens_.expect(
+        TokenKind::Name, fmt::format("expected a name after '{}'", word.text),
+        tokens_.peek().kind == word.kind ? fmt::format("one '{}' stands for the whole list", word.text) : "");
+    if (tokens_.at(TokenKind::LParen))
+      tokens_.fail(tokens_.peek(), "extents stand in '['", fmt::format("write {}[D]", name.text));
     ast::TensorDeclaration result{std::string(name.text), {}, name.span};
     if (!tokens_.at(TokenKind::LBracket)) return result;
     const Token opening = tokens_.open();
@@ -218,7 +227,8 @@ class Parser {
     tokens_.take();
     const Token name = tokens_.expect(TokenKind::Name, "expected the name of a state after 'next'");
     if (tokens_.at(TokenKind::LBracket))
-      tokens_.fail(tokens_.peek(), "rows cannot be set one by one", kRowsHelp);
+      tokens_.fail(tokens_.peek(), "rows cannot be set one by one",
+                   fmt::format("set all rows at once: next {} = [row0, row1]", name.text));
     return {ast::Next{std::string(name.text), value_after(name)}, name.span};
   }
 
@@ -227,13 +237,16 @@ class Parser {
     if (tokens_.at(TokenKind::LBracket))
       tokens_.fail(tokens_.peek(), "rows cannot be set one by one", kRowsHelp);
     if (tokens_.at(TokenKind::Name)) {
+      const std::string instead = instead_of_statement(std::string(name.text));
       tokens_.fail(name, fmt::format("'{}' begins no statement", name.text),
-                   did_you_mean(std::string(name.text), kStatementWords));
+                   instead.empty() ? did_you_mean(std::string(name.text), kStatementWords) : instead);
     }
     return {ast::Assign{std::string(name.text), value_after(name)}, name.span};
   }
 
   ast::ExprPtr value_after(const Token& name) {
+    if (tokens_.at(TokenKind::Comma))
+      tokens_.fail(tokens_.peek(), "a statement sets one name", "rows are chosen one by one: z = x[0]");
     tokens_.expect(TokenKind::Assign, fmt::format("expected '=' after '{}'", name.text));
     tokens_.skip_line_ends();
     return expressions_.parse();
@@ -247,7 +260,7 @@ class Parser {
       const Token name = tokens_.expect(
           TokenKind::Name, "expected a name after 'output'",
           tokens_.at(TokenKind::KwNext) ? "an output that is a state is its value after the step: 'output h'"
-                                        : "an expression has one too: 'output y = 2 * h'");
+                                        : "an expression gets one first: 'output y = 2 * next h'");
       ast::OutputItem item{std::string(name.text), nullptr, name.span};
       if (tokens_.at(TokenKind::Assign)) item.value = value_after(name);
       result.items.push_back(std::move(item));
@@ -269,6 +282,8 @@ class Parser {
     do {
       const Token parameter = tokens_.expect(TokenKind::Name, "expected the name of a parameter");
       result.parameters.push_back({std::string(parameter.text), parameter.span});
+      if (tokens_.at(TokenKind::Assign))
+        tokens_.fail(tokens_.peek(), "a parameter has no value of its own", "every call gives all arguments");
     } while (tokens_.accept(TokenKind::Comma));
     tokens_.close(TokenKind::RParen, opening);
     if (tokens_.at(TokenKind::LBrace)) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/frontend/foreign.h"
 #include "compiler/support/enum_text.h"
 
 namespace rondo::frontend {
@@ -43,7 +44,7 @@ std::vector<std::string> Functions::names() const {
 }
 
 std::string help_for_unknown(const std::string& function, Functions& functions) {
-  const std::string instead = instead_of(function);
+  const std::string instead = instead_of_function(function);
   if (!instead.empty()) return instead;
   std::vector<std::string> known = builtin_names();
   for (const std::string& name : functions.names()) known.push_back(name);
