@@ -22,6 +22,10 @@ Result<DynamicLibrary> DynamicLibrary::open(std::span<const std::string> candida
     reasons += fmt::format("{}{}", reasons.empty() ? "" : "; ", reason != nullptr ? reason : name);
   }
   if (reasons.empty()) reasons = "no candidate to try";
+  for (const char* sign : {"failed to map segment", "annot allocate memory"})
+    if (reasons.find(sign) != std::string::npos)
+      return Error{ErrorKind::Memory, fmt::format("the memory is short to open {}: {}", what, reasons),
+                   "free some, or raise the limit of the process"};
   return Error{ErrorKind::Missing, fmt::format("cannot open {}: {}", what, reasons), hint};
 }
 

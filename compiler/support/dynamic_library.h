@@ -13,7 +13,8 @@ class DynamicLibrary {
  public:
   // Opens the first of `candidates` (paths, or bare names that the dynamic linker searches for). An error of
   // kind Missing lists what was tried and why each failed; `what` names the library in it and `hint` ends up
-  // in the error. With `global` its symbols satisfy libraries opened later.
+  // in the error. Memory where one was there and did not fit. With `global` its symbols satisfy libraries
+  // opened later.
   static Result<DynamicLibrary> open(std::span<const std::string> candidates, const std::string& what,
                                      const std::string& hint, bool global = false);
 

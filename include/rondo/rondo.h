@@ -220,9 +220,9 @@ typedef struct rondo_plan_options {
   const char* strategy;   /* NULL: any */
   const char* parameters; /* "channels=64 steps=32": those that must have these values; NULL: none */
   const char* lock; /* a file of `rondo db lock`: the choice is what it pins for this problem, or for one
-                     * of other B and T; MISSING where that is nothing. Neither the model nor a tune chooses
-                     * then, and no strategy or parameters may be given. It counts as verified where the
-                     * database knows that it is. NULL: none */
+                     * of other B, T or device; MISSING where that is nothing. Neither the model nor a tune
+                     * chooses then, and no strategy or parameters may be given. It counts as verified where
+                     * the database knows that it is. NULL: none */
 } rondo_plan_options;
 
 /* The plan of a problem in a context. In one of the CPU it is a kernel ("host") where LLVM is installed;

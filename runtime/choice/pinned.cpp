@@ -59,7 +59,7 @@ Result<Choice> pinned_choice(const step::Cell& cell, const schedule::Problem& pr
     return Error{
         ErrorKind::Input,
         fmt::format("what '{}' pins for {} {} cannot be built: {}", origin, cell.name, db::describe(key),
-                    buildable ? "its parameters are no integers" : buildable.error().message),
+                    !parameters ? "its parameters are no integers" : buildable.error().message),
         kHint};
   if (options.database != nullptr)
     if (Status status = add_record(choice, key, options); !status) return status.error();

@@ -17,6 +17,12 @@ std::string shipped_names() {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
+const EmbeddedCell* shipped_cell(const std::string& name) {
+  for (const EmbeddedCell& cell : embedded_cells())
+    if (cell.name == name) return &cell;
+  return nullptr;
+}
+
 CellFile parsed_file(std::string path, std::string text) {
   frontend::Parsed parsed = frontend::parse(text, path);
   return {std::move(path), std::move(text), std::move(parsed)};
@@ -24,11 +30,12 @@ CellFile parsed_file(std::string path, std::string text) {
 
 }  // namespace
 
+bool is_shipped_cell(const std::string& name) { return shipped_cell(name) != nullptr; }
+
 Result<CellFile> load_cell_file(const std::string& name) {
   const bool plain = name.find_first_of("/.") == std::string::npos;
-  if (plain)
-    for (const EmbeddedCell& cell : embedded_cells())
-      if (cell.name == name) return parsed_file(fmt::format("shipped:{}.cell", name), cell.text);
+  if (const EmbeddedCell* cell = shipped_cell(name))
+    return parsed_file(fmt::format("shipped:{}.cell", name), cell->text);
   Result<std::string> text = read_text_file(name, kMostBytes);
   if (!text && text.error().kind == ErrorKind::Missing)
     return Error{ErrorKind::Missing,

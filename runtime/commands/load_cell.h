@@ -18,6 +18,8 @@ struct CellFile {
 // is no error here: see parsed. Errors: Missing (neither; names the shipped cells), Input (cannot be read, or
 // above 1 MB).
 Result<CellFile> load_cell_file(const std::string& name);
+// Is it the name of a shipped cell, and no path?
+bool is_shipped_cell(const std::string& name);
 
 // The cell `name` of a file that parsed; "" is its only cell. Error Input naming the cells there are.
 Result<step::Cell> select_cell(const CellFile& file, const std::string& name);

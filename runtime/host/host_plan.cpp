@@ -1,11 +1,15 @@
 #include "runtime/host/host_plan.h"
 
 #include <fmt/format.h>
+#include <pthread.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
+#include <new>
+#include <optional>
 
 #include "compiler/target/target.h"
 
@@ -36,9 +40,25 @@ class BlockMemory {
   std::int64_t size_ = 0;
 };
 
+// The calling thread's, which goes with the thread; null where the memory is short. It is no thread_local
+// object: glibc ends the process where it has no memory to note the destructor of one.
+BlockMemory* block_memory() {
+  static const std::optional<pthread_key_t> key = []() -> std::optional<pthread_key_t> {
+    pthread_key_t made{};
+    const auto destroy = [](void* memory) { delete static_cast<BlockMemory*>(memory); };
+    return pthread_key_create(&made, destroy) == 0 ? std::optional(made) : std::nullopt;
+  }();
+  if (!key) return nullptr;
+  if (void* const mine = pthread_getspecific(*key)) return static_cast<BlockMemory*>(mine);
+  std::unique_ptr<BlockMemory> made(new (std::nothrow) BlockMemory);
+  if (!made || pthread_setspecific(*key, made.get()) != 0) return nullptr;
+  return made.release();
+}
+
 void* shared_memory(std::int64_t bytes) {
-  thread_local BlockMemory memory;
-  return bytes == 0 ? nullptr : memory.get(bytes);
+  if (bytes == 0) return nullptr;
+  BlockMemory* const memory = block_memory();
+  return memory == nullptr ? nullptr : memory->get(bytes);
 }
 
 }  // namespace

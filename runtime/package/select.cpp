@@ -151,10 +151,10 @@ Error none_agrees(const Package& package, const Wanted& wanted) {
 Error several_agree(const Package& package, const Wanted& wanted, const std::vector<const Entry*>& entries) {
   Listing kinds;
   for (const Entry* entry : entries) {
-    const bool alike = std::any_of(entries.begin(), entries.end(), [&](const Entry* other) {
-      return other->cell_hash != entry->cell_hash && kind_text(*other) == kind_text(*entry);
+    const bool namesake = std::any_of(entries.begin(), entries.end(), [&](const Entry* other) {
+      return other->cell == entry->cell && other->cell_hash != entry->cell_hash;
     });
-    kinds.add(kind_text(*entry) + (alike ? ", cell " + entry->cell_hash : ""));
+    kinds.add(kind_text(*entry) + (namesake ? ", cell " + entry->cell_hash : ""));
   }
   return {ErrorKind::Input, fmt::format("{} of {} may be several", text_of(wanted), package.origin()),
           "say which: " + kinds.text()};

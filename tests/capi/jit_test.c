@@ -232,6 +232,7 @@ static void test_forward(rondo_context* context) {
   rondo_plan_info info = {.struct_size = sizeof info};
   OK(rondo_plan_get_info(plan, &info));
   CHECK(strcmp(info.strategy, "reference") == 0 && strcmp(info.cell, "leaky") == 0 && info.verified == 1);
+  CHECK(strcmp(info.variant, "rate=0.25") == 0);
   plan_memory m = memory_of(plan, B, T);
   OK(launch_memory(plan, &m));
   const float *x = data_of(&m, "x"), *w = data_of(&m, "w"), *first = data_of(&m, "h_first");

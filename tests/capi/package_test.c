@@ -53,7 +53,7 @@ static void lists_what_it_holds(void) {
     rondo_package_entry entry = {.struct_size = sizeof entry};
     OK(rondo_package_get_entry(package, i, &entry));
     CHECK(strcmp(entry.cell, "paragru") == 0);
-    CHECK(entry.dim == 64 && entry.heads == 2);
+    CHECK(entry.dim == 64 && entry.heads == 2 && strcmp(entry.variant, "") == 0);
     CHECK(strcmp(entry.note, "best by the model of a board") == 0 && entry.expected_ms == 0.25);
     backward += strcmp(entry.pass, "bw") == 0;
   }

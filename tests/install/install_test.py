@@ -139,17 +139,17 @@ class Tree(unittest.TestCase):
             done = subprocess.run([build / program], input="quit\n", capture_output=True, text=True)
             self.assertIn(done.returncode, (0, 77), done.stderr)
 
-    def configured(self, *lines):
+    def configured(self, *lines, languages="C", generator=None):
         """What CMake says of a project with these lines, and its build folder; nothing where it refuses them."""
         source = pathlib.Path(tempfile.mkdtemp(dir=self.folder))
-        (source / "CMakeLists.txt").write_text("\n".join(["cmake_minimum_required(VERSION 3.16)", "project(user LANGUAGES C)", *lines]))
+        (source / "CMakeLists.txt").write_text("\n".join(["cmake_minimum_required(VERSION 3.16)", f"project(user LANGUAGES {languages})", *lines]))
         (source / "mine.cell").write_text((ROOT / "cells/mingru.cell").read_text())
         (source / "main.c").write_text("#include <rondo/package.h>\n#include <stdio.h>\nextern const void* const mine_data;\n"
                                        "extern const size_t mine_size;\nint main(void) {\n  rondo_package* package = NULL;\n"
                                        "  const rondo_status status = rondo_package_from_memory(mine_data, mine_size, &package);\n"
                                        "  return puts(status == RONDO_OK ? \"opened\" : rondo_message()) < 0;\n}\n")
-        done = subprocess.run([CMAKE, "-S", source, "-B", source / "build", f"-DCMAKE_PREFIX_PATH={self.prefix}"], capture_output=True,
-                              text=True)
+        done = subprocess.run([CMAKE, "-S", source, "-B", source / "build", f"-DCMAKE_PREFIX_PATH={self.prefix}",
+                               *(["-G", generator] if generator else [])], capture_output=True, text=True)
         return " ".join((done.stdout + done.stderr).split()), source if done.returncode == 0 else None
 
     def test_a_project_compiles_kernels_of_its_own_cell_into_its_program(self):
@@ -164,15 +164,47 @@ class Tree(unittest.TestCase):
         (source / "mine.cell").write_text((ROOT / "cells/affine.cell").read_text())
         self.assertIn("Compiling the kernels of mine", run(CMAKE, "--build", source / "build"))
 
+    @unittest.skipUnless(tuple(map(int, re.findall(r"\d+", run(CMAKE, "--version"))[:2])) >= (3, 20), "CMake reads no depfiles")
+    def test_a_cell_in_a_list_is_a_dependency(self):
+        generators = ["Unix Makefiles"] + (["Ninja"] if shutil.which("ninja") else [])
+        for generator in generators:
+            said, source = self.configured(
+                f"set(ENV{{NINJA_STATUS}} \"\")", "find_package(Rondo 0.1 REQUIRED)",
+                "rondo_add_package(mine LIST lists/all.json OPTIONS --ptx none --no-self-test --no-db)",
+                "add_executable(program main.c)", "target_link_libraries(program PRIVATE mine Rondo::rondo_rt_static)", generator=generator)
+            self.assertIsNotNone(source, said)
+            (source / "lists").mkdir()
+            (source / "lists/all.json").write_text('{"format": "rondo-package-list", "version": 1, "arch": "sm_90", "problems": '
+                                                   '[{"cell": "../mine.cell", "shape": "D=64"}, {"cell": "lstm", "shape": "T=2,D=64"}]}')
+            self.assertIn("Compiling the kernels of mine", run(CMAKE, "--build", source / "build"))
+            self.assertEqual(run(source / "build/program"), "opened\n")
+            self.assertNotIn("Compiling the kernels", run(CMAKE, "--build", source / "build"))
+            (source / "mine.cell").write_text((ROOT / "cells/affine.cell").read_text())
+            self.assertIn("Compiling the kernels of mine", run(CMAKE, "--build", source / "build"), generator)
+
+    def test_a_cell_may_come_from_another_rule(self):
+        said, source = self.configured(
+            "find_package(Rondo 0.1 REQUIRED)",
+            "add_custom_command(OUTPUT made.cell COMMAND ${CMAKE_COMMAND} -E copy ${CMAKE_SOURCE_DIR}/mine.cell made.cell DEPENDS mine.cell)",
+            "rondo_add_package(mine CELLS ${CMAKE_BINARY_DIR}/made.cell SHAPES D=64 ARCHS sm_90 OPTIONS --ptx none --no-self-test --no-db)",
+            "add_executable(program main.c)", "target_link_libraries(program PRIVATE mine Rondo::rondo_rt_static)")
+        self.assertIsNotNone(source, said)
+        run(CMAKE, "--build", source / "build")
+        self.assertEqual(run(source / "build/program"), "opened\n")
+
     def test_what_a_project_gets_wrong_is_said(self):
         for line, words in (("find_package(Rondo 0.1 REQUIRED COMPONENTS rt)", "there is no component 'rt'; there are rondo, rondo_static"),
                             ("find_package(Rondo 0.1 REQUIRED)\nrondo_add_package(mine CELL mine.cell)", "what are 'CELL;mine.cell'?"),
                             ("find_package(Rondo 0.1 REQUIRED)\nrondo_add_package(mine SHAPES D=64)", "name CELLS, or a LIST"),
+                            ("find_package(Rondo 0.1 REQUIRED)\nrondo_add_package(v1.2 CELLS lstm)", "letters, digits and '_'"),
                             ("set(Rondo_COMMAND /no/rondo)\nfind_package(Rondo 0.1 REQUIRED)\nrondo_add_package(mine CELLS lstm)",
                              "there is no command '/no/rondo'")):
             said, source = self.configured(line)
             self.assertIsNone(source, line)
             self.assertIn(words, said)
+        said, source = self.configured("find_package(Rondo 0.1 REQUIRED)", "rondo_add_package(mine CELLS lstm)", languages="CXX")
+        self.assertIsNone(source)
+        self.assertIn("project(... LANGUAGES C CXX)", said)
 
     def test_pkg_config_finds_it(self):
         environment = {**os.environ, "PKG_CONFIG_PATH": str(self.lib / "pkgconfig")}

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "runtime/choice/choose.h"
 #include "runtime/commands/load_cell.h"
@@ -156,6 +157,24 @@ TEST_F(Packages, TellValuesOfConstantsApart) {
   const json both = json::parse(rondo({"package", "show", "--json", own_.path("both.rondo")}).out)["entries"];
   ASSERT_EQ(both.size(), 2U);
   EXPECT_NE(both[0]["cell_hash"], both[1]["cell_hash"]);
+  EXPECT_EQ((std::set{both[0]["variant"].get<std::string>(), both[1]["variant"].get<std::string>()}),
+            (std::set<std::string>{"", "k=0.25"}));
+  EXPECT_NE(rondo({"package", "list", own_.path("both.rondo")}).out.find("with k=0.25"), std::string::npos);
+}
+
+TEST_F(Packages, SayWhatACellHasBesideItsText) {
+  write_file(own_.path("list.json"),
+             R"({"format": "rondo-package-list", "version": 1, "arch": "sm_90", "problems": [
+    {"cell": "zoneout", "shape": "B=2,T=8,D=64", "const": ["p_h=0.25", "p_c=0.5"], "clip_gradient": "2.5",
+     "clip_forward": "3", "forms": "lengths,resets"}]})");
+  const Outcome built = rondo({"package", "build", "--list", own_.path("list.json"), "--ptx", "none", "-o",
+                               own_.path("l.rondo"), "--json", "--no-db", "--no-self-test"});
+  ASSERT_EQ(built.status, 0) << built.err;
+  const std::string variant =
+      "p_h=0.25 clip_forward=3 clip_gradient=2.5 resets lengths";  // p_c is 0.5 anyway
+  EXPECT_EQ(json::parse(built.out)["entries"][0]["variant"], variant);
+  EXPECT_NE(rondo({"package", "show", own_.path("l.rondo")}).out.find("zoneout (" + variant + ") fw bf16"),
+            std::string::npos);
 }
 
 TEST_F(Packages, ComeFromAListToo) {

@@ -263,6 +263,9 @@ void package_build_options(CLI::App& app, Options& o) {
   add_database(app, o);
   add_lock(app, o);
   add_embed(app, o);
+  app.add_option("--depfile", o.depfile,
+                 "files that it is made from, as a rule of Make, which Ninja reads too")
+      ->type_name("FILE.d");
   add_json(app, o);
 }
 

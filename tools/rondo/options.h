@@ -75,6 +75,7 @@ struct Options {
   bool self_tests = true;
   std::vector<std::string> files;  // package merge
   std::string embed;               // C source that holds the package; "": none
+  std::string depfile;             // what it was made from, for Make and Ninja; "": none
 };
 
 // What came of reading the command line: a command to run, or a text to print and an exit status.

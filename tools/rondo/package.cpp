@@ -3,9 +3,11 @@
 
 #include <chrono>
 #include <filesystem>
+#include <set>
 
 #include "compiler/support/text_file.h"
 #include "runtime/arrays/staged_files.h"
+#include "runtime/commands/load_cell.h"
 #include "runtime/package/select.h"
 #include "runtime/package/writer/writer.h"
 #include "tools/rondo/commands.h"
@@ -96,8 +98,31 @@ Status check_outputs(const Options& options) {
                "-o FILE, --embed FILE.c, or both"};
 }
 
-// The package and its C source: both or none.
-Status write_package(const Options& options, const std::string& bytes) {
+// A path in a rule of Make.
+std::string in_rule(const std::string& path) {
+  std::string text;
+  for (const char c : std::filesystem::absolute(path).lexically_normal().string()) {
+    if (c == ' ' || c == '#' || c == '\\') text += '\\';
+    if (c == '$') text += '$';
+    text += c;
+  }
+  return text;
+}
+
+// The output, a colon, and the files that it was made from: who runs the command again knows when.
+std::string rule_of(const Options& options, const tuner::PackageList& list) {
+  std::string text = in_rule(options.embed.empty() ? options.output : options.embed) + ":";
+  for (const std::string& file : {options.list, options.lock})
+    if (!file.empty()) text += " " + in_rule(file);
+  std::set<std::string> cells;
+  for (const tuner::PackageLine& line : list.lines)
+    if (!runtime::is_shipped_cell(line.cell) && cells.insert(line.cell).second)
+      text += " " + in_rule(line.cell);
+  return text + "\n";
+}
+
+// The package, its C source and the rule of what it was made from: all or none.
+Status write_package(const Options& options, const std::string& bytes, const std::string& rule = "") {
   runtime::StagedFiles files;
   if (options.output != "-")
     if (Status status = files.add(options.output, bytes); !status) return status;
@@ -106,6 +131,8 @@ Status write_package(const Options& options, const std::string& bytes) {
             files.add(options.embed, package::to_c_source(bytes, package::c_name_of(options.embed)));
         !status)
       return status;
+  if (!options.depfile.empty())
+    if (Status status = files.add(options.depfile, rule); !status) return status;
   if (Status status = files.commit(); !status) return status;
   const Result<Package> package = Package::from_memory(bytes, "the package");
   if (!package) return package.error();
@@ -151,7 +178,7 @@ Status build(const Options& options) {
   const Result<PackageWriter> built = tuner::build_package(*problems, how);
   line.wipe();
   if (!built) return built.error();
-  return write_package(options, built->bytes());
+  return write_package(options, built->bytes(), rule_of(options, *list));
 }
 
 Status merge(const Options& options) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -79,12 +80,19 @@ void append(std::vector<std::string>& all, const std::vector<std::string>& more)
   all.insert(all.end(), more.begin(), more.end());
 }
 
+// A cell's path as the list's folder gives it; names of shipped cells stay.
+std::string beside(const std::string& list, const std::string& cell) {
+  if (cell.empty() || runtime::is_shipped_cell(cell)) return cell;
+  return (std::filesystem::path(list).parent_path() / cell).string();
+}
+
 PackageLine line_of(const json& object, const std::string& origin, const std::string& place,
                     std::vector<std::string>& faults) {
   PackageLine line;
   line.place = fmt::format("{}: {}", origin, place);
   Members members(object, place);
   members.text("cell", line.cell);
+  line.cell = beside(origin, line.cell);
   members.text("cell_name", line.cell_name);
   members.texts("shape", line.shapes);
   members.texts("dtype", line.dtypes);
@@ -125,8 +133,12 @@ Result<PackageList> parse_package_list(const std::string& text, const std::strin
     return Error{ErrorKind::Input, fmt::format("{}: {}", origin, what), "docs/packages.md shows one"};
   };
   if (nested_deeper(text)) return refused(fmt::format("nested deeper than {}", kMostNesting));
-  const json document = json::parse(text, nullptr, false);
-  if (document.is_discarded()) return refused("no JSON");
+  json document;
+  try {
+    document = json::parse(text);
+  } catch (const json::parse_error& error) {
+    return refused(fmt::format("no JSON, at byte {}", error.byte));
+  }
   PackageList list;
   Members members(document, "the list");
   std::string format;
@@ -136,7 +148,10 @@ Result<PackageList> parse_package_list(const std::string& text, const std::strin
   const json* problems = members.find("problems");
   if (format != kFormat) members.fail(fmt::format("has not the format \"{}\"", kFormat));
   if (version == nullptr || *version != kVersion) members.fail(fmt::format("has not version {}", kVersion));
-  if (problems == nullptr || !problems->is_array()) members.fail("has no list 'problems'");
+  if (problems == nullptr || !problems->is_array())
+    members.fail("has no list 'problems'");
+  else if (problems->empty())
+    members.fail("has no problem in 'problems'");
   std::vector<std::string> faults = members.faults();
   if (faults.empty())
     for (std::size_t i = 0; i < problems->size(); ++i)

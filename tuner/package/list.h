@@ -40,7 +40,8 @@ struct PackageList {
   std::vector<std::string> archs;
 };
 
-// Errors: Input with all that is wrong, a line each; the first begins with `origin`, the file.
+// A cell that is no shipped one is a path from the folder of `origin`, the file. Errors: Input with all that
+// is wrong, a line each; the first begins with `origin`, the file.
 Result<PackageList> parse_package_list(const std::string& text, const std::string& origin);
 
 // A problem to be packaged; its architecture is not yet known.

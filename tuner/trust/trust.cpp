@@ -109,15 +109,19 @@ class Trusting {
   }
 
   static Error no_proof(const Choice& choice) {
-    return {ErrorKind::Missing,
-            fmt::format("{} {} was not verified on this machine with this version and driver ({}), and "
-                        "strict is asked for",
-                        choice.strategy, schedule::print(choice.parameters), choice.note),
-            choice.origin == ChoiceOrigin::Model
-                ? "`rondo tune` finds a choice with its proof; `rondo verify` compares this one with the "
-                  "reference"
-                : "tune the problem here, or do not ask for strict (--strict) once: what is recorded is then "
-                  "verified and kept"};
+    return {
+        ErrorKind::Missing,
+        fmt::format("{} {} was not verified on this machine with this version and driver ({}), and "
+                    "strict is asked for",
+                    choice.strategy, schedule::print(choice.parameters), choice.note),
+        choice.origin == ChoiceOrigin::Pinned
+            ? "`rondo db import` what it was tuned with: that is then verified and kept; or do not ask for "
+              "strict (--strict), and it runs unverified"
+        : choice.origin == ChoiceOrigin::Model
+            ? "`rondo tune` finds a choice with its proof; `rondo verify` compares this one with the "
+              "reference"
+            : "tune the problem here, or do not ask for strict (--strict) once: what is recorded is then "
+              "verified and kept"};
   }
 
   void note(const std::string& text) const {

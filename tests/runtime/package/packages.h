@@ -20,7 +20,8 @@ struct PackagedKernels {
   std::vector<executable::Image> images = {};  // none: a cubin for `arch`
   std::int64_t shared_bytes = 1024;            // of the cubin
   std::string cell_hash = {};                  // "": its own
-  std::int64_t cooperative_blocks = 0;         // that wait for each other, of every launch; 0: as they are
+  std::string variant = {};
+  std::int64_t cooperative_blocks = 0;  // that wait for each other, of every launch; 0: as they are
 };
 
 inline executable::Image image_for(const std::string& target, executable::ImageKind kind,
@@ -50,6 +51,7 @@ inline package::Kernels kernels_of(const PackagedKernels& how) {
   package::Kernels kernels;
   kernels.executable = schedule::lower_plan(cell, problem, stream_plan(cell, problem)).value();
   if (!how.cell_hash.empty()) kernels.executable.identity.cell_hash = how.cell_hash;
+  kernels.executable.identity.variant = how.variant;
   kernels.entry = package::entry_of(kernels.executable.identity, how.arch);
   kernels.entry.origin = "by model";
   kernels.entry.note = "best by the model of a board";

@@ -152,13 +152,15 @@ TEST_F(Shapes, SeveralKindsMustBeNamed) {
 class Namesakes : public Selection {
  protected:
   Namesakes()
-      : Selection({{.cell_hash = std::string(64, 'a')}, {.time = 64, .cell_hash = std::string(64, 'b')}}) {}
+      : Selection({{.cell_hash = std::string(64, 'a')},
+                   {.time = 64, .cell_hash = std::string(64, 'b'), .variant = "k=0.25 resets"}}) {}
 };
 
 TEST_F(Namesakes, AreToldApartByTheirHash) {
   const Result<std::vector<Selected>> several = select(package_, {.cell = "paragru"}, {90, 0});
   ASSERT_FALSE(several.ok()) << "whatever B and T are";
   EXPECT_EQ(several.error().kind, ErrorKind::Input);
+  EXPECT_NE(several.error().hint.find("paragru (k=0.25 resets) "), std::string::npos) << several.error().hint;
   for (const char letter : {'a', 'b'}) {
     const std::string hash(64, letter);
     EXPECT_NE(several.error().hint.find("cell " + hash), std::string::npos) << several.error().hint;

@@ -28,6 +28,21 @@ TEST(PackageList, SaysWhatIsWanted) {
   EXPECT_EQ(defaults->front().problem.sizes.dim, 128);
 }
 
+TEST(PackageList, PathsOfCellsBeginAtTheList) {
+  const std::string text = R"({"format": "rondo-package-list", "version": 1, "problems": [
+    {"cell": "lstm", "shape": "D=8"}, {"cell": "my.cell", "shape": "D=8"}, {"cell": "../a/b.cell", "shape": "D=8"},
+    {"cell": "/abs/c.cell", "shape": "D=8"}]})";
+  const auto cells = [&](const std::string& origin) {
+    std::vector<std::string> found;
+    const Result<PackageList> list = parse_package_list(text, origin);
+    for (const PackageLine& line : list.value().lines) found.push_back(line.cell);
+    return found;
+  };
+  EXPECT_EQ(cells("lists/l.json"),
+            (std::vector<std::string>{"lstm", "lists/my.cell", "lists/../a/b.cell", "/abs/c.cell"}));
+  EXPECT_EQ(cells("l.json"), (std::vector<std::string>{"lstm", "my.cell", "../a/b.cell", "/abs/c.cell"}));
+}
+
 TEST(PackageList, SaysWhatIsWrong) {
   const auto message = [](const std::string& problems,
                           const std::string& head = R"("format": "rondo-package-list", "version": 1)") {
@@ -49,6 +64,8 @@ TEST(PackageList, SaysWhatIsWrong) {
       "problems[2] 'shape' is missing\nproblems[2] has an unknown member 'arch'");
   EXPECT_NE(message("[5]").find("no JSON object"), std::string::npos);
   EXPECT_NE(message("5").find("no list 'problems'"), std::string::npos);
+  EXPECT_NE(message("[]").find("has no problem"), std::string::npos);
+  EXPECT_NE(message("[5,]").find("no JSON, at byte "), std::string::npos);
   EXPECT_NE(message("[]", R"("format": "other", "version": 1)").find("format"), std::string::npos);
   EXPECT_NE(message("[]", R"("format": "rondo-package-list", "version": 2)").find("version"),
             std::string::npos);
