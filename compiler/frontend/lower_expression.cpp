@@ -105,6 +105,8 @@ Value ExpressionLowering::lower(const ast::Name& node, step::Span span) {
 
 Value ExpressionLowering::unknown_name(const std::string& name, step::Span span) {
   const auto later = scope_.later.find(name);
+  // It stands above, so it was no definition; that has been said.
+  if (later != scope_.later.end() && later->second.line < span.line) return {};
   if (later != scope_.later.end()) {
     const Unknown unknown = report(span, fmt::format("'{}' is used before it is defined", name),
                                    fmt::format("it is defined on line {}", later->second.line));

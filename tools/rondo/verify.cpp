@@ -117,7 +117,8 @@ Status verify(const Options& options) {
         ErrorKind::Input,
         fmt::format("cell {} is so ill-conditioned that nothing can be said of a whole pass (seed {})",
                     loaded->cell.name, seed),
-        "other rounding changes its results as much as a fault would; look at smaller shapes, "
+        "other rounding changes its results as much as a fault would; look at another --seed, smaller "
+        "shapes, "
         "fewer steps, or bounds of the recurrence (--clip-forward)"};
   return Error{ErrorKind::Wrong,
                fmt::format("results of cell {} differ from the reference (seed {})", loaded->cell.name, seed),
