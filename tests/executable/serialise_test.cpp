@@ -32,6 +32,7 @@ Executable sample() {
                         {{"k", 40, 1024, 8, 4, 2, 256}}},
                        {"sm_90", ImageKind::Ptx, "nvrtc 13.0", ".version 8.0", {}}};
   for (Image& image : executable.images) image.seal();
+  executable.identity.variant = "rate=0.5 clip_forward=2 resets";
   executable.launches.back().repetition = {Repetition::Kind::EachStep, 3, 0};
   return executable;
 }
@@ -110,7 +111,7 @@ TEST(Serialise, OtherVersionsAreRefusedWithAMessage) {
   const Result<Executable> of_newer = from_bytes(newer, "x.rondo"), of_older = from_bytes(older, "x.rondo");
   ASSERT_FALSE(of_newer.ok());
   EXPECT_EQ(of_newer.error().kind, ErrorKind::Unsupported);
-  EXPECT_EQ(of_newer.error().message, "x.rondo has version 3 of the format; this Rondo reads version 2");
+  EXPECT_EQ(of_newer.error().message, "x.rondo has version 4 of the format; this Rondo reads version 3");
   EXPECT_NE(of_newer.error().hint.find("newer"), std::string::npos);
   ASSERT_FALSE(of_older.ok());
   EXPECT_NE(of_older.error().hint.find("make it again"), std::string::npos);
