@@ -343,6 +343,56 @@ static void write_record(const char* path, const rondo_plan_info* plan) {
   CHECK(fclose(file) == 0);
 }
 
+/* A file of `rondo db lock` with the choices of both plans of a training object. */
+static void write_lock(const char* path, const rondo_training* training) {
+  FILE* file = fopen(path, "w");
+  if (!CHECK(file != NULL)) return;
+  fputs("{\"format\": \"rondo-lock\", \"version\": 1, \"choices\": [", file);
+  for (int32_t pass = RONDO_PASS_FORWARD_SAVE; pass <= RONDO_PASS_BACKWARD; ++pass) {
+    rondo_plan* plan = NULL;
+    rondo_plan_info info = {.struct_size = sizeof info};
+    OK(rondo_training_get_plan(training, pass, &plan));
+    OK(rondo_plan_get_info(plan, &info));
+    fprintf(file,
+            "%s{\"cell\": \"%s\", \"device\": \"h100\", \"arch\": \"sm_90\", \"cell_name\": \"%s\",\n"
+            "\"shape\": {\"B\": %d, \"T\": %d, \"H\": %d, \"D\": %d}, \"dtype\": \"%s\", \"math\": \"%s\",\n"
+            "\"pass\": \"%s\", \"rondo_version\": \"0.1.0\", \"strategy\": \"%s\", \"parameters\": {",
+            pass == RONDO_PASS_BACKWARD ? "," : "", info.cell_hash, info.cell, (int)info.batch,
+            (int)info.time, (int)info.heads, (int)info.dim, info.type, info.math, info.pass, info.strategy);
+    print_members(file, info.parameters);
+    fputs("}}\n", file);
+    OK(rondo_plan_destroy(plan));
+  }
+  fputs("]}\n", file);
+  CHECK(fclose(file) == 0);
+}
+
+/* Of two ways to save, the one that the file pins. */
+static void test_pinned_training(const char* folder) {
+  char path[128];
+  snprintf(path, sizeof path, "%s/rondo.lock", folder);
+  rondo_cell* cell = shipped("lstm");
+  rondo_problem problem = small(RONDO_PASS_FORWARD);
+  for (int32_t save = RONDO_SAVE_STATES; save <= RONDO_SAVE_PRODUCTS; ++save) {
+    rondo_training* training = NULL;
+    rondo_training_info info = {.struct_size = sizeof info};
+    const rondo_plan_options options = {.struct_size = sizeof options, .lock = path};
+    problem.save = save;
+    OK(rondo_training_create(context, cell, &problem, NULL, &training));
+    write_lock(path, training);
+    OK(rondo_training_destroy(training));
+    problem.save = RONDO_SAVE_AUTO;
+    OK(rondo_training_create(context, cell, &problem, &options, &training));
+    OK(rondo_training_get_info(training, &info));
+    CHECK(info.save == save);
+    OK(rondo_training_destroy(training));
+    problem.save = RONDO_SAVE_STATES + RONDO_SAVE_PRODUCTS - save;
+    FAILS(rondo_training_create(context, cell, &problem, &options, &training), RONDO_ERROR_MISSING,
+          "pins no");
+  }
+  OK(rondo_cell_destroy(cell));
+}
+
 /* What was recorded elsewhere is verified on first use. Kernels that compute nothing are wrong: the log says
  * so, and that the record is passed over; it is not looked at again. */
 static void test_notes(const char* folder) {
@@ -409,6 +459,7 @@ int main(int argc, char** argv) {
     test_tuning(argv[2]);
     test_tuning_to_the_end(argv[2], folder);
     test_notes(folder);
+    test_pinned_training(folder);
     OK(rondo_context_destroy(context));
   }
   CHECK(plans_of_several > 0);
