@@ -26,9 +26,6 @@ std::size_t edit_distance(const std::string& a, const std::string& b) {
   return d[n][m];
 }
 
-// ASCII only, whatever the locale.
-char small_letter(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
 bool before(const Diagnostic& a, const Diagnostic& b) {
   return std::tie(a.span.line, a.span.column) < std::tie(b.span.line, b.span.column);
 }
@@ -52,6 +49,8 @@ std::vector<Diagnostic> Diagnostics::take() {
   places_.clear();
   return std::exchange(list_, {});
 }
+
+char small_letter(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 std::string closest(const std::string& name, const std::vector<std::string>& candidates) {
   const auto same = std::find_if(candidates.begin(), candidates.end(), [&](const std::string& candidate) {

@@ -33,6 +33,9 @@ class Diagnostics {
   std::set<std::pair<int, int>> places_;
 };
 
+// 'a' for 'A'; any other character is itself. ASCII only, whatever the locale.
+char small_letter(char c);
+
 // The name in `candidates` closest to `name` by edit distance (Damerau 1964: insert, delete, replace, swap of
 // neighbours cost 1; another case costs nothing), or "" if none is close enough to be a plausible slip.
 std::string closest(const std::string& name, const std::vector<std::string>& candidates);

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <utility>
 
+#include "compiler/frontend/diagnostics.h"
+
 namespace rondo::frontend {
 namespace {
 
@@ -127,7 +129,7 @@ constexpr std::array<std::pair<std::string_view, const char*>, 16> kForeignState
 std::string plain(const std::string& name) {
   std::string result;
   for (const char c : name) {
-    if (c != '_') result += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    if (c != '_') result += small_letter(c);
   }
   return result;
 }

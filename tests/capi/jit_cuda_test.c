@@ -8,6 +8,7 @@
 
 #include "tests/capi/check.h"
 #include "tests/capi/fake_cuda.h"
+#include "tests/capi/problems.h"
 
 enum { B = 2, T = 64, D = 64, MOST = 32 };
 
@@ -21,13 +22,6 @@ static void count_notes(void* user, int32_t level, const char* message) {
   strncat(logged, message, sizeof logged - strlen(logged) - 1);
 }
 
-static rondo_cell* shipped(const char* name) {
-  rondo_cell_options options = {.struct_size = sizeof options, .path = name};
-  rondo_cell* cell = NULL;
-  OK(rondo_cell_create(&options, &cell, NULL));
-  return cell;
-}
-
 static rondo_cell* adder(void) {
   rondo_cell_options what = {.struct_size = sizeof what, .path = "adder"};
   what.text = "cell adder(D) {\n input x[D]\n state h[D]\n next h = h + x\n output h\n}\n";
@@ -36,12 +30,7 @@ static rondo_cell* adder(void) {
   return cell;
 }
 
-static rondo_problem small(int32_t pass) {
-  rondo_problem problem = {.struct_size = sizeof problem, .batch = B, .time = T, .heads = 1, .dim = D};
-  problem.type = RONDO_TYPE_BF16;
-  problem.pass = pass;
-  return problem;
-}
+static rondo_problem small(int32_t pass) { return one_head(RONDO_TYPE_BF16, pass, B, T, D); }
 
 static int plans_of_several; /* kernels, that were launched again */
 
@@ -115,7 +104,7 @@ static void launch(const rondo_plan* plan) {
 
 /* What a kernel says that has waited in vain is told by launches until it was asked for, and then no more. */
 static void test_giving_up(void) {
-  rondo_cell* cell = shipped("lstm");
+  rondo_cell* cell = shipped_cell("lstm");
   const rondo_problem problem = small(RONDO_PASS_FORWARD);
   rondo_plan_options options = {.struct_size = sizeof options, .strategy = "persistent"};
   rondo_plan* plan = NULL;
@@ -135,7 +124,7 @@ static void test_giving_up(void) {
 }
 
 static void test_by_model(void) {
-  rondo_cell* cell = shipped("mingru");
+  rondo_cell* cell = shipped_cell("mingru");
   const rondo_problem problem = small(RONDO_PASS_FORWARD);
   rondo_plan* plan = NULL;
   if (OK(rondo_plan_create(context, cell, &problem, NULL, &plan))) {
@@ -186,7 +175,7 @@ static void check_kernels(const char* path, const char* folder) {
 static void test_recorded(const char* folder) {
   char path[128];
   snprintf(path, sizeof path, "%s/tuning.db", folder);
-  rondo_cell* cell = shipped("mingru");
+  rondo_cell* cell = shipped_cell("mingru");
   const rondo_problem problem = small(RONDO_PASS_FORWARD);
   rondo_plan* plan = NULL;
   rondo_plan_options options = {.struct_size = sizeof options, .choose = RONDO_CHOOSE_RECORDED};
@@ -211,7 +200,7 @@ static void test_recorded(const char* folder) {
 }
 
 static void test_training(void) {
-  rondo_cell* cell = shipped("lstm");
+  rondo_cell* cell = shipped_cell("lstm");
   rondo_problem problem = small(RONDO_PASS_FORWARD);
   problem.save = RONDO_SAVE_AUTO;
   rondo_training* training = NULL;
@@ -247,7 +236,7 @@ static int32_t stop(void* user, const rondo_progress* progress) {
 }
 
 static void test_tuning(const char* program) {
-  rondo_cell* cell = shipped("mingru");
+  rondo_cell* cell = shipped_cell("mingru");
   const rondo_problem problem = small(RONDO_PASS_FORWARD);
   rondo_plan* plan = NULL;
   int calls = 0;
@@ -371,7 +360,7 @@ static void write_lock(const char* path, const rondo_training* training) {
 static void test_pinned_training(const char* folder) {
   char path[128];
   snprintf(path, sizeof path, "%s/rondo.lock", folder);
-  rondo_cell* cell = shipped("lstm");
+  rondo_cell* cell = shipped_cell("lstm");
   rondo_problem problem = small(RONDO_PASS_FORWARD);
   for (int32_t save = RONDO_SAVE_STATES; save <= RONDO_SAVE_PRODUCTS; ++save) {
     rondo_training* training = NULL;

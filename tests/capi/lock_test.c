@@ -7,25 +7,14 @@
 #include <unistd.h>
 
 #include "tests/capi/check.h"
+#include "tests/capi/problems.h"
 
 enum { B = 2, T = 4, D = 32, SKIPPED = 77 };
 
 static rondo_context* context;
 static char folder[] = "/tmp/rondo-lock-XXXXXX", locked[128], database_path[128];
 
-static rondo_cell* shipped(const char* name) {
-  rondo_cell_options options = {.struct_size = sizeof options, .path = name};
-  rondo_cell* cell = NULL;
-  OK(rondo_cell_create(&options, &cell, NULL));
-  return cell;
-}
-
-static rondo_problem small(int32_t pass) {
-  rondo_problem problem = {.struct_size = sizeof problem, .batch = B, .time = T, .heads = 1, .dim = D};
-  problem.type = RONDO_TYPE_F32;
-  problem.pass = pass;
-  return problem;
-}
+static rondo_problem small(int32_t pass) { return one_head(RONDO_TYPE_F32, pass, B, T, D); }
 
 static int32_t write_choice(void* user, const rondo_record* record) {
   fprintf(
@@ -104,7 +93,7 @@ static void test_what_is_not(const rondo_cell* cell) {
   problem.dim = 2 * D;
   FAILS(rondo_plan_create(context, cell, &problem, &options, &plan), RONDO_ERROR_MISSING, "pins no choice");
   problem = small(RONDO_PASS_FORWARD);
-  rondo_cell* other = shipped("hgrn");
+  rondo_cell* other = shipped_cell("hgrn");
   FAILS(rondo_plan_create(context, other, &problem, &options, &plan), RONDO_ERROR_MISSING, "pins no choice");
   problem.save = RONDO_SAVE_AUTO;
   FAILS(rondo_training_create(context, other, &problem, &options, &training), RONDO_ERROR_MISSING,
@@ -142,7 +131,7 @@ int main(void) {
   setenv("RONDO_WORKER", "/no/such/rondo", 1); /* tunes in this process */
   const rondo_context_options options = {.struct_size = sizeof options, .device = RONDO_DEVICE_CPU};
   OK(rondo_context_create(&options, &context));
-  rondo_cell* cell = shipped("mingru");
+  rondo_cell* cell = shipped_cell("mingru");
   char parameters[512] = "";
   const int compiler = tune(cell, parameters, sizeof parameters);
   if (compiler) {

@@ -4,6 +4,7 @@
 #include <rondo/rondo.h>
 
 #include "tests/capi/check.h"
+#include "tests/capi/problems.h"
 #include "tests/capi/simulated.h"
 #include "tests/capi/tensors.h"
 
@@ -12,17 +13,12 @@ enum { B = 2, T = 5 };
 static rondo_context* context;
 
 static rondo_problem problem_of(int64_t dim, int32_t pass) {
-  rondo_problem problem = {.struct_size = sizeof problem, .batch = B, .time = T, .heads = 1, .dim = dim};
-  problem.type = RONDO_TYPE_F32;
-  problem.pass = pass;
-  return problem;
+  return one_head(RONDO_TYPE_F32, pass, B, T, dim);
 }
 
 static rondo_plan* cpu_plan(const char* name, const rondo_problem* problem) {
-  rondo_cell_options options = {.struct_size = sizeof options, .path = name};
-  rondo_cell* cell = NULL;
+  rondo_cell* cell = shipped_cell(name);
   rondo_plan* plan = NULL;
-  OK(rondo_cell_create(&options, &cell, NULL));
   OK(rondo_plan_create(context, cell, problem, NULL, &plan));
   OK(rondo_cell_destroy(cell));
   return plan;
