@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the tests of random cells on many more of them than CI has time for, and records what became of them. Needs no GPU.
 
-usage: random_cells.py TEST_TUNER RECORD.json [--simulator N] [--native N] [--commit HASH]
+usage: random_cells.py TEST_ENGINE RECORD.json [--simulator N] [--native N] [--commit HASH]
 
 --simulator: cells whose kernels run in the simulator, forward and backward in three types, so six verifications each (FalseAlarms.*, with the
 shipped cells and the hard ones). --native: cells that LLVM compiles for this machine, in one type each (NativeRandomCells.*). Each of these is

@@ -11,8 +11,8 @@
 
 #include "compiler/frontend/frontend.h"
 #include "compiler/step/reference/executor.h"
-#include "tuner/machine/machine.h"
-#include "tuner/trust/trusted_plan.h"
+#include "engine/machine/machine.h"
+#include "engine/trust/trusted_plan.h"
 
 namespace {
 
@@ -68,14 +68,14 @@ std::vector<double> on_cpu(const step::Cell& cell) {
 }
 
 // Every call returns a Result; value() throws rondo::BadResult with the message if it holds an error.
-std::vector<float> on_machine(const std::shared_ptr<const step::Cell>& cell, const tuner::Machine& machine) {
+std::vector<float> on_machine(const std::shared_ptr<const step::Cell>& cell, const engine::Machine& machine) {
   schedule::Problem problem;
   problem.sizes = kSizes;
   problem.storage = kernel::Storage::F32;
   problem.math = schedule::default_math(problem.storage);
   problem.arch = machine.profile.arch();
   // With TrustOptions::database set it takes what was tuned; a record from elsewhere is verified first.
-  const tuner::ReadyPlan ready = tuner::trusted_plan(*cell, problem, machine, {}, {}).value();
+  const engine::ReadyPlan ready = engine::trusted_plan(*cell, problem, machine, {}, {}).value();
   std::printf("%s: %s\n", machine.profile.name.c_str(), ready.choice.note.c_str());
   const runtime::LoadedPlan& plan = *ready.plan;
   const runtime::Device& device = *machine.device;
@@ -119,7 +119,7 @@ int main() try {
   bool right = report("CPU reference", worst_error(on_cpu(*cell)), kExactLimit);
 
   // Pass a db::Database* instead of nullptr to use what was measured on this machine.
-  const tuner::Machine machine = tuner::find_machine("auto", nullptr).value();
+  const engine::Machine machine = engine::find_machine("auto", nullptr).value();
   if (machine.device != nullptr)
     right = report("GPU", worst_error(on_machine(cell, machine)), kSingleLimit) && right;
   else

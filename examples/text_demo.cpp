@@ -15,13 +15,13 @@
 #include "compiler/schedule/analysis/compulsory_bytes.h"
 #include "compiler/schedule/plan/simulate_plan.h"
 #include "compiler/support/text_file.h"
-#include "runtime/arrays/run_arrays.h"
-#include "runtime/arrays/staged_files.h"
-#include "runtime/commands/emit_stages.h"
-#include "runtime/commands/load_cell.h"
-#include "runtime/commands/problem_text.h"
-#include "tuner/check/compare.h"
-#include "tuner/data/host_problem.h"
+#include "engine/arrays/run_arrays.h"
+#include "engine/arrays/staged_files.h"
+#include "engine/check/compare.h"
+#include "engine/commands/emit_stages.h"
+#include "engine/data/host_problem.h"
+#include "engine/request/load_cell.h"
+#include "engine/request/problem_text.h"
 
 namespace rondo::examples {
 namespace {
@@ -69,10 +69,10 @@ double embedded(unsigned char byte, std::int64_t row, std::int64_t channel) {
 }
 
 // x[B, T, 1, 2, D] in bf16; sequences shorter than the longest end in line breaks.
-runtime::NpyArray embed(const std::vector<std::string>& sequences, std::int64_t dim) {
+engine::NpyArray embed(const std::vector<std::string>& sequences, std::int64_t dim) {
   std::size_t steps = 0;
   for (const std::string& sequence : sequences) steps = std::max(steps, sequence.size());
-  runtime::NpyArray x;
+  engine::NpyArray x;
   x.descr = "<V2";
   x.shape = {static_cast<std::int64_t>(sequences.size()), static_cast<std::int64_t>(steps), 1, kRows, dim};
   x.data.reserve(static_cast<std::size_t>(x.elements()) * 2);
@@ -96,8 +96,8 @@ Status run_embed(const std::string& text_file, const std::string& out, const std
   const std::int64_t dim = std::atoll(dim_text.c_str());
   if (sequences.empty() || dim < 1)
     return Error{ErrorKind::Input, "there must be a paragraph of text and a channel at least", ""};
-  const runtime::NpyArray x = embed(sequences, dim);
-  if (Status status = runtime::write_output(out, runtime::to_npy(x)); !status) return status;
+  const engine::NpyArray x = embed(sequences, dim);
+  if (Status status = engine::write_output(out, engine::to_npy(x)); !status) return status;
   fmt::print("B={},T={},H=1,D={}\n", x.shape[0], x.shape[1], dim);
   return success();
 }
@@ -106,49 +106,49 @@ Status run_embed(const std::string& text_file, const std::string& out, const std
 struct Run {
   step::Cell cell;
   schedule::Problem problem;
-  runtime::HostProblem data;
-  runtime::ReferenceResult exact;
+  engine::HostProblem data;
+  engine::ReferenceResult exact;
 };
 
 // Of the output h, with what a correct kernel may differ by.
-Result<tuner::TensorCheck> check_output(const Run& run, const schedule::Problem& problem,
-                                        const runtime::HostProblem& data, std::span<const double> got,
-                                        const runtime::ReferenceResult& exact) {
-  const auto spreads = tuner::measure_spreads(run.cell, problem, data, exact, 1);
+Result<engine::TensorCheck> check_output(const Run& run, const schedule::Problem& problem,
+                                         const engine::HostProblem& data, std::span<const double> got,
+                                         const engine::ReferenceResult& exact) {
+  const auto spreads = engine::measure_spreads(run.cell, problem, data, exact, 1);
   if (!spreads) return spreads.error();
   const schedule::TensorRef h{schedule::Role::Output, run.cell.of_kind(step::TensorKind::Output).front()};
-  const tuner::Tolerance tolerance{&spreads->at(h), tuner::has_decisions(run.cell, problem.pass),
-                                   problem.storage, problem.storage};
-  return tuner::compare("h", tolerance, got, exact.forward.outputs.at("h"));
+  const engine::Tolerance tolerance{&spreads->at(h), engine::has_decisions(run.cell, problem.pass),
+                                    problem.storage, problem.storage};
+  return engine::compare("h", tolerance, got, exact.forward.outputs.at("h"));
 }
 
 Result<Run> reference_of(const std::string& x_file, const std::string& arch) {
-  const Result<runtime::CellFile> file = runtime::load_cell_file("mingru");
+  const Result<engine::CellFile> file = engine::load_cell_file("mingru");
   if (!file) return file.error();
-  Result<step::Cell> cell = runtime::select_cell(*file, "");
+  Result<step::Cell> cell = engine::select_cell(*file, "");
   if (!cell) return cell.error();
-  Result<runtime::NpyArray> x = runtime::read_npy(x_file);
+  Result<engine::NpyArray> x = engine::read_npy(x_file);
   if (!x) return x.error();
-  runtime::RunArrays arrays;
+  engine::RunArrays arrays;
   arrays.inputs.push_back({"x", x_file, std::move(x).value()});
   Run run{std::move(cell).value(), {}, {}, {}};
-  const Result<step::Sizes> sizes = runtime::deduce_sizes(run.cell, arrays, std::nullopt);
+  const Result<step::Sizes> sizes = engine::deduce_sizes(run.cell, arrays, std::nullopt);
   if (!sizes) return sizes.error();
   run.problem.sizes = run.data.sizes = *sizes;
   run.problem.arch = arch;
-  auto arguments = runtime::to_arguments(arrays, run.problem.storage);
+  auto arguments = engine::to_arguments(arrays, run.problem.storage);
   if (!arguments) return arguments.error();
   run.data.forward = std::move(arguments).value();
-  auto exact = runtime::run_reference(run.cell, run.problem, run.data);
+  auto exact = engine::run_reference(run.cell, run.problem, run.data);
   if (!exact) return exact.error();
   run.exact = std::move(exact).value();
   return run;
 }
 
-Result<tuner::TensorCheck> check_outputs(const Run& run, const std::string& h_file) {
-  const Result<runtime::NpyArray> array = runtime::read_npy(h_file);
+Result<engine::TensorCheck> check_outputs(const Run& run, const std::string& h_file) {
+  const Result<engine::NpyArray> array = engine::read_npy(h_file);
   if (!array) return array.error();
-  const auto values = runtime::npy_values(*array, run.problem.storage, h_file);
+  const auto values = engine::npy_values(*array, run.problem.storage, h_file);
   if (!values) return values.error();
   const std::vector<double>& exact = run.exact.forward.outputs.at("h");
   if (values->size() != exact.size())
@@ -173,16 +173,16 @@ std::vector<Real> slice(const std::vector<Real>& values, const step::Sizes& from
 
 struct Simulated {
   step::Sizes sizes;
-  tuner::TensorCheck check;
+  engine::TensorCheck check;
   std::vector<std::string> faults;
   bool passed() const { return check.passed && faults.empty(); }
 };
 
 // The chosen kernel in the simulator, over the beginning of the text.
-Result<Simulated> simulate(const Run& run, const runtime::Choice& choice) {
+Result<Simulated> simulate(const Run& run, const engine::Choice& choice) {
   const Result<target::Profile> profile = target::find_profile(run.problem.arch);
   if (!profile) return profile.error();
-  const auto plan = runtime::build_choice(run.cell, run.problem, *profile, choice);
+  const auto plan = engine::build_choice(run.cell, run.problem, *profile, choice);
   if (!plan) return plan.error();
   schedule::Problem small = run.problem;
   small.sizes.batch = std::min<std::int64_t>(small.sizes.batch, kSimulatedBatch);
@@ -194,23 +194,23 @@ Result<Simulated> simulate(const Run& run, const runtime::Choice& choice) {
   schedule::SimulatedRun result = schedule::simulate_plan(run.cell, small, *plan, given);
   for (const std::string& name : result.unwritten)
     result.faults.push_back(name + " is not written everywhere");
-  runtime::HostProblem data = run.data;
+  engine::HostProblem data = run.data;
   data.sizes = small.sizes;
   data.forward.inputs["x"] = given.begin()->second;
-  runtime::ReferenceResult exact;
+  engine::ReferenceResult exact;
   exact.forward.outputs["h"] = cut(run.exact.forward.outputs.at("h"));
   const auto check = check_output(run, small, data, result.written.at({schedule::Role::Output, h}), exact);
   if (!check) return check.error();
   return Simulated{small.sizes, *check, std::move(result.faults)};
 }
 
-std::string error_text(const tuner::TensorCheck& check) {
+std::string error_text(const engine::TensorCheck& check) {
   return fmt::format("{}, error {:.1e} (limit {:.1e})", check.passed ? "correct" : "WRONG", check.error,
                      check.limit);
 }
 
 void print_summary(const Run& run, const std::string& text, const json& tuned, const json& ran,
-                   const runtime::Choice& choice, double copy_bytes_per_s, const tuner::TensorCheck& check,
+                   const engine::Choice& choice, double copy_bytes_per_s, const engine::TensorCheck& check,
                    const Simulated& simulated) {
   const json& pass = tuned.at("passes").front();
   const bool measured = pass.at("measured").get<bool>();
@@ -224,7 +224,7 @@ void print_summary(const Run& run, const std::string& text, const json& tuned, c
   };
   fmt::print("\nminGRU over {} bytes of text\n", read);
   line("text", fmt::format("{} sequences, \"{} ...\"", sequences.size(), text.substr(0, text.find('\n'))));
-  line("shape", fmt::format("{} in bf16: {:.1f} million state updates", runtime::shape_text(sizes),
+  line("shape", fmt::format("{} in bf16: {:.1f} million state updates", engine::shape_text(sizes),
                             static_cast<double>(sizes.batch * sizes.time * sizes.heads * sizes.dim) * 1e-6));
   line("tuned for", fmt::format("{} ({}), {}", tuned.at("device").get<std::string>(), run.problem.arch,
                                 measured ? "by measurement" : "by the cost model: nothing here runs it"));
@@ -248,13 +248,13 @@ void print_summary(const Run& run, const std::string& text, const json& tuned, c
   for (const std::string& fault : simulated.faults) line("", fault);
 }
 
-Result<runtime::Choice> choice_of(const json& tuned) {
+Result<engine::Choice> choice_of(const json& tuned) {
   const json& pass = tuned.at("passes").front();
   if (pass.at("best").is_null()) return Error{ErrorKind::Input, "tuning found no kernel", ""};
   const json& best = pass.at("best");
-  const auto parameters = runtime::parameters_from_json(best.at("parameters").dump());
+  const auto parameters = engine::parameters_from_json(best.at("parameters").dump());
   if (!parameters) return Error{ErrorKind::Input, "the tuner's parameters cannot be read", ""};
-  runtime::Choice choice;
+  engine::Choice choice;
   choice.strategy = best.at("strategy").get<std::string>();
   choice.parameters = *parameters;
   choice.expected_ms = best.at(pass.at("measured").get<bool>() ? "median_ms" : "model_ms").get<double>();
@@ -277,7 +277,7 @@ Status run_check(const std::vector<std::string>& files) {
   if (!tuned) return tuned.error();
   const Result<json> ran = read_json(files[4]);
   if (!ran) return ran.error();
-  const Result<runtime::Choice> choice = choice_of(*tuned);
+  const Result<engine::Choice> choice = choice_of(*tuned);
   if (!choice) return choice.error();
   const Result<double> copy = copy_bandwidth(*tuned);
   if (!copy) return copy.error();

@@ -21,7 +21,7 @@ void need(api::Result<void> result) {
 
 namespace {
 
-// Numbers in [-1, 1), as tuner/data draws them (SplitMix64, compiler/support/split_mix.h). Written here
+// Numbers in [-1, 1), as engine/data draws them (SplitMix64, compiler/support/split_mix.h). Written here
 // again, because this program may use the C interface alone; the tests RunSets.AreTheNumbersOfTheRecords and
 // capi.benchmark hold both to the same numbers.
 class Random {

@@ -42,7 +42,7 @@ void need(api::Result<void> result);
 api::Plan make_plan(const api::Context& context, const Wanted& wanted, double* open_s = nullptr);
 
 // One set of a plan's tensors. In a forward pass it holds the very numbers that `rondo bench` draws for the
-// set of that number (tuner/measure/run_data.cpp): how often shoot iterates depends on them.
+// set of that number (engine/measure/run_data.cpp): how often shoot iterates depends on them.
 class Memory {
  public:
   Memory(const api::Plan& plan, const Wanted& wanted, int number, void* stream);

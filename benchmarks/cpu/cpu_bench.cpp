@@ -11,9 +11,9 @@
 
 #include "compiler/step/reference/executor.h"
 #include "compiler/target/target.h"
-#include "runtime/commands/load_cell.h"
-#include "tuner/measure/bench.h"
-#include "tuner/measure/ready_plan.h"
+#include "engine/plan/ready_plan.h"
+#include "engine/request/load_cell.h"
+#include "tuner/bench/bench.h"
 
 using namespace rondo;
 
@@ -44,9 +44,9 @@ int fail(const std::string& message) {
 }
 
 int bench(char** arguments) {
-  const auto file = runtime::load_cell_file(arguments[1]);
+  const auto file = engine::load_cell_file(arguments[1]);
   if (!file) return fail(file.error().message);
-  const auto cell = runtime::select_cell(*file, "");
+  const auto cell = engine::select_cell(*file, "");
   if (!cell) return fail(cell.error().message);
   schedule::Problem problem;
   problem.sizes = {std::atoll(arguments[2]), std::atoll(arguments[3]), std::atoll(arguments[4]),
@@ -61,12 +61,12 @@ int bench(char** arguments) {
   problem.math = schedule::default_math(problem.storage);
   problem.save_products = std::string(arguments[9]) == "products";
   const int runs = std::atoi(arguments[8]);
-  const auto machine = tuner::find_machine("cpu", nullptr);
+  const auto machine = engine::find_machine("cpu", nullptr);
   if (!machine) return fail(machine.error().message);
   problem.arch = machine->profile.arch();
-  std::optional<Result<tuner::ReadyPlan>> ready;
+  std::optional<Result<engine::ReadyPlan>> ready;
   const double ready_ms =
-      milliseconds([&] { ready.emplace(tuner::make_ready(*cell, problem, *machine, {}, {})); });
+      milliseconds([&] { ready.emplace(engine::make_ready(*cell, problem, *machine, {}, {})); });
   if (!*ready) return fail((*ready).error().message);
   const runtime::LoadedPlan& plan = *(*ready)->plan;
   executable::Bindings bindings;

@@ -1,7 +1,7 @@
 // Kernels without one of their parts compile, for timing beside the whole ones.
 #include <gtest/gtest.h>
 
-#include "runtime/plan/compile.h"
+#include "engine/plan/compile.h"
 #include "tests/backend/compiled.h"
 #include "tests/schedule/part_plans.h"
 #include "tests/support/turns.h"
@@ -15,16 +15,16 @@ TEST(AblateCompile, EachPartOfEachPlan) {
   if (!available) FAIL() << available.error().message << " (tools/setup installs it)";
   int turn = 0;
   for (const PartPlan& of : part_plans()) {
-    const std::string whole = backend.lower(runtime::kernels_of(of.plan), 90).text;
+    const std::string whole = backend.lower(engine::kernels_of(of.plan), 90).text;
     for (const kernel::Part part : of.parts) {
       SCOPED_TRACE(of.name + " without " + kernel::part_name(part));
       const KernelPlan rest = plan_without(of.plan, part);
-      const std::string source = backend.lower(runtime::kernels_of(rest), 90).text;
+      const std::string source = backend.lower(engine::kernels_of(rest), 90).text;
       EXPECT_NE(source, whole) << "a cubin of it would be found under the whole plan's key";
       if (!rondo::testing::has_turn(turn++, 4)) continue;
       EXPECT_NE(source.find("// without " + std::string(kernel::part_name(part)) + ": the results are wrong"),
                 std::string::npos);
-      const auto compiled = backend::compile_kernels(runtime::kernels_of(rest), "sm_90", "parts.cu");
+      const auto compiled = backend::compile_kernels(engine::kernels_of(rest), "sm_90", "parts.cu");
       ASSERT_TRUE(compiled.ok()) << compiled.error().message;
       for (const executable::KernelResources& used : compiled->image.resources)
         EXPECT_EQ(used.stack_bytes, 0) << used.name;

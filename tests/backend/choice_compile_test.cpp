@@ -3,9 +3,9 @@
 
 #include "compiler/step/forms.h"
 #include "compiler/support/text_file.h"
-#include "runtime/choice/candidates.h"
-#include "runtime/plan/compile.h"
-#include "tests/runtime/plan/cells.h"
+#include "engine/choice/candidates.h"
+#include "engine/plan/compile.h"
+#include "tests/engine/plan/cells.h"
 #include "tests/support/turns.h"
 
 namespace rondo::runtime {
@@ -14,12 +14,12 @@ namespace {
 void expect_no_spill(const step::Cell& of, const schedule::Problem& problem) {
   const auto cell = std::make_shared<const step::Cell>(of);
   const target::Profile& profile = target::board();
-  const auto chosen = best_candidate(*cell, problem, profile);
+  const auto chosen = engine::best_candidate(*cell, problem, profile);
   ASSERT_TRUE(chosen.ok()) << chosen.error().message;
   EXPECT_FALSE(chosen->estimate.may_spill) << cell->name;
   auto plan = schedule::find_strategy(chosen->strategy)->build(*cell, problem, chosen->parameters, profile);
   ASSERT_TRUE(plan.ok()) << plan.error().message;
-  const auto compiled = compile_plan(cell, problem, std::move(plan).value());
+  const auto compiled = engine::compile_plan(cell, problem, std::move(plan).value());
   ASSERT_TRUE(compiled.ok()) << compiled.error().message << " (tools/setup installs NVRTC)";
   EXPECT_FALSE(compiled->spills()) << cell->name << " " << schedule::print(chosen->parameters);
 }
@@ -81,7 +81,7 @@ TEST(ChoicesWithoutTuning, OfFormsAndMasksDoNotSpill) {
         schedule::Problem problem = rondo::testing::problem_of(pass, 64, storage);
         problem.sizes = {1, 65536, 1, 64};
         if (pass == schedule::Pass::ForwardSave && plain.name == "masked") {
-          const auto chosen = best_candidate(plain, problem, target::board());
+          const auto chosen = engine::best_candidate(plain, problem, target::board());
           ASSERT_TRUE(chosen.ok());
           EXPECT_EQ(chosen->strategy, "shoot");
         }

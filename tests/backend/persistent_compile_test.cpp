@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "compiler/schedule/strategies.h"
-#include "runtime/commands/emit_stages.h"
-#include "runtime/plan/compile.h"
+#include "engine/commands/emit_stages.h"
+#include "engine/plan/compile.h"
 #include "tests/backend/compiled.h"
 #include "tests/schedule/cell_files.h"
 #include "tests/schedule/over_head_cells.h"
@@ -43,12 +43,12 @@ class PersistentCompile : public ::testing::TestWithParam<const char*> {
     problem.pass = pass;
     problem.arch = GetParam();
     SCOPED_TRACE(cell.name + " " + pass_name(pass) + " " + kernel::math_name(math) + " " + print(form));
-    const auto choice = runtime::choose_with(cell, problem, profile_, {"persistent", form});
+    const auto choice = engine::choose_with(cell, problem, profile_, {"persistent", form});
     ASSERT_TRUE(choice.ok()) << choice.error().message;
     SCOPED_TRACE(print(choice->parameters));
     const KernelPlan plan =
         find_strategy("persistent")->build(cell, problem, choice->parameters, profile_).value();
-    const auto compiled = backend::compile_kernels(runtime::kernels_of(plan), GetParam(), "persistent.cu");
+    const auto compiled = backend::compile_kernels(engine::kernels_of(plan), GetParam(), "persistent.cu");
     ASSERT_TRUE(compiled.ok()) << compiled.error().message;
     EXPECT_EQ(compiled->image.resources.size(), plan.launches.size());
     for (const executable::KernelResources& used : compiled->image.resources) {

@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "compiler/schedule/strategies.h"
-#include "runtime/commands/emit_stages.h"
-#include "runtime/plan/compile.h"
+#include "engine/commands/emit_stages.h"
+#include "engine/plan/compile.h"
 #include "tests/backend/compiled.h"
 #include "tests/backend/cuda/kernels.h"
 #include "tests/schedule/part_plans.h"
@@ -39,9 +39,9 @@ TEST(Target, FeaturesSayWhatTheTextNeeds) {
   for (const cuda::testing::Sample& sample : cuda::testing::samples())
     expect_features_match({&sample.kernel}, with, without);
   for (const schedule::PartPlan& of : schedule::part_plans()) {
-    expect_features_match(runtime::kernels_of(of.plan), with, without);
+    expect_features_match(engine::kernels_of(of.plan), with, without);
     for (const kernel::Part part : of.parts)
-      expect_features_match(runtime::kernels_of(schedule::plan_without(of.plan, part)), with, without);
+      expect_features_match(engine::kernels_of(schedule::plan_without(of.plan, part)), with, without);
   }
   const target::Profile& board = target::board();
   for (const char* name : {"lstm", "gru"})
@@ -51,9 +51,9 @@ TEST(Target, FeaturesSayWhatTheTextNeeds) {
         problem.sizes = {16, 512, 1, dim};
         problem.pass = pass;
         const step::Cell cell = schedule::cell_named(name);
-        const auto choice = runtime::choose(cell, problem, board);
+        const auto choice = engine::choose(cell, problem, board);
         ASSERT_TRUE(choice.ok()) << choice.error().message;
-        const auto plan = runtime::build_choice(cell, problem, board, *choice);
+        const auto plan = engine::build_choice(cell, problem, board, *choice);
         ASSERT_TRUE(plan.ok()) << plan.error().message;
         for (const schedule::Launch& launch : plan->launches)
           expect_features_match({&launch.kernel}, with, without);

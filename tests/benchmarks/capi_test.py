@@ -99,7 +99,7 @@ class Capi(unittest.TestCase):
                             "--samples", "1", RONDO_FAKE_L2="1024")
         told = json.loads(done.stdout)
         self.assertEqual((told["strategy"], told["sets"]), ("shoot", 8))
-        # RunSets.AreTheNumbersOfTheRecords (tests/tuner/measure/run_data_test.cpp) has them too.
+        # RunSets.AreTheNumbersOfTheRecords (tests/engine/measure/run_data_test.cpp) has them too.
         for name, values in {"x": [0.1328125, 0.4921875, 0.94140625], "a": [0.42544505, 0.0801572427, -0.349145681],
                              "h_first": [0.112149797, -0.369487852, -0.373865008]}.items():
             self.assertEqual(told["last_set"][name], values)

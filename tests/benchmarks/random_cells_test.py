@@ -1,4 +1,4 @@
-"""benchmarks/random_cells.py with a program that stands in for test_tuner, and its table."""
+"""benchmarks/random_cells.py with a program that stands in for test_engine, and its table."""
 import json
 import pathlib
 import subprocess
@@ -11,7 +11,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "benchmarks"))
 import report_checks  # noqa: E402 (lies beside the scripts)
 
-TEST_TUNER = r'''
+TEST_ENGINE = r'''
 import os, sys
 if os.environ.get("ENDS"):
     sys.exit(3)
@@ -30,7 +30,7 @@ sys.exit(wrong)
 class RandomCells(unittest.TestCase):
     def setUp(self):
         self.folder = stand_in.folder_of(self, "")
-        self.program = stand_in.program(self.folder, "test_tuner", TEST_TUNER)
+        self.program = stand_in.program(self.folder, "test_engine", TEST_ENGINE)
         self.record = self.folder / "random-cells.json"
 
     def run_script(self, *words, **variables):

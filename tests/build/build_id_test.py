@@ -10,9 +10,9 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 CMAKE = sys.argv.pop(1) if len(sys.argv) > 1 and not sys.argv[1].startswith("-") else shutil.which("cmake")
-FOLDERS = "compiler,runtime/plan"
+FOLDERS = "compiler,engine/plan"
 FILES = {"compiler/a.cpp": "int a;\n", "compiler/kernel/ir/b.h": "int b;\n", "compiler/prelude/c.cuh": "int c;\n",
-         "runtime/plan/d.cpp": "int d;\n"}
+         "engine/plan/d.cpp": "int d;\n"}
 
 
 def make_tree(root, files):
@@ -51,7 +51,7 @@ class BuildId(unittest.TestCase):
 
     def test_names_count(self):
         renamed = {p.replace("a.cpp", "z.cpp"): t for p, t in FILES.items()}
-        swapped = FILES | {"compiler/a.cpp": FILES["runtime/plan/d.cpp"], "runtime/plan/d.cpp": FILES["compiler/a.cpp"]}
+        swapped = FILES | {"compiler/a.cpp": FILES["engine/plan/d.cpp"], "engine/plan/d.cpp": FILES["compiler/a.cpp"]}
         added = FILES | {"compiler/e.cpp": ""}
         self.assertEqual(len({self.id_of(files) for files in (FILES, renamed, swapped, added)}), 4)
 

@@ -6,11 +6,11 @@
 #include "compiler/kernel/simulator/simulate.h"
 #include "compiler/schedule/plan/lower_plan.h"
 #include "compiler/target/profile.h"
-#include "runtime/capi/jit/choose.h"
+#include "engine/commands/emit_stages.h"
+#include "engine/request/load_cell.h"
 #include "runtime/capi/launch/plan.h"
 #include "runtime/capi/launch/status.h"
-#include "runtime/commands/emit_stages.h"
-#include "runtime/commands/load_cell.h"
+#include "tools/librondo/choose.h"
 
 namespace {
 
@@ -150,17 +150,17 @@ class SimulatedWork final : public capi::Work {
 Result<std::unique_ptr<capi::PlanObject>> simulated(const std::shared_ptr<const capi::Device>& device,
                                                     const std::string& name, const rondo_problem& given,
                                                     const std::string& strategy) {
-  const auto file = runtime::load_cell_file(name);
+  const auto file = engine::load_cell_file(name);
   if (!file) return file.error();
-  const auto cell = runtime::select_cell(*file, "");
+  const auto cell = engine::select_cell(*file, "");
   if (!cell) return cell.error();
   const auto problem = capi::problem_of(*cell, given, "sm_90");
   if (!problem) return problem.error();
   const auto profile = target::find_profile("h100");
   if (!profile) return profile.error();
-  const auto choice = runtime::choose_with(*cell, *problem, *profile, {strategy, {}});
+  const auto choice = engine::choose_with(*cell, *problem, *profile, {strategy, {}});
   if (!choice) return choice.error();
-  auto plan = runtime::build_choice(*cell, *problem, *profile, *choice);
+  auto plan = engine::build_choice(*cell, *problem, *profile, *choice);
   if (!plan) return plan.error();
   auto executable = schedule::lower_plan(*cell, *problem, *plan);
   if (!executable) return executable.error();

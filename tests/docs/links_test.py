@@ -78,7 +78,7 @@ def broken_links(root):
 
 def files_in_comments(root):
     """Sources that a comment of the product names and that are not there. A name may leave out leading folders."""
-    folders = [root / name for name in ("compiler", "runtime", "tuner", "tuning_db", "tools", "docs", "cells", "tests", "cmake")]
+    folders = [root / name for name in ("compiler", "runtime", "engine", "tuner", "tuning_db", "tools", "docs", "cells", "tests", "cmake")]
     there = [f"/{path.relative_to(root).as_posix()}" for folder in folders for path in folder.rglob("*.*")]
     found = []
     for source in (path for folder in folders[:5] for path in sorted(folder.rglob("*.*")) if path.suffix in (".h", ".cpp")):

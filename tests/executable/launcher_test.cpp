@@ -8,8 +8,8 @@
 #include "compiler/schedule/plan/signature.h"
 #include "compiler/schedule/plan/tensor_layout.h"
 #include "compiler/schedule/strategies.h"
+#include "tests/engine/plan/cells.h"
 #include "tests/executable/recorder.h"
-#include "tests/runtime/plan/cells.h"
 #include "tests/schedule/point_plan.h"
 
 namespace rondo::executable {

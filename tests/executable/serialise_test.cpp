@@ -11,7 +11,7 @@
 #include "compiler/schedule/plan/simulate_plan.h"
 #include "compiler/schedule/plan/tensor_layout.h"
 #include "compiler/support/hash.h"
-#include "tests/runtime/plan/cells.h"
+#include "tests/engine/plan/cells.h"
 #include "tests/schedule/point_plan.h"
 
 namespace rondo::executable {

@@ -6,8 +6,8 @@
 #include "compiler/executable/launcher.h"
 #include "compiler/schedule/strategies.h"
 #include "compiler/step/forms.h"
+#include "tests/engine/plan/cells.h"
 #include "tests/executable/recorder.h"
-#include "tests/runtime/plan/cells.h"
 #include "tests/schedule/point_plan.h"
 
 namespace rondo::executable {

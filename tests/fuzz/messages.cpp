@@ -3,10 +3,10 @@
 #include "compiler/executable/launcher.h"
 #include "compiler/executable/print.h"
 #include "compiler/executable/serialise.h"
+#include "engine/worker/compile_message.h"
+#include "engine/worker/frame.h"
 #include "runtime/package/package.h"
 #include "runtime/package/writer/self_test.h"
-#include "runtime/worker/compile_message.h"
-#include "runtime/worker/frame.h"
 #include "tests/fuzz/passes.h"
 #include "tests/fuzz/samples.h"
 #include "tests/fuzz/target.h"
@@ -72,21 +72,21 @@ void read_trial_reply(std::string_view bytes) {
 }
 
 void read_compile_request(std::string_view bytes) {
-  const auto request = runtime::decode_request(bytes);
-  if (request) require(runtime::encode_request(*request) == bytes, "what was read is written");
+  const auto request = engine::decode_request(bytes);
+  if (request) require(engine::encode_request(*request) == bytes, "what was read is written");
 }
 
 void read_compile_answer(std::string_view bytes) {
-  const auto answer = runtime::decode_answer(bytes);
-  if (answer) require(runtime::encode_answer(*answer) == bytes, "what was read is written");
+  const auto answer = engine::decode_answer(bytes);
+  if (answer) require(engine::encode_answer(*answer) == bytes, "what was read is written");
 }
 
 void read_frames(std::string_view bytes) {
   std::string stream(bytes);
   bool broken = false;
-  while (const std::optional<std::string> message = runtime::take_frame(stream, broken))
-    if (const auto call = runtime::decode_call(*message))
-      require(runtime::encode_call(*call) == *message, "what was read is written");
+  while (const std::optional<std::string> message = engine::take_frame(stream, broken))
+    if (const auto call = engine::decode_call(*message))
+      require(engine::encode_call(*call) == *message, "what was read is written");
 }
 
 void read_package(std::string_view bytes) {

@@ -4,10 +4,10 @@
 #include "compiler/frontend/frontend.h"
 #include "compiler/support/bytes.h"
 #include "compiler/support/hash.h"
+#include "engine/worker/compile_message.h"
+#include "engine/worker/frame.h"
 #include "runtime/package/package.h"
 #include "runtime/package/writer/writer.h"
-#include "runtime/worker/compile_message.h"
-#include "runtime/worker/frame.h"
 #include "tuner/trial/message.h"
 
 namespace rondo::fuzz {
@@ -108,7 +108,7 @@ std::vector<std::string> samples() {
   using What = tuner::TrialRequest::What;
   const std::string code = executable::to_bytes(sample_executable());
   const std::string compile =
-      runtime::encode_request({"nvrtc", "text", "name", {90, true}, {"-a", "--b=c d"}});
+      engine::encode_request({"nvrtc", "text", "name", {90, true}, {"-a", "--b=c d"}});
   const std::string sample_package_bytes = sample_package();
   backend::Compiled compiled;
   compiled.image = sample_executable().images.front();
@@ -119,9 +119,9 @@ std::vector<std::string> samples() {
           as_text(3, tuner::encode_reply({true, tuner::TrialAnswer{{1, 2}, {false, "h", 3.5, "s"}}})),
           as_text(3, tuner::encode_reply({false, Error{ErrorKind::Wrong, "m", "h"}})),
           as_text(4, compile),
-          as_text(5, runtime::encode_answer(compiled)),
-          as_text(5, runtime::encode_answer(Error{ErrorKind::Missing, "m", "h"})),
-          as_text(6, runtime::frame(runtime::encode_call({123, compile})) + runtime::frame("rest")),
+          as_text(5, engine::encode_answer(compiled)),
+          as_text(5, engine::encode_answer(Error{ErrorKind::Missing, "m", "h"})),
+          as_text(6, engine::frame(engine::encode_call({123, compile})) + engine::frame("rest")),
           as_text(7, sample_package_bytes),
           as_text(8, package::index_to_bytes(
                          package::Package::from_memory(sample_package_bytes, "sample").value().index())),

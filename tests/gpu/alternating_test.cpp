@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <tuple>
 
-#include "runtime/commands/emit_stages.h"
+#include "engine/check/verify.h"
+#include "engine/commands/emit_stages.h"
 #include "runtime/cuda/driver_graph.h"
 #include "tests/gpu/gpu.h"
-#include "tuner/check/verify.h"
 
 namespace rondo::tuner {
 namespace {
@@ -23,15 +23,15 @@ TEST_P(LargeHead, LstmOf2048AgreesWithTheReference) {
   const step::Cell cell = library_cell("lstm");
   const step::Sizes sizes{9, 4, 1, 2048};
   const schedule::Problem p = problem(pass, sizes, storage);
-  const auto choice = runtime::choose_with(cell, p, gpu_->profile, {"alternating", {}});
+  const auto choice = engine::choose_with(cell, p, gpu_->profile, {"alternating", {}});
   ASSERT_TRUE(choice.ok()) << choice.error().message;
   const auto plan = load(cell, p, choice->strategy, choice->parameters);
   ASSERT_NE(plan, nullptr);
-  const auto verifier = Verifier::make(cell, p, {{sizes, {}, true}}, 29);
+  const auto verifier = engine::Verifier::make(cell, p, {{sizes, {}, true}}, 29);
   ASSERT_TRUE(verifier.ok()) << verifier.error().message;
   const auto result = verifier->check(*gpu_->device, lent(*plan));
   ASSERT_TRUE(result.ok()) << result.error().message;
-  for (const TensorCheck& check : result->checks) EXPECT_TRUE(check.passed) << check.text();
+  for (const engine::TensorCheck& check : result->checks) EXPECT_TRUE(check.passed) << check.text();
   const Status repeatable = verifier->check_repeatable(*gpu_->device, lent(*plan), 10);
   EXPECT_TRUE(repeatable.ok()) << repeatable.error().message;
 }
@@ -50,7 +50,7 @@ TEST_F(StepLaunches, AllWaysToLaunchGiveTheSameBits) {
   const step::Cell cell = library_cell("mgu");
   const schedule::Problem p = problem(Pass::Forward, {5, 23, 2, 72}, Storage::F32);
   const auto candidates =
-      runtime::ranked_candidates(cell, p, gpu_->profile, runtime::kFullAlignment, "alternating");
+      engine::ranked_candidates(cell, p, gpu_->profile, engine::kFullAlignment, "alternating");
   ASSERT_TRUE(candidates.ok()) << candidates.error().message;
   const auto plan = load(cell, p, "alternating", candidates->front().parameters);
   ASSERT_NE(plan, nullptr);
@@ -59,9 +59,9 @@ TEST_F(StepLaunches, AllWaysToLaunchGiveTheSameBits) {
   ASSERT_TRUE(workspace.ok());
   runtime::Bindings bindings;
   bindings.set_workspace(workspace->address());
-  std::vector<runtime::DeviceTensor> tensors;
+  std::vector<engine::DeviceTensor> tensors;
   ASSERT_NO_FATAL_FAILURE(bind_required(*plan, cell, p, 0.1, bindings, tensors));
-  const auto output = std::find_if(tensors.begin(), tensors.end(), [](const runtime::DeviceTensor& tensor) {
+  const auto output = std::find_if(tensors.begin(), tensors.end(), [](const engine::DeviceTensor& tensor) {
     return tensor.ref().role == schedule::Role::Output;
   });
   ASSERT_NE(output, tensors.end());

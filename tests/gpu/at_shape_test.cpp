@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
+#include "engine/check/device_shape.h"
+#include "engine/trust/trusted_plan.h"
 #include "tests/gpu/gpu.h"
-#include "tuner/check/device_shape.h"
-#include "tuner/trust/trusted_plan.h"
 
 namespace rondo::tuner {
 namespace {
@@ -20,35 +20,36 @@ constexpr step::Sizes kSizes{9, 700, 1, 128};
 class AtShapeOnGpu : public rondo::testing::GpuTest {
  protected:
   // The model's best of a strategy that does not spill.
-  runtime::Candidate best_of(const step::Cell& cell, const Problem& p, const std::string& strategy) const {
-    const auto ranked = runtime::ranked_candidates(cell, p, gpu_->profile, runtime::kFullAlignment, strategy);
+  engine::Candidate best_of(const step::Cell& cell, const Problem& p, const std::string& strategy) const {
+    const auto ranked = engine::ranked_candidates(cell, p, gpu_->profile, engine::kFullAlignment, strategy);
     for (std::size_t i = 0; i < std::min<std::size_t>(kTries, ranked->size()); ++i)
       if (!spills(cell, p, (*ranked)[i], gpu_->profile)) return (*ranked)[i];
     return ranked->front();
   }
   // Compares a kernel of `made_of`, which has the tensors of `cell`, as if it were the cell's own.
-  Result<Verification> checked(const step::Cell& cell, const Problem& p, const runtime::Candidate& candidate,
-                               const step::Cell& made_of) const {
+  Result<engine::Verification> checked(const step::Cell& cell, const Problem& p,
+                                       const engine::Candidate& candidate, const step::Cell& made_of) const {
     const auto kernel = load(made_of, p, candidate.strategy, candidate.parameters, true);
     if (kernel == nullptr) return Error{ErrorKind::Internal, "no kernel", ""};
-    auto plain = plain_plans(cell, p, gpu_->profile, candidate.strategy, candidate.parameters);
+    auto plain = engine::plain_plans(cell, p, gpu_->profile, candidate.strategy, candidate.parameters);
     if (!plain) return plain.error();
-    const auto code = compile_plain(std::move(plain).value(), gpu_->code ? &*gpu_->code : nullptr);
+    const auto code = engine::compile_plain(std::move(plain).value(), gpu_->code ? &*gpu_->code : nullptr);
     if (!code) return code.error();
-    return verify_at_shape(cell, p, *gpu_->device, lent(*kernel), *code, 11);
+    return engine::verify_at_shape(cell, p, *gpu_->device, lent(*kernel), *code, 11);
   }
   void expect_right(const std::string& name, Pass pass, Storage storage, const step::Sizes& sizes) const {
     const step::Cell cell = library_cell(name);
     const Problem p = problem(pass, sizes, storage);
     for (const schedule::Strategy* strategy : schedule::strategies()) {
       if (!strategy->legal(cell, p).legal) continue;
-      const runtime::Candidate candidate = best_of(cell, p, strategy->name());
+      const engine::Candidate candidate = best_of(cell, p, strategy->name());
       const std::string what = name + " " + strategy->name() + " " + schedule::pass_name(pass) + " " +
                                kernel::storage_name(storage) + " " + schedule::print(candidate.parameters);
       const auto found = checked(cell, p, candidate, cell);
       ASSERT_TRUE(found.ok()) << what << ": " << found.error().message;
       EXPECT_TRUE(found->passed) << what << ": " << found->summary();
-      for (const TensorCheck& check : found->checks) EXPECT_FALSE(check.ill_conditioned) << check.text();
+      for (const engine::TensorCheck& check : found->checks)
+        EXPECT_FALSE(check.ill_conditioned) << check.text();
       ASSERT_EQ(found->covered.size(), 1u) << what;
       EXPECT_EQ(found->covered[0].rfind(fmt::format("B={},T={}: every element", sizes.batch, sizes.time), 0),
                 0u)
@@ -104,19 +105,19 @@ TEST_F(AtShapeOnGpu, AKernelOfAnotherCellIsWrong) {
 TEST_F(AtShapeOnGpu, AMissingBatchTileIsFound) {
   const step::Cell cell = library_cell("mgu");
   const Problem p = problem(Pass::Forward, kSizes, Storage::BF16);
-  const runtime::Candidate candidate = best_of(cell, p, "persistent");
+  const engine::Candidate candidate = best_of(cell, p, "persistent");
   schedule::KernelPlan plan =
       schedule::find_strategy("persistent")->build(cell, p, candidate.parameters, gpu_->profile).value();
   for (schedule::Launch& launch : plan.launches)
     launch.batch_tile = std::max<std::int64_t>(launch.batch_tile, 9);
-  const auto compiled = runtime::compile_plan(std::make_shared<step::Cell>(cell), p, std::move(plan));
+  const auto compiled = engine::compile_plan(std::make_shared<step::Cell>(cell), p, std::move(plan));
   ASSERT_TRUE(compiled.ok()) << compiled.error().message;
   const auto kernel = runtime::DevicePlan::load(compiled->executable, gpu_->context);
   ASSERT_TRUE(kernel.ok()) << kernel.error().message;
-  const auto code = compile_plain(
-      plain_plans(cell, p, gpu_->profile, candidate.strategy, candidate.parameters).value(), nullptr);
+  const auto code = engine::compile_plain(
+      engine::plain_plans(cell, p, gpu_->profile, candidate.strategy, candidate.parameters).value(), nullptr);
   ASSERT_TRUE(code.ok()) << code.error().message;
-  const auto found = verify_at_shape(cell, p, *gpu_->device, lent(*kernel), *code, 11);
+  const auto found = engine::verify_at_shape(cell, p, *gpu_->device, lent(*kernel), *code, 11);
   ASSERT_TRUE(found.ok()) << found.error().message;
   EXPECT_FALSE(found->passed) << found->summary();
 }
@@ -135,11 +136,11 @@ TEST_F(AtShapeOnGpu, WhatTakesTooLongIsCut) {
 TEST_F(AtShapeOnGpu, AVerifiedPlanIsComparedThereToo) {
   const step::Cell cell = library_cell("mingru");
   const Problem p = problem(Pass::Forward, kSizes, Storage::BF16);
-  const Machine machine = find_machine("auto", nullptr).value();
+  const engine::Machine machine = engine::find_machine("auto", nullptr).value();
   for (const bool at_shape : {true, false}) {
-    TrustOptions options;
+    engine::TrustOptions options;
     options.at_shape = at_shape;
-    const auto found = verified_plan(cell, p, machine, {}, 3, options);
+    const auto found = engine::verified_plan(cell, p, machine, {}, 3, options);
     ASSERT_TRUE(found.ok()) << found.error().message;
     EXPECT_TRUE(found->verification.passed) << found->verification.summary();
     const std::vector<std::string>& covered = found->verification.covered;

@@ -5,18 +5,18 @@
 #include <tuple>
 
 #include "compiler/step/clip.h"
+#include "engine/check/verify.h"
+#include "tests/engine/choice/team_variants.h"
 #include "tests/gpu/gpu.h"
-#include "tests/runtime/choice/team_variants.h"
-#include "tuner/check/verify.h"
 
 namespace rondo::tuner {
 namespace {
 
+using engine::TensorLayout;
 using kernel::Storage;
 using rondo::testing::library_cell;
 using rondo::testing::Variant;
 using rondo::testing::VariantCandidates;
-using runtime::TensorLayout;
 using schedule::Pass;
 
 class DenseCell : public rondo::testing::GpuTest,
@@ -42,11 +42,11 @@ class DenseCell : public rondo::testing::GpuTest,
   // The model's best of them, with products split among `splits` warps or more. Nothing, and no failure,
   // where products cannot be split.
   std::unique_ptr<runtime::DevicePlan> plan_for(const step::Cell& cell, const schedule::Problem& p,
-                                                const std::vector<runtime::Candidate>& candidates,
+                                                const std::vector<engine::Candidate>& candidates,
                                                 int splits) const {
     int tries = 0;
-    const runtime::Candidate* first = nullptr;
-    for (const runtime::Candidate& candidate : candidates) {
+    const engine::Candidate* first = nullptr;
+    for (const engine::Candidate& candidate : candidates) {
       if (splits > 1 && candidate.parameters.at("split_k") < splits) continue;
       if (first == nullptr) first = &candidate;
       // As the tuner does: what spills is passed over.
@@ -60,7 +60,7 @@ class DenseCell : public rondo::testing::GpuTest,
     return nullptr;
   }
 
-  void verify(std::vector<VerifyCase> cases, int repeats = 3, const step::Clip& clip = {},
+  void verify(std::vector<engine::VerifyCase> cases, int repeats = 3, const step::Clip& clip = {},
               bool save_products = false, std::optional<kernel::Math> math = {}, int splits = 1) {
     const step::Cell cell = step::clipped(library_cell(std::get<0>(GetParam())), clip).value();
     schedule::Problem p = problem(std::get<2>(GetParam()), cases.back().sizes, std::get<1>(GetParam()));
@@ -69,16 +69,16 @@ class DenseCell : public rondo::testing::GpuTest,
     const VariantCandidates found = candidates(cell, p);
     if (found.list.empty()) return;
     p.sizes.dim = found.dim;
-    for (VerifyCase& shape : cases) shape.sizes.dim = found.dim;
+    for (engine::VerifyCase& shape : cases) shape.sizes.dim = found.dim;
     const auto plan = plan_for(cell, p, found.list, splits);
     if (plan == nullptr && splits > 1) GTEST_SKIP() << "products of this size are not split in this variant";
     if (plan == nullptr) return;
     const auto made = rondo::testing::verifier_of(cell, p, cases, 23);
     ASSERT_TRUE(made.ok()) << made.error().message;
-    const Verifier* const verifier = *made;
+    const engine::Verifier* const verifier = *made;
     const auto result = verifier->check(*gpu_->device, lent(*plan));
     ASSERT_TRUE(result.ok()) << result.error().message;
-    for (const TensorCheck& check : result->checks)
+    for (const engine::TensorCheck& check : result->checks)
       EXPECT_TRUE(check.passed) << cell.name << " D=" << found.dim << ": " << check.text();
     const Status repeatable = verifier->check_repeatable(*gpu_->device, lent(*plan), repeats);
     EXPECT_TRUE(repeatable.ok()) << repeatable.error().message;
@@ -88,8 +88,8 @@ class DenseCell : public rondo::testing::GpuTest,
 // Batch and channels that leave tails, gaps between rows, one step.
 TEST_P(DenseCell, Tails) {
   verify({{{1, 1, 2, 72}, {}, true},
-          {{5, 2, 2, 72}, {TensorLayout::Order::TimeMajor, 8}, false},
-          {{17, 41, 2, 72}, {TensorLayout::Order::BatchMajor, 8}, true}});
+          {{5, 2, 2, 72}, {engine::TensorLayout::Order::TimeMajor, 8}, false},
+          {{17, 41, 2, 72}, {engine::TensorLayout::Order::BatchMajor, 8}, true}});
 }
 TEST_P(DenseCell, OddChannels) { verify({{{3, 19, 1, 33}, {}, true}}); }
 // Small heads are not split by choice: warps that only multiply beside those that compute.
@@ -110,8 +110,8 @@ TEST_P(DenseCell, RepeatsBitByBit) {
 // The forward pass stores the products of every step, the backward pass reads them.
 class SavedProducts : public DenseCell {};
 TEST_P(SavedProducts, Tails) {
-  verify({{{5, 2, 2, 72}, {TensorLayout::Order::TimeMajor, 8}, false},
-          {{17, 41, 2, 72}, {TensorLayout::Order::BatchMajor, 8}, true}},
+  verify({{{5, 2, 2, 72}, {engine::TensorLayout::Order::TimeMajor, 8}, false},
+          {{17, 41, 2, 72}, {engine::TensorLayout::Order::BatchMajor, 8}, true}},
          20, {}, true);
 }
 
@@ -119,14 +119,14 @@ TEST_P(SavedProducts, Tails) {
 // whole. The sanitizers run this, so no blocks wait for each other: racecheck makes them so slow that they
 // give up.
 class Warpgroups : public DenseCell {};
-TEST_P(Warpgroups, Tails) { verify({{{2, 70, 1, 136}, {TensorLayout::Order::BatchMajor, 8}, true}}); }
+TEST_P(Warpgroups, Tails) { verify({{{2, 70, 1, 136}, {engine::TensorLayout::Order::BatchMajor, 8}, true}}); }
 TEST_P(Warpgroups, WholeTiles) { verify({{{1, 128, 1, 256}, {}, false}}); }
 
 // Products in tf32, against a loop that rounds their operands as well.
 class Tf32Products : public DenseCell {};
 TEST_P(Tf32Products, Tails) {
-  verify({{{5, 2, 2, 72}, {TensorLayout::Order::TimeMajor, 8}, false},
-          {{17, 41, 2, 72}, {TensorLayout::Order::BatchMajor, 8}, true}},
+  verify({{{5, 2, 2, 72}, {engine::TensorLayout::Order::TimeMajor, 8}, false},
+          {{17, 41, 2, 72}, {engine::TensorLayout::Order::BatchMajor, 8}, true}},
          20, {}, false, kernel::Math::Tf32);
 }
 TEST_P(Tf32Products, OddChannels) { verify({{{3, 19, 1, 33}, {}, true}}, 3, {}, false, kernel::Math::Tf32); }

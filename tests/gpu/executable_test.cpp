@@ -1,8 +1,8 @@
 // An executable that was written and read back runs on the GPU with equal bits: with one launch, with
 // several, and with launches for each step.
 #include "compiler/executable/serialise.h"
+#include "engine/measure/measure.h"
 #include "tests/gpu/gpu.h"
-#include "tuner/measure/measure.h"
 
 namespace rondo::tuner {
 namespace {
@@ -27,11 +27,11 @@ class ExecutableOnGpu : public rondo::testing::GpuTest {
         static_cast<std::size_t>(plan.workspace_bytes(p.sizes.batch, p.sizes.time)));
     runtime::Bindings bindings;
     if (workspace) bindings.set_workspace(workspace->address());
-    std::vector<runtime::DeviceTensor> tensors;
+    std::vector<engine::DeviceTensor> tensors;
     bind_required(plan, cell, p, 0.25, bindings, tensors);
     const Status status = plan.launch(gpu_->stream, bindings, p.sizes.batch, p.sizes.time);
     EXPECT_TRUE(status.ok()) << status.error().message;
-    for (const runtime::DeviceTensor& tensor : tensors) {
+    for (const engine::DeviceTensor& tensor : tensors) {
       const auto bytes = tensor.download_bytes();
       EXPECT_TRUE(bytes.ok());
       if (bytes) written[tensor.name()] = *bytes;
@@ -43,11 +43,11 @@ class ExecutableOnGpu : public rondo::testing::GpuTest {
   void expect_equal_bits(const char* name, Pass pass, const char* strategy) const {
     const step::Cell cell = library_cell(name);
     const schedule::Problem p = problem(pass, {3, 67, 1, 128}, kernel::Storage::BF16);
-    const auto choice = runtime::choose_with(cell, p, gpu_->profile, {strategy, {}});
+    const auto choice = engine::choose_with(cell, p, gpu_->profile, {strategy, {}});
     ASSERT_TRUE(choice.ok()) << choice.error().message;
-    const auto plan = runtime::build_choice(cell, p, gpu_->profile, *choice);
+    const auto plan = engine::build_choice(cell, p, gpu_->profile, *choice);
     ASSERT_TRUE(plan.ok());
-    const auto compiled = runtime::compile_plan(std::make_shared<step::Cell>(cell), p, *plan);
+    const auto compiled = engine::compile_plan(std::make_shared<step::Cell>(cell), p, *plan);
     ASSERT_TRUE(compiled.ok()) << compiled.error().message;
     const auto read = executable::from_bytes(executable::to_bytes(compiled->executable), "a test");
     ASSERT_TRUE(read.ok()) << read.error().message;

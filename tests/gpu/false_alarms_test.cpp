@@ -2,9 +2,9 @@
 // so that shards share them out.
 #include <algorithm>
 
+#include "engine/check/verify.h"
 #include "tests/gpu/gpu.h"
 #include "tests/step/random_cell.h"
-#include "tuner/check/verify.h"
 
 namespace rondo::tuner {
 namespace {
@@ -22,11 +22,11 @@ class FalseAlarms : public rondo::testing::GpuTest {
   // Over seeds, each with data of its own.
   void verify(const step::Cell& cell, const schedule::Problem& p, const runtime::DevicePlan& plan,
               std::uint64_t seeds) {
-    VerifyCase shape;
+    engine::VerifyCase shape;
     shape.sizes = p.sizes;
     shape.layout.gap = 16 / kernel::storage_bytes(p.storage);
     for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
-      const auto verifier = Verifier::make(cell, p, {shape}, 1000 * seed);
+      const auto verifier = engine::Verifier::make(cell, p, {shape}, 1000 * seed);
       if (!verifier) {  // the cell leaves the numbers on these data: nothing is compared
         ++not_finite_;
         continue;
@@ -35,9 +35,9 @@ class FalseAlarms : public rondo::testing::GpuTest {
       ASSERT_TRUE(result.ok()) << result.error().message;
       const bool says_something =
           std::any_of(result->checks.begin(), result->checks.end(),
-                      [](const TensorCheck& check) { return !check.ill_conditioned; });
+                      [](const engine::TensorCheck& check) { return !check.ill_conditioned; });
       ++(says_something ? compared_ : ill_conditioned_);
-      for (const TensorCheck& check : result->checks)
+      for (const engine::TensorCheck& check : result->checks)
         EXPECT_TRUE(check.passed) << cell.name << " seed " << seed << " " << schedule::pass_name(p.pass)
                                   << " " << kernel::storage_name(p.storage) << ": " << check.text();
     }
@@ -60,7 +60,7 @@ TEST_P(ShippedCells, PassOnManyData) {
     for (const Pass pass : {Pass::ForwardSave, Pass::Backward}) {
       const schedule::Problem p = problem(pass, sizes, storage);
       // Without a search the model's choice may spill, which is slow, not wrong.
-      if (const auto plan = load_chosen(cell, p, runtime::kFullAlignment, true))
+      if (const auto plan = load_chosen(cell, p, engine::kFullAlignment, true))
         verify(cell, p, *plan, kSeeds);
     }
   EXPECT_EQ(not_finite_ + ill_conditioned_, 0);
@@ -68,7 +68,7 @@ TEST_P(ShippedCells, PassOnManyData) {
 
 std::vector<std::string> cell_names() {
   std::vector<std::string> names;
-  for (const runtime::EmbeddedCell& cell : runtime::embedded_cells()) names.push_back(cell.name);
+  for (const engine::EmbeddedCell& cell : engine::embedded_cells()) names.push_back(cell.name);
   return names;
 }
 
@@ -92,9 +92,9 @@ TEST_P(RandomCells, Pass) {
     const Storage storage = kStorages[seed % 3];
     for (const Pass pass : {Pass::Forward, Pass::Backward}) {
       const schedule::Problem p = problem(pass, {2, 19, 1, 40}, storage);
-      if (!runtime::best_candidate(cell, p, gpu_->profile)) continue;
+      if (!engine::best_candidate(cell, p, gpu_->profile)) continue;
       ++tried;
-      const auto plan = load_chosen(cell, p, runtime::kFullAlignment, true);
+      const auto plan = load_chosen(cell, p, engine::kFullAlignment, true);
       if (plan != nullptr) verify(cell, p, *plan, 2);
     }
   }

@@ -3,11 +3,11 @@
 #include <chrono>
 
 #include "compiler/schedule/strategies.h"
+#include "engine/check/verify.h"
+#include "engine/measure/measure.h"
 #include "tests/gpu/gpu.h"
 #include "tests/schedule/point_plan.h"
 #include "tests/schedule/silent_block.h"
-#include "tuner/check/verify.h"
-#include "tuner/measure/measure.h"
 
 namespace rondo::tuner {
 namespace {
@@ -37,7 +37,7 @@ class GiveUp : public rondo::testing::GpuTest, public ::testing::WithParamInterf
     schedule::KernelPlan plan =
         schedule::point_plan(*schedule::find_strategy("persistent"), cell, p, parameters(), gpu_->profile);
     EXPECT_TRUE(!silent || schedule::silence_block(plan) > 0);
-    const auto compiled = runtime::compile_plan(std::make_shared<step::Cell>(cell), p, std::move(plan));
+    const auto compiled = engine::compile_plan(std::make_shared<step::Cell>(cell), p, std::move(plan));
     if (!compiled) return compiled.error();
     return gpu_->device->load(compiled->executable);
   }
@@ -48,10 +48,10 @@ TEST_P(GiveUp, ThePlanSaysSoAndTheGpuGoesOn) {
   const schedule::Problem p = problem(Pass::Forward, {8, 512, 1, 64}, kernel::Storage::BF16);
   const auto silent = loaded(cell, p, true);
   ASSERT_TRUE(silent.ok()) << silent.error().message;
-  auto data = RunData::make(cell, p, 0, *gpu_->device, 3);
+  auto data = engine::RunData::make(cell, p, 0, *gpu_->device, 3);
   ASSERT_TRUE(data.ok()) << data.error().message;
   ASSERT_TRUE(data->reserve(**silent).ok());
-  const TimedWork work = data->work(**silent);
+  const engine::TimedWork work = data->work(**silent);
   for (const bool by_next_launch : {false, true}) {
     const auto start = std::chrono::steady_clock::now();
     ASSERT_TRUE(work.run(0).ok());
@@ -77,7 +77,8 @@ TEST_P(GiveUp, ThePlanSaysSoAndTheGpuGoesOn) {
   ASSERT_TRUE(data->work(**whole).run(0).ok());
   ASSERT_TRUE(gpu_->device->wait().ok());
   EXPECT_TRUE((*whole)->check().ok());
-  const auto verifier = Verifier::make(cell, p, cases_for(cell, p, {}, gpu_budget()), 5);
+  const auto verifier =
+      engine::Verifier::make(cell, p, engine::cases_for(cell, p, {}, engine::gpu_budget()), 5);
   ASSERT_TRUE(verifier.ok()) << verifier.error().message;
   const auto verified = verifier->check(*gpu_->device, **whole);
   ASSERT_TRUE(verified.ok()) << verified.error().message;

@@ -17,16 +17,16 @@
 #include "compiler/schedule/problem/serialise.h"
 #include "compiler/schedule/strategies.h"
 #include "compiler/step/serialise.h"
-#include "runtime/choice/choose.h"
-#include "runtime/commands/cell_library.h"
+#include "engine/check/verify.h"
+#include "engine/choice/choose.h"
+#include "engine/data/host_problem.h"
+#include "engine/machine/device_profile.h"
+#include "engine/plan/compile.h"
+#include "engine/plan/device_tensor.h"
+#include "engine/request/cell_library.h"
 #include "runtime/device/gpu_device.h"
-#include "runtime/plan/compile.h"
-#include "runtime/plan/device_tensor.h"
 #include "tests/schedule/point_plan.h"
 #include "tuner/calibrate/calibrate.h"
-#include "tuner/check/verify.h"
-#include "tuner/data/host_problem.h"
-#include "tuner/machine/device_profile.h"
 
 namespace rondo::testing {
 
@@ -38,11 +38,11 @@ struct Gpu {
   runtime::StreamHandle stream;      // the device's
   std::optional<db::Database> code;  // what has been compiled
 
-  tuner::Machine machine() const {
-    tuner::Machine machine;
+  engine::Machine machine() const {
+    engine::Machine machine;
     machine.profile = profile;
     machine.device = device;
-    machine.platform = tuner::platform_of(info);
+    machine.platform = engine::platform_of(info);
     machine.gpu_info = info;
     return machine;
   }
@@ -65,7 +65,7 @@ struct Gpu {
       code = std::move(opened).value();
     }
     Gpu* gpu = new Gpu{
-        std::move(context).value(), *info, tuner::profile_of(*info), nullptr, nullptr, std::move(code)};
+        std::move(context).value(), *info, engine::profile_of(*info), nullptr, nullptr, std::move(code)};
     auto device = runtime::gpu_device_in(gpu->context);
     if (!device) return device.error();
     gpu->device = std::move(device).value();
@@ -95,19 +95,19 @@ class LentPlan final : public runtime::LoadedPlan {
 // Data and exact results for plans of a problem, as Verifier::make gives them. Tests of several plans of one
 // problem follow each other and share them: the reference takes longer than all the rest. Valid until four
 // others have been asked for.
-inline Result<const tuner::Verifier*> verifier_of(const step::Cell& cell, const schedule::Problem& p,
-                                                  const std::vector<tuner::VerifyCase>& cases,
-                                                  std::uint64_t seed) {
+inline Result<const engine::Verifier*> verifier_of(const step::Cell& cell, const schedule::Problem& p,
+                                                   const std::vector<engine::VerifyCase>& cases,
+                                                   std::uint64_t seed) {
   constexpr std::size_t kKept = 4;
-  static std::list<std::pair<std::string, tuner::Verifier>> kept;  // the newest first
+  static std::list<std::pair<std::string, engine::Verifier>> kept;  // the newest first
   ByteWriter key;
   step::write_cell(key, cell);
   schedule::write_problem(key, p);
-  for (const tuner::VerifyCase& shape : cases) key.text(shape.text());
+  for (const engine::VerifyCase& shape : cases) key.text(shape.text());
   key.u64(seed);
   for (const auto& [of, verifier] : kept)
     if (of == key.bytes()) return &verifier;
-  Result<tuner::Verifier> made = tuner::Verifier::make(cell, p, cases, seed);
+  Result<engine::Verifier> made = engine::Verifier::make(cell, p, cases, seed);
   if (!made) return made.error();
   kept.emplace_front(key.take(), std::move(made).value());
   if (kept.size() > kKept) kept.pop_back();
@@ -134,11 +134,11 @@ class GpuTest : public ::testing::Test {
     return p;
   }
 
-  Result<runtime::CompiledPlan> compile(const step::Cell& cell, const schedule::Problem& p,
-                                        schedule::KernelPlan plan) const {
-    runtime::CompileOptions options;
+  Result<engine::CompiledPlan> compile(const step::Cell& cell, const schedule::Problem& p,
+                                       schedule::KernelPlan plan) const {
+    engine::CompileOptions options;
     if (gpu_->code) options.database = &*gpu_->code;
-    return runtime::compile_plan(std::make_shared<step::Cell>(cell), p, std::move(plan), options);
+    return engine::compile_plan(std::make_shared<step::Cell>(cell), p, std::move(plan), options);
   }
   // Compiled and loaded; fails the test and gives nothing on an error.
   std::unique_ptr<runtime::DevicePlan> load(const step::Cell& cell, const schedule::Problem& p,
@@ -167,7 +167,7 @@ class GpuTest : public ::testing::Test {
   }
   // Whether what the compiler makes of a candidate spills; of how many candidates a test asks.
   static constexpr int kTries = 20;
-  bool spills(const step::Cell& cell, const schedule::Problem& p, const runtime::Candidate& candidate,
+  bool spills(const step::Cell& cell, const schedule::Problem& p, const engine::Candidate& candidate,
               const target::Profile& profile) const {
     const auto compiled = compile(
         cell, p,
@@ -177,12 +177,12 @@ class GpuTest : public ::testing::Test {
   // Allocates what the plan requires, fills it with random values and binds it. `p.sizes` are the sizes.
   void bind_required(const runtime::DevicePlan& plan, const step::Cell& cell, const schedule::Problem& p,
                      double amplitude, runtime::Bindings& bindings,
-                     std::vector<runtime::DeviceTensor>& tensors) const {
+                     std::vector<engine::DeviceTensor>& tensors) const {
     for (const executable::Tensor& tensor : plan.tensors()) {
       if (tensor.need != executable::Need::Required || schedule::is_internal(tensor.ref.role)) continue;
-      auto made = runtime::DeviceTensor::allocate(*gpu_->device, tensor.ref, cell, p, p.sizes);
+      auto made = engine::DeviceTensor::allocate(*gpu_->device, tensor.ref, cell, p, p.sizes);
       ASSERT_TRUE(made.ok());
-      const auto values = runtime::random_values(p.storage, made->elements(), amplitude, 9);
+      const auto values = engine::random_values(p.storage, made->elements(), amplitude, 9);
       ASSERT_TRUE(made->upload(values).ok());
       bindings.set(tensor.ref, made->buffer().address());
       tensors.push_back(std::move(made).value());
@@ -190,11 +190,11 @@ class GpuTest : public ::testing::Test {
   }
   LentPlan lent(const runtime::DevicePlan& plan) const { return {plan, gpu_->stream}; }
   std::unique_ptr<runtime::DevicePlan> load_chosen(const step::Cell& cell, const schedule::Problem& p,
-                                                   int alignment = runtime::kFullAlignment,
+                                                   int alignment = engine::kFullAlignment,
                                                    bool may_spill = false) const {
-    runtime::ChooseOptions options;
+    engine::ChooseOptions options;
     options.alignment = alignment;
-    const auto choice = runtime::choose(cell, p, gpu_->profile, options);
+    const auto choice = engine::choose(cell, p, gpu_->profile, options);
     if (!choice) {
       ADD_FAILURE() << cell.name << ": " << choice.error().message;
       return nullptr;
@@ -206,7 +206,7 @@ class GpuTest : public ::testing::Test {
 };
 
 inline step::Cell library_cell(const std::string& name) {
-  for (const runtime::EmbeddedCell& cell : runtime::embedded_cells())
+  for (const engine::EmbeddedCell& cell : engine::embedded_cells())
     if (cell.name == name) return frontend::parse(cell.text, name + ".cell").cells.at(0);
   throw std::runtime_error("no cell " + name);
 }
@@ -214,7 +214,7 @@ inline step::Cell library_cell(const std::string& name) {
 // Names of the library's cells that a strategy computes.
 inline std::vector<std::string> cells_of(const std::string& strategy) {
   std::vector<std::string> names;
-  for (const runtime::EmbeddedCell& embedded : runtime::embedded_cells())
+  for (const engine::EmbeddedCell& embedded : engine::embedded_cells())
     if (schedule::find_strategy(strategy)->legal(library_cell(embedded.name), {}).legal)
       names.push_back(embedded.name);
   return names;

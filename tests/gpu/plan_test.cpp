@@ -3,12 +3,12 @@
 #include <cmath>
 
 #include "compiler/schedule/strategies.h"
+#include "engine/check/verify.h"
+#include "engine/data/host_problem.h"
+#include "engine/measure/copies.h"
+#include "engine/measure/measure.h"
 #include "runtime/cuda/driver_graph.h"
 #include "tests/gpu/gpu.h"
-#include "tuner/check/verify.h"
-#include "tuner/data/host_problem.h"
-#include "tuner/measure/copies.h"
-#include "tuner/measure/measure.h"
 #include "tuner/tune/tune.h"
 
 namespace rondo::tuner {
@@ -26,10 +26,10 @@ TEST_F(OnGpu, IsCapturedInAGraph) {
   const auto plan = load_chosen(cell, p);
   ASSERT_NE(plan, nullptr);
   const rondo::testing::LentPlan loaded = lent(*plan);
-  auto data = RunData::make(cell, p, 0, *gpu_->device, 3);
+  auto data = engine::RunData::make(cell, p, 0, *gpu_->device, 3);
   ASSERT_TRUE(data.ok()) << data.error().message;
   ASSERT_TRUE(data->reserve(loaded).ok());
-  const TimedWork work = data->work(loaded);
+  const engine::TimedWork work = data->work(loaded);
   const auto graph =
       runtime::Graph::capture(gpu_->stream, [&](runtime::StreamHandle) { return work.run(0); });
   ASSERT_TRUE(graph.ok()) << graph.error().message;
@@ -50,9 +50,9 @@ TEST_F(OnGpu, GraphsGiveTheSameBitsWithUnboundTensors) {
   ASSERT_TRUE(workspace.ok());
   runtime::Bindings bindings;
   bindings.set_workspace(workspace->address());
-  std::vector<runtime::DeviceTensor> tensors;
+  std::vector<engine::DeviceTensor> tensors;
   ASSERT_NO_FATAL_FAILURE(bind_required(*plan, cell, p, 1, bindings, tensors));
-  const auto output = std::find_if(tensors.begin(), tensors.end(), [](const runtime::DeviceTensor& tensor) {
+  const auto output = std::find_if(tensors.begin(), tensors.end(), [](const engine::DeviceTensor& tensor) {
     return tensor.ref().role == schedule::Role::Output;
   });
   ASSERT_NE(output, tensors.end());
@@ -84,9 +84,9 @@ TEST_F(OnGpu, AnotherArchitecturesCodeIsRefused) {
   const step::Cell cell = library_cell("mingru");
   schedule::Problem p = problem(Pass::Forward, {1, 4, 1, 64}, Storage::BF16);
   p.arch = gpu_->info.cc_major == 8 ? "sm_90" : "sm_80";
-  const auto choice = runtime::choose(cell, p, gpu_->profile);
+  const auto choice = engine::choose(cell, p, gpu_->profile);
   ASSERT_TRUE(choice.ok());
-  const auto compiled = runtime::compile_plan(
+  const auto compiled = engine::compile_plan(
       std::make_shared<step::Cell>(cell), p,
       schedule::find_strategy("stream")->build(cell, p, choice->parameters, gpu_->profile).value());
   ASSERT_TRUE(compiled.ok()) << compiled.error().message;
@@ -110,8 +110,8 @@ TEST_F(OnGpu, AStreamIsHeldUntilItIsLetGo) {
 }
 
 TEST_F(OnGpu, CopyBandwidthIsPlausible) {
-  Timer timer(*gpu_->device);
-  const auto bandwidth = copy_bandwidth(timer);
+  engine::Timer timer(*gpu_->device);
+  const auto bandwidth = engine::copy_bandwidth(timer);
   ASSERT_TRUE(bandwidth.ok()) << bandwidth.error().message;
   EXPECT_GT(*bandwidth, 1e11);
   EXPECT_LT(*bandwidth, 2e13);

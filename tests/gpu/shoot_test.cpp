@@ -4,17 +4,17 @@
 #include <tuple>
 
 #include "compiler/executable/convergence.h"
+#include "engine/check/verify.h"
+#include "engine/measure/measure.h"
 #include "tests/gpu/gpu.h"
 #include "tests/schedule/shoot/points.h"
-#include "tuner/check/verify.h"
-#include "tuner/measure/measure.h"
 
 namespace rondo::tuner {
 namespace {
 
+using engine::TensorLayout;
 using kernel::Storage;
 using rondo::testing::library_cell;
-using runtime::TensorLayout;
 using schedule::Pass;
 using schedule::shoot_point;
 using schedule::ShootTeam;
@@ -24,7 +24,7 @@ class ShootOnGpu : public rondo::testing::GpuTest {
   // A plan with its tensors, all of one amplitude.
   struct Run {
     std::unique_ptr<runtime::DevicePlan> plan;
-    std::vector<runtime::DeviceTensor> tensors;
+    std::vector<engine::DeviceTensor> tensors;
     runtime::DeviceBuffer workspace;
     runtime::Bindings bindings;
     schedule::Problem problem;
@@ -46,7 +46,7 @@ class ShootOnGpu : public rondo::testing::GpuTest {
     return run.plan->launch(stream, run.bindings, run.problem.sizes.batch, run.problem.sizes.time);
   }
   std::vector<std::byte> output(const Run& run) const {
-    for (const runtime::DeviceTensor& tensor : run.tensors)
+    for (const engine::DeviceTensor& tensor : run.tensors)
       if (tensor.ref().role == schedule::Role::Output) {
         auto bytes = tensor.download_bytes();
         EXPECT_TRUE(bytes.ok());
@@ -100,9 +100,9 @@ TEST_F(ShootOnGpu, SaysHowItConverged) {
     EXPECT_EQ(weak->segments, 2 * team.segments * team.time_split);
     EXPECT_EQ(weak->segments_in_order, 0);
     EXPECT_LE(weak->worst_jump, 1e-6);
-    for (const runtime::DeviceTensor& tensor : run.tensors)
+    for (const engine::DeviceTensor& tensor : run.tensors)
       if (tensor.ref().role == schedule::Role::Param) {
-        const auto strong = runtime::random_values(Storage::F32, tensor.elements(), 50, 3);
+        const auto strong = engine::random_values(Storage::F32, tensor.elements(), 50, 3);
         ASSERT_TRUE(tensor.upload(strong).ok());
       }
     ASSERT_TRUE(launch(run, gpu_->stream).ok());
@@ -134,7 +134,7 @@ std::vector<schedule::Parameters> ways(const schedule::Problem& problem, bool cl
 class ShootCell : public rondo::testing::GpuTest,
                   public ::testing::WithParamInterface<std::tuple<std::string, Storage, Pass>> {
  protected:
-  void verify(std::int64_t dim, const std::vector<VerifyCase>& cases) const {
+  void verify(std::int64_t dim, const std::vector<engine::VerifyCase>& cases) const {
     const auto& [name, storage, pass] = GetParam();
     const step::Cell cell = library_cell(name);
     schedule::Problem p = problem(pass, cases.back().sizes, storage);
@@ -147,7 +147,7 @@ class ShootCell : public rondo::testing::GpuTest,
       const auto result = (*verifier)->check(*gpu_->device, lent(*plan));
       ASSERT_TRUE(result.ok()) << name << " D=" << dim << ", " << schedule::print(point) << ": "
                                << result.error().message;
-      for (const TensorCheck& check : result->checks)
+      for (const engine::TensorCheck& check : result->checks)
         EXPECT_TRUE(check.passed) << name << " D=" << dim << ", " << schedule::print(point) << ": "
                                   << check.text();
     }
@@ -158,7 +158,7 @@ TEST_P(ShootCell, Tails) {
   const std::int64_t gap = 16 / kernel::storage_bytes(std::get<1>(GetParam()));
   for (const std::int64_t dim : {33, 130})
     verify(dim, {{{3, 1, 2, dim}, {}, true},
-                 {{3, 65, 2, dim}, {TensorLayout::Order::TimeMajor, gap}, true},
+                 {{3, 65, 2, dim}, {engine::TensorLayout::Order::TimeMajor, gap}, true},
                  {{1, 777, 2, dim}, {}, false}});
 }
 // For the sanitizers, under which a launch takes seconds.

@@ -18,12 +18,12 @@ class GpuTrialsInAProcess : public rondo::testing::GpuTest {
     if (HasFatalFailure()) return;
     const step::Cell cell = library_cell("mingru");
     const schedule::Problem p = problem(schedule::Pass::Forward, {4, 64, 1, 128}, kernel::Storage::BF16);
-    const auto choice = runtime::choose(cell, p, gpu_->profile);
+    const auto choice = engine::choose(cell, p, gpu_->profile);
     ASSERT_TRUE(choice.ok()) << choice.error().message;
     auto plan =
         schedule::find_strategy(choice->strategy)->build(cell, p, choice->parameters, gpu_->profile).value();
     kernel_ = plan.launches.front().kernel.name;
-    const auto compiled = runtime::compile_plan(std::make_shared<step::Cell>(cell), p, std::move(plan));
+    const auto compiled = engine::compile_plan(std::make_shared<step::Cell>(cell), p, std::move(plan));
     ASSERT_TRUE(compiled.ok()) << compiled.error().message;
     good_ = compiled->executable;
     TrialProcessOptions options;

@@ -1,5 +1,5 @@
 // Every diagonal cell, storage type, pass and awkward size on the GPU against the reference.
-#include "tuner/check/verify.h"
+#include "engine/check/verify.h"
 
 #include <algorithm>
 #include <optional>
@@ -12,20 +12,20 @@
 namespace rondo::tuner {
 namespace {
 
+using engine::TensorLayout;
 using kernel::Storage;
 using rondo::testing::library_cell;
-using runtime::TensorLayout;
 using schedule::Pass;
 
 constexpr std::int64_t kHeads = 2;
 
 // Batch and time sizes that leave tails everywhere, and layouts with gaps and swapped axes.
-std::vector<VerifyCase> awkward_cases(std::int64_t heads, std::int64_t dim, Storage storage) {
+std::vector<engine::VerifyCase> awkward_cases(std::int64_t heads, std::int64_t dim, Storage storage) {
   const std::int64_t gap = 16 / kernel::storage_bytes(storage);
-  std::vector<VerifyCase> cases;
+  std::vector<engine::VerifyCase> cases;
   cases.push_back({{3, 1, heads, dim}, {}, true});
-  cases.push_back({{3, 7, heads, dim}, {TensorLayout::Order::BatchMajor, gap}, true});
-  cases.push_back({{3, 65, heads, dim}, {TensorLayout::Order::TimeMajor, gap}, true});
+  cases.push_back({{3, 7, heads, dim}, {engine::TensorLayout::Order::BatchMajor, gap}, true});
+  cases.push_back({{3, 65, heads, dim}, {engine::TensorLayout::Order::TimeMajor, gap}, true});
   cases.push_back({{1, 200, heads, dim}, {}, false});
   return cases;
 }
@@ -34,13 +34,13 @@ class EveryCell : public rondo::testing::GpuTest,
                   public ::testing::WithParamInterface<std::tuple<std::string, Storage, Pass>> {
  protected:
   schedule::Problem problem_of(std::int64_t heads, std::int64_t dim,
-                               const std::vector<VerifyCase>& cases) const {
+                               const std::vector<engine::VerifyCase>& cases) const {
     return problem(std::get<2>(GetParam()), {cases.back().sizes.batch, cases.back().sizes.time, heads, dim},
                    std::get<1>(GetParam()));
   }
   // By the model's choice.
-  void verify(std::int64_t heads, std::int64_t dim, const std::vector<VerifyCase>& cases,
-              int alignment = runtime::kFullAlignment, const step::Clip& clip = {}) {
+  void verify(std::int64_t heads, std::int64_t dim, const std::vector<engine::VerifyCase>& cases,
+              int alignment = engine::kFullAlignment, const step::Clip& clip = {}) {
     const step::Cell cell = step::clipped(library_cell(std::get<0>(GetParam())), clip).value();
     const schedule::Problem p = problem_of(heads, dim, cases);
     check(load_chosen(cell, p, alignment), cell, p, cases);
@@ -56,11 +56,11 @@ class EveryCell : public rondo::testing::GpuTest,
   // pass cannot be split.
   std::optional<schedule::Parameters> team(const step::Cell& cell, const schedule::Problem& p,
                                            std::int64_t blocks, bool grid, bool stream_stores) {
-    const auto candidates = runtime::ranked_candidates(cell, p, gpu_->profile);
+    const auto candidates = engine::ranked_candidates(cell, p, gpu_->profile);
     if (!candidates.ok()) ADD_FAILURE() << candidates.error().message;
     if (!candidates.ok()) return std::nullopt;
     int tries = 0;
-    for (const runtime::Candidate& candidate : *candidates) {
+    for (const engine::Candidate& candidate : *candidates) {
       if (candidate.strategy != "stream" || candidate.parameters.at("time_split") != blocks ||
           candidate.parameters.at("exchange") != (grid ? 1 : 0))
         continue;
@@ -79,7 +79,7 @@ class EveryCell : public rondo::testing::GpuTest,
   }
   void verify_team(std::int64_t heads, std::int64_t dim, std::int64_t blocks, bool grid, bool stream_stores) {
     const step::Cell cell = library_cell(std::get<0>(GetParam()));
-    const std::vector<VerifyCase> cases = awkward_cases(heads, dim, std::get<1>(GetParam()));
+    const std::vector<engine::VerifyCase> cases = awkward_cases(heads, dim, std::get<1>(GetParam()));
     const schedule::Problem p = problem_of(heads, dim, cases);
     if (const auto parameters = team(cell, p, blocks, grid, stream_stores))
       check(load(cell, p, "stream", *parameters, profile_for(stream_stores), false), cell, p, cases);
@@ -87,7 +87,7 @@ class EveryCell : public rondo::testing::GpuTest,
   // One launch over two rounds and a half.
   void launch_once(std::int64_t dim, std::int64_t blocks, bool grid) {
     const step::Cell cell = library_cell(std::get<0>(GetParam()));
-    std::vector<VerifyCase> cases{{{1, 100, 1, dim}, {}, true}};
+    std::vector<engine::VerifyCase> cases{{{1, 100, 1, dim}, {}, true}};
     const schedule::Problem p = problem_of(1, dim, cases);
     const auto parameters = team(cell, p, blocks, grid, grid);
     if (!parameters) return;
@@ -95,16 +95,16 @@ class EveryCell : public rondo::testing::GpuTest,
     check(load(cell, p, "stream", *parameters, profile_for(grid), false), cell, p, cases, 0);
   }
   void check(const std::unique_ptr<runtime::DevicePlan>& plan, const step::Cell& cell,
-             const schedule::Problem& p, const std::vector<VerifyCase>& cases, int repeats = 3) {
+             const schedule::Problem& p, const std::vector<engine::VerifyCase>& cases, int repeats = 3) {
     if (plan == nullptr) return;
     const std::string& name = cell.name;
     const std::int64_t dim = p.sizes.dim;
     const auto made = rondo::testing::verifier_of(cell, p, cases, 17);
     ASSERT_TRUE(made.ok()) << made.error().message;
-    const Verifier* const verifier = *made;
+    const engine::Verifier* const verifier = *made;
     const auto result = verifier->check(*gpu_->device, lent(*plan));
     ASSERT_TRUE(result.ok()) << result.error().message;
-    for (const TensorCheck& check : result->checks)
+    for (const engine::TensorCheck& check : result->checks)
       EXPECT_TRUE(check.passed) << name << " D=" << dim << ": " << check.text();
     if (repeats == 0) return;
     const Status repeatable = verifier->check_repeatable(*gpu_->device, lent(*plan), repeats);
@@ -134,16 +134,16 @@ TEST_P(EveryCell, OneLaunchOfEachForm) {
   launch_once(40, 4, true);
 }
 TEST_P(EveryCell, MidSize) {
-  const VerifyCase mid{{4, 300, 2, 256}, {}, true};
+  const engine::VerifyCase mid{{4, 300, 2, 256}, {}, true};
   verify(2, 256, {mid});
 }
 TEST_P(EveryCell, ClippedRecurrence) {
-  verify(1, 96, {{{4, 67, 1, 96}, {}, true}}, runtime::kFullAlignment, {0.25, 0.25});
+  verify(1, 96, {{{4, 67, 1, 96}, {}, true}}, engine::kFullAlignment, {0.25, 0.25});
 }
 TEST_P(EveryCell, MisalignedTensors) {
   const auto& [name, storage, pass] = GetParam();
   // Gaps of one element: nothing is aligned beyond the element.
-  const VerifyCase odd{{3, 41, 1, 64}, {TensorLayout::Order::BatchMajor, 1}, true};
+  const engine::VerifyCase odd{{3, 41, 1, 64}, {engine::TensorLayout::Order::BatchMajor, 1}, true};
   verify(1, 64, {odd}, kernel::storage_bytes(storage));
 }
 
@@ -166,14 +166,14 @@ INSTANTIATE_TEST_SUITE_P(Passes, Space, ::testing::Values(Pass::Forward, Pass::B
 TEST_P(Space, ASampleOfAllConfigurationsIsRight) {
   const step::Cell cell = library_cell("paralstm");
   const schedule::Problem p = problem(GetParam(), {3, 171, 2, 96}, Storage::BF16);
-  const auto candidates = runtime::ranked_candidates(cell, p, gpu_->profile);
+  const auto candidates = engine::ranked_candidates(cell, p, gpu_->profile);
   ASSERT_TRUE(candidates.ok()) << candidates.error().message;
-  const VerifyCase shape{{3, 171, 2, 96}, {TensorLayout::Order::BatchMajor, 8}, true};
-  const auto verifier = Verifier::make(cell, p, {shape}, 5);
+  const engine::VerifyCase shape{{3, 171, 2, 96}, {engine::TensorLayout::Order::BatchMajor, 8}, true};
+  const auto verifier = engine::Verifier::make(cell, p, {shape}, 5);
   ASSERT_TRUE(verifier.ok()) << verifier.error().message;
   constexpr std::size_t kSample = 40;
   for (std::size_t i = 0; i < kSample; ++i) {
-    const runtime::Candidate& candidate = (*candidates)[i * (candidates->size() - 1) / (kSample - 1)];
+    const engine::Candidate& candidate = (*candidates)[i * (candidates->size() - 1) / (kSample - 1)];
     auto compiled = compile(cell, p,
                             schedule::find_strategy(candidate.strategy)
                                 ->build(cell, p, candidate.parameters, gpu_->profile)

@@ -4,15 +4,15 @@
 #include "compiler/frontend/frontend.h"
 #include "compiler/step/forms.h"
 #include "compiler/support/text_file.h"
+#include "engine/check/verify.h"
 #include "tests/gpu/gpu.h"
 #include "tests/schedule/over_head_cells.h"
-#include "tuner/check/verify.h"
 
 namespace rondo::tuner {
 namespace {
 
+using engine::TensorLayout;
 using kernel::Storage;
-using runtime::TensorLayout;
 using schedule::Pass;
 
 // What is computed, and which of the cells and forms: a test of the sanitizers has one, for a launch takes
@@ -31,13 +31,13 @@ class WholeHeadOnGpu : public rondo::testing::GpuTest {
   static constexpr step::Forms kForms[] = {{}, {true, true, false}};
 
   void expect_right(const step::Cell& cell, const schedule::Problem& p, const runtime::DevicePlan& plan,
-                    const std::vector<VerifyCase>& cases) const {
+                    const std::vector<engine::VerifyCase>& cases) const {
     const auto made = rondo::testing::verifier_of(cell, p, cases, 17);
     ASSERT_TRUE(made.ok()) << made.error().message;
-    const Verifier* const verifier = *made;
+    const engine::Verifier* const verifier = *made;
     const auto result = verifier->check(*gpu_->device, lent(plan));
     ASSERT_TRUE(result.ok()) << result.error().message;
-    for (const TensorCheck& one : result->checks)
+    for (const engine::TensorCheck& one : result->checks)
       EXPECT_TRUE(one.passed) << cell.name << " D=" << p.sizes.dim << ": " << one.text();
     const Status repeatable = verifier->check_repeatable(*gpu_->device, lent(plan), 3);
     EXPECT_TRUE(repeatable.ok()) << repeatable.error().message;
@@ -51,7 +51,7 @@ class StreamOnGpu : public WholeHeadOnGpu {
   static constexpr std::int64_t kLarge = 4096;
 
   // Each cell plain, and with resets and lengths.
-  void every_cell(const Asked& asked, const std::vector<VerifyCase>& cases) const {
+  void every_cell(const Asked& asked, const std::vector<engine::VerifyCase>& cases) const {
     const auto text =
         read_text_file(std::string(RONDO_SOURCE_DIR) + "/tests/schedule/stream/cells/heads.cell");
     ASSERT_TRUE(text.ok());
@@ -63,7 +63,7 @@ class StreamOnGpu : public WholeHeadOnGpu {
       for (const step::Forms& forms : kForms) {
         if (!asked.takes(index++)) continue;
         const step::Cell cell = step::with_forms(plain, forms).value();
-        const auto plan = load_chosen(cell, p, runtime::kFullAlignment, asked.dim >= 4096);
+        const auto plan = load_chosen(cell, p, engine::kFullAlignment, asked.dim >= 4096);
         ASSERT_NE(plan, nullptr);
         expect_right(cell, p, *plan, cases);
       }
@@ -76,10 +76,11 @@ TEST_P(StreamCells, EveryCell) {
   const auto [storage, pass, dim] = GetParam();
   const std::int64_t gap = 16 / kernel::storage_bytes(storage);
   const bool large = dim >= kLarge;
-  every_cell({storage, pass, dim},
-             {{{3, 1, kHeads, dim}, {}, true},
-              {{large ? 2 : 3, large ? 17 : 65, kHeads, dim}, {TensorLayout::Order::TimeMajor, gap}, true},
-              {{1, large ? 40 : 200, kHeads, dim}, {}, false}});
+  every_cell(
+      {storage, pass, dim},
+      {{{3, 1, kHeads, dim}, {}, true},
+       {{large ? 2 : 3, large ? 17 : 65, kHeads, dim}, {engine::TensorLayout::Order::TimeMajor, gap}, true},
+       {{1, large ? 40 : 200, kHeads, dim}, {}, false}});
 }
 class StreamCell : public StreamOnGpu,
                    public ::testing::WithParamInterface<std::tuple<Storage, Pass, std::int64_t, int>> {};
@@ -94,7 +95,7 @@ class BesideAMatrixOnGpu : public WholeHeadOnGpu {
  protected:
   static constexpr std::int64_t kHeads = 2;
 
-  void every_cell_and_form(const Asked& asked, const std::vector<VerifyCase>& cases) const {
+  void every_cell_and_form(const Asked& asked, const std::vector<engine::VerifyCase>& cases) const {
     const schedule::Problem p = problem(asked.pass, cases.back().sizes, asked.storage);
     int index = 0;
     const schedule::Parameters teams[] = {{{"blocks", 1}},
@@ -107,7 +108,7 @@ class BesideAMatrixOnGpu : public WholeHeadOnGpu {
         const step::Cell cell = step::with_forms(plain, forms).value();
         int there = 0;
         for (const schedule::Parameters& team : teams) {
-          const auto choice = runtime::choose_with(cell, p, gpu_->profile, {"persistent", team});
+          const auto choice = engine::choose_with(cell, p, gpu_->profile, {"persistent", team});
           if (!choice) continue;  // the head does not fit, or is too small
           const auto plan = load(cell, p, "persistent", choice->parameters, true);
           ASSERT_NE(plan, nullptr);
@@ -125,7 +126,7 @@ TEST_P(MatrixCells, EveryCellAndForm) {
   const auto [storage, pass, dim] = GetParam();
   const std::int64_t gap = 16 / kernel::storage_bytes(storage);
   every_cell_and_form({storage, pass, dim},
-                      {{{5, 2, kHeads, dim}, {TensorLayout::Order::TimeMajor, gap}, false},
+                      {{{5, 2, kHeads, dim}, {engine::TensorLayout::Order::TimeMajor, gap}, false},
                        {{17, 41, kHeads, dim}, {}, true}});
 }
 class MatrixCell : public BesideAMatrixOnGpu,

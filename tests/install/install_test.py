@@ -25,7 +25,7 @@ def run(*command, **options):
 
 
 def listed():
-    lines = (ROOT / "runtime/capi/symbols.txt").read_text().split("\n")
+    lines = (ROOT / "tools/librondo/symbols.txt").read_text().split("\n")
     return sorted(line for line in lines if line.startswith("rondo_"))
 
 

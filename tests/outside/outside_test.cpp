@@ -12,10 +12,10 @@
 #include "compiler/schedule/plan/signature.h"
 #include "compiler/schedule/plan/simulate_plan.h"
 #include "compiler/schedule/strategies.h"
-#include "runtime/choice/choose.h"
-#include "runtime/commands/emit_stages.h"
-#include "runtime/plan/compile.h"
-#include "tests/runtime/plan/cells.h"
+#include "engine/choice/choose.h"
+#include "engine/commands/emit_stages.h"
+#include "engine/plan/compile.h"
+#include "tests/engine/plan/cells.h"
 
 namespace rondo {
 namespace {
@@ -141,14 +141,14 @@ TEST(Outside, AStrategyABackendAndATargetRunACell) {
     Problem problem = rondo::testing::problem_of(schedule::Pass::Forward, 40, kernel::Storage::F32);
     problem.sizes = {3, 7, 2, 40};
     problem.arch = profile.arch();
-    const auto choice = runtime::choose_with(cell, problem, profile, {"doubling", {}});
+    const auto choice = engine::choose_with(cell, problem, profile, {"doubling", {}});
     ASSERT_TRUE(choice.ok()) << choice.error().message;
     EXPECT_EQ(choice->parameters.at("threads"), 64) << "the cheaper one";
-    const auto plan = runtime::build_choice(cell, problem, profile, *choice);
+    const auto plan = engine::build_choice(cell, problem, profile, *choice);
     ASSERT_TRUE(plan.ok());
-    runtime::CompileOptions options;
+    engine::CompileOptions options;
     options.backend = backend::find_backend("printing");
-    const auto compiled = runtime::compile_plan(std::make_shared<step::Cell>(cell), problem, *plan, options);
+    const auto compiled = engine::compile_plan(std::make_shared<step::Cell>(cell), problem, *plan, options);
     ASSERT_TRUE(compiled.ok()) << compiled.error().message;
     const executable::Executable executable =
         executable::from_bytes(executable::to_bytes(compiled->executable), "a test").value();

@@ -13,7 +13,7 @@ root = pathlib.Path(__file__).resolve().parents[2]
 chooser = random.Random(int(sys.argv[1]))
 count = int(sys.argv[2]) if len(sys.argv) > 2 else 10
 places = []
-for top in ("compiler", "runtime", "tuner", "tuning_db", "tools"):
+for top in ("compiler", "tuning_db", "runtime", "engine", "tuner", "tools"):
     for path in sorted((root / top).rglob("*.cpp")):
         lines = path.read_text().split("\n")
         for number, line in enumerate(lines):

@@ -140,6 +140,28 @@ Findings check_table(const std::vector<SourceFile>& files, const FolderTable& ta
   return findings;
 }
 
+Findings check_layers(const std::vector<SourceFile>& files) {
+  const auto layer_of = [](const std::string& path) {
+    return std::ranges::find(kLayers, path.substr(0, path.find('/'))) - kLayers.begin();
+  };
+  const auto none = static_cast<std::ptrdiff_t>(kLayers.size());
+  Findings findings;
+  for (const SourceFile& file : files) {
+    const std::ptrdiff_t layer = layer_of(file.path);
+    if (layer == none) findings.push_back({file.path, 0, "layer", "its top-level folder is no layer"});
+    const std::vector<std::string> lines = lines_of(file.text);
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      const std::optional<std::string> path = included_by(lines[i]);
+      const std::ptrdiff_t target = path ? layer_of(*path) : none;
+      if (target != none && target > layer)
+        findings.push_back({file.path, static_cast<int>(i + 1), "layer",
+                            std::string("an arrow climbs from ") + kLayers[static_cast<std::size_t>(layer)] +
+                                " to " + kLayers[static_cast<std::size_t>(target)]});
+    }
+  }
+  return findings;
+}
+
 Findings check_sizes(const std::vector<SourceFile>& files) {
   Findings findings;
   std::map<std::string, std::size_t> sources;

@@ -2,6 +2,7 @@
 // may be.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <map>
 #include <set>
@@ -29,7 +30,7 @@ struct Finding {
 };
 using Findings = std::vector<Finding>;
 
-// What the table in docs/overview.md allows: for each folder the folders that its files may include,
+// What the table in docs/folders.md allows: for each folder the folders that its files may include,
 // directly.
 struct FolderTable {
   struct Row {
@@ -54,6 +55,12 @@ Findings check_arrows(const std::vector<SourceFile>& files, const FolderTable& t
 // Faults of the table itself: what cannot be read, rows and arrows of folders that `files` does not have,
 // cycles.
 Findings check_table(const std::vector<SourceFile>& files, const FolderTable& table);
+
+// The top-level folders, from the bottom up. Each may include itself and those before it.
+inline constexpr std::array<const char*, 6> kLayers = {"compiler", "tuning_db", "runtime",
+                                                       "engine",   "tuner",     "tools"};
+// Includes that climb from a layer to a higher one, and files of no layer.
+Findings check_layers(const std::vector<SourceFile>& files);
 
 // Files and functions that are too long, folders that are too full.
 Findings check_sizes(const std::vector<SourceFile>& files);

@@ -18,7 +18,7 @@ const char* const kTable =
     "| folder | holds | may include |\n|---|---|---|\n| `compiler/low` | the base | - |\n"
     "| `compiler/high` | the top | `compiler/low` |\n\n| `compiler/low` | of another table | - |\n";
 
-FolderTable table() { return read_folder_table("docs/overview.md", kTable); }
+FolderTable table() { return read_folder_table("docs/folders.md", kTable); }
 
 std::string lines(int count) {
   std::string text;
@@ -40,24 +40,24 @@ TEST(Rules, PlantedArrow) {
   EXPECT_EQ(
       texts(check_arrows(
           {{"compiler/low/a.h", "#pragma once\n\n  # include  \"compiler/high/a.h\"  // up\n"}}, table())),
-      (Texts{"compiler/low/a.h:3: arrow: compiler/low may not include compiler/high (docs/overview.md)"}));
+      (Texts{"compiler/low/a.h:3: arrow: compiler/low may not include compiler/high (docs/folders.md)"}));
   EXPECT_EQ(texts(check_arrows({{"compiler/low/a.cpp", "#include \"a.h\"\n"}}, table())),
             (Texts{"compiler/low/a.cpp:1: arrow: compiler/low may not include a path without a folder "
-                   "(docs/overview.md)"}));
+                   "(docs/folders.md)"}));
 }
 
 TEST(Rules, FolderWithoutARow) {
   EXPECT_EQ(texts(check_arrows({{"compiler/new/a.h", "\n"}, {"compiler/new/b.h", "\n"}}, table())),
-            (Texts{"compiler/new/a.h: folder: compiler/new has no row in docs/overview.md"}));
+            (Texts{"compiler/new/a.h: folder: compiler/new has no row in docs/folders.md"}));
 }
 
 TEST(Rules, PlantedCycle) {
   const std::string text =
       std::string("## Which folder may include which\n| folder | holds | may include |\n|---|---|---|\n") +
       "| `a` | | `b` |\n| `b` | | `c` |\n| `c` | | `b`, `d` |\n| `d` | | - |\n";
-  const FolderTable folders = read_folder_table("docs/overview.md", text);
+  const FolderTable folders = read_folder_table("docs/folders.md", text);
   EXPECT_EQ(texts(check_table({{"a/x.h", ""}, {"b/x.h", ""}, {"c/x.h", ""}, {"d/x.h", ""}}, folders)),
-            (Texts{"docs/overview.md:5: cycle: b -> c -> b"}));
+            (Texts{"docs/folders.md:5: cycle: b -> c -> b"}));
 }
 
 TEST(Rules, FaultsOfTheTable) {
@@ -74,6 +74,15 @@ TEST(Rules, FaultsOfTheTable) {
              "t.md:5: table: a includes none: say so by -", "t.md:7: table: a has two rows"}));
   EXPECT_EQ(texts(read_folder_table("t.md", "# Overview\n").faults),
             (Texts{"t.md: table: there is no table below '## Which folder may include which'"}));
+}
+
+TEST(Rules, PlantedClimb) {
+  EXPECT_EQ(
+      texts(check_layers({{"runtime/plan/a.cpp", "\n#include \"tuner/tune/tune.h\"\n"},
+                          {"tuner/tune/a.cpp", "#include \"runtime/plan/a.h\"\n#include \"rondo/rondo.h\"\n"},
+                          {"attic/a.h", ""}})),
+      (Texts{"runtime/plan/a.cpp:2: layer: an arrow climbs from runtime to tuner",
+             "attic/a.h: layer: its top-level folder is no layer"}));
 }
 
 TEST(Rules, LongFile) {
@@ -104,8 +113,8 @@ TEST(Rules, FullFolder) {
 
 TEST(Rules, TestsWithoutAProduct) {
   EXPECT_EQ(texts(check_mirror(
-                {"tests/low", "tests/gone", "tests/runtime/plan", "tests/golden", "tests/golden/gone"},
-                {"compiler/low", "runtime", "runtime/plan"}, {"golden"})),
+                {"tests/low", "tests/gone", "tests/engine/plan", "tests/golden", "tests/golden/gone"},
+                {"compiler/low", "runtime", "engine/plan"}, {"golden"})),
             (Texts{"tests/gone: mirror: there is no folder gone or compiler/gone"}));
 }
 

@@ -9,7 +9,7 @@
 #include <set>
 #include <sstream>
 
-#include "runtime/commands/load_cell.h"
+#include "engine/request/load_cell.h"
 #include "tests/tools/program.h"
 #include "tuner/trial/process.h"
 #include "tuning_db/database.h"
@@ -331,7 +331,7 @@ TEST(Commands, ServesTrials) {
   ASSERT_EQ(::setenv("RONDO_LIBCUDA", "none", 1), 0);
   tuner::TrialProcessOptions options;
   options.executable = RONDO_PROGRAM;
-  step::Cell cell = runtime::select_cell(runtime::load_cell_file("lstm").value(), "").value();
+  step::Cell cell = engine::select_cell(engine::load_cell_file("lstm").value(), "").value();
   tuner::TrialProcess trials({std::move(cell), {}, target::find_profile("h200").value(), 1}, options);
   const Status status = trials.start();
   ::unsetenv("RONDO_LIBCUDA");

@@ -10,7 +10,7 @@
 
 #include "compiler/target/profile.h"
 #include "compiler/target/target.h"
-#include "runtime/arrays/npy.h"
+#include "engine/arrays/npy.h"
 #include "tests/tools/program.h"
 #include "tuning_db/database.h"
 

@@ -10,10 +10,10 @@
 
 #include "compiler/backend/backends.h"
 #include "compiler/backend/ptxas/ptxas_log.h"
-#include "runtime/commands/cell_library.h"
-#include "runtime/commands/emit_stages.h"
-#include "runtime/commands/problem_text.h"
-#include "runtime/plan/compile.h"
+#include "engine/commands/emit_stages.h"
+#include "engine/plan/compile.h"
+#include "engine/request/cell_library.h"
+#include "engine/request/problem_text.h"
 #include "tests/support/turns.h"
 #include "tests/tools/program.h"
 
@@ -101,7 +101,7 @@ TEST(Check, ShowsDiagnosticsAsTheFrontendRendersThem) {
 
 TEST(Emit, EveryStageOfEveryShippedCell) {
   int turn = 0;
-  for (const runtime::EmbeddedCell& cell : runtime::embedded_cells()) {
+  for (const engine::EmbeddedCell& cell : engine::embedded_cells()) {
     if (!rondo::testing::has_turn(++turn)) continue;
     const bool diagonal = streams(cell.name);
     for (const std::string stage : {"ast", "step", "backward", "jacobian", "kernel", "cuda", "launches"}) {
@@ -255,19 +255,19 @@ TEST(Emit, TheCommentNamesWhatIsLaunched) {
 
 // The comment is for people: what plans compile and databases know does not contain it.
 TEST(Emit, TheCommentIsNoPartOfTheText) {
-  const auto file = runtime::load_cell_file("paralstm");
+  const auto file = engine::load_cell_file("paralstm");
   ASSERT_TRUE(file.ok());
   const target::Profile profile = target::find_profile("h200").value();
   const auto problem =
-      runtime::parse_problem(file->parsed.cells[0], {kEmitted[0].shape, "bf16", "", {}, "states"},
-                             schedule::Pass::Forward, profile.arch());
+      engine::parse_problem(file->parsed.cells[0], {kEmitted[0].shape, "bf16", "", {}, "states"},
+                            schedule::Pass::Forward, profile.arch());
   ASSERT_TRUE(problem.ok()) << problem.error().message;
   const auto& cell = file->parsed.cells[0];
-  const auto choice = runtime::choose(cell, *problem, profile);
+  const auto choice = engine::choose(cell, *problem, profile);
   ASSERT_TRUE(choice.ok());
-  const auto plan = runtime::uncompiled_plan(std::make_shared<step::Cell>(cell), *problem,
-                                             runtime::build_choice(cell, *problem, profile, *choice).value(),
-                                             backend::backend_for(backend::Language::CudaCxx), "1");
+  const auto plan = engine::uncompiled_plan(std::make_shared<step::Cell>(cell), *problem,
+                                            engine::build_choice(cell, *problem, profile, *choice).value(),
+                                            backend::backend_for(backend::Language::CudaCxx), "1");
   ASSERT_TRUE(plan.ok());
   EXPECT_EQ(body_of(emitted_text(kEmitted[0])), plan->request.text);
   EXPECT_EQ(plan->key.source, plan->request.text);

@@ -5,12 +5,12 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "runtime/choice/choose.h"
-#include "runtime/commands/load_cell.h"
+#include "engine/choice/choose.h"
+#include "engine/machine/machine.h"
+#include "engine/plan/ready_plan.h"
+#include "engine/request/load_cell.h"
 #include "runtime/package/package.h"
 #include "tests/tools/program.h"
-#include "tuner/machine/machine.h"
-#include "tuner/measure/ready_plan.h"
 #include "tuner/package/list.h"
 
 namespace rondo::test {
@@ -222,21 +222,21 @@ class TunedPackages : public Packages {
     schedule::Problem problem = packaged.problem;
     problem.arch = "sm_90";
     db::Database database = db::Database::open(file_).value();
-    const runtime::Candidate second = runtime::ranked_candidates(*packaged.cell, problem, profile)->at(1);
-    runtime::Choice choice;
+    const engine::Candidate second = engine::ranked_candidates(*packaged.cell, problem, profile)->at(1);
+    engine::Choice choice;
     choice.strategy = second.strategy;
     choice.parameters = second.parameters;
-    const auto code = tuner::code_of_choice(*packaged.cell, problem, profile, choice, &database);
+    const auto code = engine::code_of_choice(*packaged.cell, problem, profile, choice, &database);
     ASSERT_TRUE(code.ok()) << code.error().message;
     db::Device device;
     device.key = profile.key;
     device.name = profile.name;
     ASSERT_TRUE(database.put_device(device).ok());
-    const db::Problem key = runtime::database_problem(*packaged.cell, problem, profile);
+    const db::Problem key = engine::database_problem(*packaged.cell, problem, profile);
     ASSERT_TRUE(database.put_cell({key.cell, packaged.cell->name, packaged.cell->source}).ok());
     db::Trial trial;
     trial.strategy = second.strategy;
-    trial.parameters = runtime::parameters_to_json(second.parameters);
+    trial.parameters = engine::parameters_to_json(second.parameters);
     trial.verified = true;
     trial.median_ms = 1;
     trial.cubin_key = code->code;

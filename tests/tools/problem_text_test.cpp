@@ -1,14 +1,14 @@
-#include "runtime/commands/problem_text.h"
+#include "engine/request/problem_text.h"
 
 #include <gtest/gtest.h>
 
 #include <filesystem>
 
-#include "runtime/arrays/staged_files.h"
-#include "runtime/commands/load_cell.h"
+#include "engine/arrays/staged_files.h"
+#include "engine/request/load_cell.h"
 #include "tests/tools/program.h"
 
-namespace rondo::runtime {
+namespace rondo::engine {
 namespace {
 
 TEST(ProblemText, Shapes) {
@@ -204,4 +204,4 @@ TEST(StagedFiles, TheStandardOutputIsWrittenToByName) {
 }
 
 }  // namespace
-}  // namespace rondo::runtime
+}  // namespace rondo::engine

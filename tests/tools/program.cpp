@@ -12,7 +12,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "runtime/arrays/npy.h"
+#include "engine/arrays/npy.h"
 
 extern char** environ;
 
@@ -122,7 +122,7 @@ void write_array(const std::string& path, const std::vector<std::int64_t>& shape
   for (const std::int64_t extent : shape) count *= extent;
   std::vector<double> values;
   for (std::int64_t i = 0; i < count; ++i) values.push_back(static_cast<double>(i % 17) / 8 - 1);
-  write_file(path, runtime::to_npy(runtime::npy_from(values, shape, kernel::Storage::F32)));
+  write_file(path, engine::to_npy(engine::npy_from(values, shape, kernel::Storage::F32)));
 }
 
 }  // namespace rondo::test

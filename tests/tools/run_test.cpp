@@ -4,13 +4,13 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "runtime/arrays/npy.h"
+#include "engine/arrays/npy.h"
 #include "tests/tools/program.h"
 
 namespace rondo::test {
 namespace {
 
-using runtime::read_npy;
+using engine::read_npy;
 
 // What the equations of mingru.cell say, written again.
 std::vector<double> mingru(const std::vector<double>& x, std::vector<double> h, int B, int T, int D) {
@@ -36,12 +36,12 @@ TEST(Run, ComputesWhatTheEquationsSay) {
              "--out", "h=" + folder.path("h.npy"), "--last", "h=" + folder.path("last.npy")});
   ASSERT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_NE(outcome.out.find("B=2,T=5,H=1,D=3 fp32 on CPU"), std::string::npos) << outcome.out;
-  const auto x = runtime::npy_values(*read_npy(folder.path("x.npy")), kernel::Storage::F32, "x");
-  const auto h0 = runtime::npy_values(*read_npy(folder.path("h0.npy")), kernel::Storage::F32, "h0");
+  const auto x = engine::npy_values(*read_npy(folder.path("x.npy")), kernel::Storage::F32, "x");
+  const auto h0 = engine::npy_values(*read_npy(folder.path("h0.npy")), kernel::Storage::F32, "h0");
   const auto array = read_npy(folder.path("h.npy"));
   ASSERT_TRUE(array.ok()) << array.error().message;
   EXPECT_EQ(array->shape, (std::vector<std::int64_t>{2, 5, 1, 3}));
-  const auto h = runtime::npy_values(*array, kernel::Storage::F32, "h");
+  const auto h = engine::npy_values(*array, kernel::Storage::F32, "h");
   const std::vector<double> wanted = mingru(*x, *h0, 2, 5, 3);
   for (std::size_t i = 0; i < wanted.size(); ++i) EXPECT_NEAR((*h)[i], wanted[i], 1e-6);
   EXPECT_EQ(read_npy(folder.path("last.npy"))->shape, (std::vector<std::int64_t>{2, 1, 3}));
@@ -67,8 +67,8 @@ TEST(Run, TakesFormsOfTheSequence) {
   const Folder folder;
   write_array(folder.path("x.npy"), {1, 5, 1, 2, 3});
   write_array(folder.path("h0.npy"), {1, 1, 3});
-  write_file(folder.path("resets.npy"), runtime::to_npy({"|b1", {1, 5}, std::string("\0\0\0\1\0", 5)}));
-  write_file(folder.path("lengths.npy"), runtime::to_npy({"<i4", {1}, std::string("\4\0\0\0", 4)}));
+  write_file(folder.path("resets.npy"), engine::to_npy({"|b1", {1, 5}, std::string("\0\0\0\1\0", 5)}));
+  write_file(folder.path("lengths.npy"), engine::to_npy({"<i4", {1}, std::string("\4\0\0\0", 4)}));
   const auto run = [&](const std::vector<std::string>& more) {
     std::vector<std::string> words = {"run",     "mingru",
                                       "--input", "x=" + folder.path("x.npy"),
@@ -77,16 +77,16 @@ TEST(Run, TakesFormsOfTheSequence) {
     words.insert(words.end(), more.begin(), more.end());
     const Outcome outcome = rondo(words);
     EXPECT_EQ(outcome.status, 0) << outcome.err;
-    return runtime::npy_values(*read_npy(folder.path("h.npy")), kernel::Storage::F32, "h").value();
+    return engine::npy_values(*read_npy(folder.path("h.npy")), kernel::Storage::F32, "h").value();
   };
   const std::vector<double> plain = run({});
   const std::vector<double> h =
       run({"--resets", folder.path("resets.npy"), "--lengths", folder.path("lengths.npy")});
   // All but 0 are resets, also what the lowest byte does not tell.
   write_file(folder.path("wide.npy"),
-             runtime::to_npy({"<i4", {1, 5}, std::string(13, '\0') + '\1' + std::string(6, '\0')}));
+             engine::to_npy({"<i4", {1, 5}, std::string(13, '\0') + '\1' + std::string(6, '\0')}));
   EXPECT_EQ(run({"--resets", folder.path("wide.npy"), "--lengths", folder.path("lengths.npy")}), h);
-  const auto x = runtime::npy_values(*read_npy(folder.path("x.npy")), kernel::Storage::F32, "x");
+  const auto x = engine::npy_values(*read_npy(folder.path("x.npy")), kernel::Storage::F32, "x");
   const std::vector<double> second = mingru({x->begin() + 18, x->end()}, {0, 0, 0}, 1, 2, 3);
   for (std::size_t i = 0; i < 9; ++i) EXPECT_EQ(h[i], plain[i]);
   for (std::size_t i = 9; i < 12; ++i) EXPECT_NEAR(h[i], second[i - 9], 1e-6);
@@ -94,7 +94,7 @@ TEST(Run, TakesFormsOfTheSequence) {
   write_array(folder.path("given.npy"), {1, 1, 3});
   const std::vector<double> given =
       run({"--resets", folder.path("resets.npy"), "--reset-state", "h=" + folder.path("given.npy")});
-  const auto from = runtime::npy_values(*read_npy(folder.path("given.npy")), kernel::Storage::F32, "given");
+  const auto from = engine::npy_values(*read_npy(folder.path("given.npy")), kernel::Storage::F32, "given");
   const std::vector<double> after = mingru({x->begin() + 18, x->end()}, *from, 1, 2, 3);
   for (std::size_t i = 0; i < 9; ++i) EXPECT_EQ(given[i], plain[i]);
   for (std::size_t i = 9; i < 15; ++i) EXPECT_NEAR(given[i], after[i - 9], 1e-6);
@@ -102,7 +102,7 @@ TEST(Run, TakesFormsOfTheSequence) {
   const std::vector<double> reversed = run({"--reversed"});
   EXPECT_NE(reversed, plain);
   for (std::size_t i = 0; i < 3; ++i) {  // the last step is the first of the walk
-    const auto h0 = runtime::npy_values(*read_npy(folder.path("h0.npy")), kernel::Storage::F32, "h0");
+    const auto h0 = engine::npy_values(*read_npy(folder.path("h0.npy")), kernel::Storage::F32, "h0");
     const std::vector<double> first = mingru({x->begin() + 24, x->end()}, *h0, 1, 1, 3);
     EXPECT_NEAR(reversed[12 + i], first[i], 1e-6);
   }
@@ -185,11 +185,11 @@ TEST(Run, RefusesBadArraysAndWritesNothing) {
   write_array(folder.path("rows.npy"), {2, 5, 1, 3, 3});
   write_array(folder.path("empty.npy"), {2, 0, 1, 2, 3});
   write_array(folder.path("h0.npy"), {4, 1, 3});
-  runtime::NpyArray integers{"<i4", {2, 5, 1, 2, 3}, std::string(240, '\0')};
-  write_file(folder.path("int.npy"), runtime::to_npy(integers));
-  write_file(folder.path("words.npy"), runtime::to_npy({"<u2", {2, 5, 1, 2, 3}, std::string(120, '\0')}));
+  engine::NpyArray integers{"<i4", {2, 5, 1, 2, 3}, std::string(240, '\0')};
+  write_file(folder.path("int.npy"), engine::to_npy(integers));
+  write_file(folder.path("words.npy"), engine::to_npy({"<u2", {2, 5, 1, 2, 3}, std::string(120, '\0')}));
   write_file(folder.path("text.npy"), "not an array");
-  write_file(folder.path("nan.npy"), runtime::to_npy({"<f4", {2, 5, 1, 2, 3}, std::string(240, '\xff')}));
+  write_file(folder.path("nan.npy"), engine::to_npy({"<f4", {2, 5, 1, 2, 3}, std::string(240, '\xff')}));
   const std::string x = "x=" + folder.path("x.npy");
   const std::vector<std::string> before = folder.files();
   const BadRun cases[] = {

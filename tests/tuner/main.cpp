@@ -2,7 +2,7 @@
 // fakes.
 #include <gtest/gtest.h>
 
-#include "runtime/worker/compile_worker.h"
+#include "engine/worker/compile_worker.h"
 #include "tests/tuner/trial/fake_trials.h"
 #include "tuner/trial/worker.h"
 
@@ -10,7 +10,7 @@ int main(int argc, char** argv) {
   if (const auto status =
           rondo::tuner::maybe_run_trial_worker(argc, argv, &rondo::tuner::testing::fake_trials))
     return *status;
-  if (const auto status = rondo::runtime::maybe_run_worker(argc, argv)) return *status;
+  if (const auto status = rondo::engine::maybe_run_worker(argc, argv)) return *status;
   ::testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();
 }

@@ -1,14 +1,14 @@
 // `rondo bench`: time beside the copy bandwidth of the same run, or what a step's time is made of.
-#include "tuner/measure/bench.h"
+#include "tuner/bench/bench.h"
 
 #include <fmt/format.h>
 
-#include "runtime/commands/problem_text.h"
+#include "engine/request/problem_text.h"
+#include "engine/trust/trusted_plan.h"
 #include "tools/rondo/commands.h"
 #include "tools/rondo/json_view.h"
 #include "tools/rondo/parameter_table.h"
 #include "tools/rondo/session.h"
-#include "tuner/trust/trusted_plan.h"
 
 namespace rondo::tools {
 namespace {
@@ -22,10 +22,10 @@ std::string bench_text(const tuner::BenchRow& row) {
   return fmt::format(
       "{} {} {} {}: {:.4f} ms, spread {:.1f}% (p10 to p90), {:.3f} GB, {:.0f}% of a copy at {}, {} "
       "({})\n",
-      row.cell, runtime::shape_text(row.problem.sizes), kernel::storage_name(row.problem.storage),
+      row.cell, engine::shape_text(row.problem.sizes), kernel::storage_name(row.problem.storage),
       schedule::pass_title(row.problem), row.timing.median_s * 1e3, row.timing.spread * 100,
       static_cast<double>(row.bytes) * 1e-9, row.share() * 100, bandwidth_text(row.copy_bytes_per_s),
-      row.choice.strategy, runtime::label(row.choice));
+      row.choice.strategy, engine::label(row.choice));
 }
 
 // Below the times, which are printed as they come.
@@ -45,9 +45,9 @@ std::string parts_text(const step::Cell& cell, const PartedPass& pass) {
   const tuner::PartTimes& times = pass.times;
   std::string text = fmt::format(
       "{} {} {} {}, {} {} ({})\n{:>12} {:>12}\n{:>12.4g} {:>12}  whole\n", cell.name,
-      runtime::shape_text(pass.problem.sizes), kernel::storage_name(pass.problem.storage),
+      engine::shape_text(pass.problem.sizes), kernel::storage_name(pass.problem.storage),
       schedule::pass_title(pass.problem), times.choice.strategy, schedule::print(times.choice.parameters),
-      runtime::label(times.choice), "ns a step", "difference", times.whole.median_s * to_ns, "");
+      engine::label(times.choice), "ns a step", "difference", times.whole.median_s * to_ns, "");
   for (const tuner::PartTime& part : times.parts)
     text += fmt::format("{:>12.4g} {:>12.3g}  without {}{}\n", part.timing.median_s * to_ns,
                         part.difference_s * to_ns, part.what,
@@ -55,7 +55,7 @@ std::string parts_text(const step::Cell& cell, const PartedPass& pass) {
   return text;
 }
 
-Status bench_rows(const Options& options, const step::Cell& cell, const runtime::Overrides& overrides,
+Status bench_rows(const Options& options, const step::Cell& cell, const engine::Overrides& overrides,
                   const std::vector<schedule::Problem>& problems, Session& session) {
   std::vector<tuner::BenchRow> rows;
   const auto failed = [&](const Error& error) {
@@ -65,7 +65,7 @@ Status bench_rows(const Options& options, const step::Cell& cell, const runtime:
   for (const schedule::Problem& problem : problems) {
     const double copy = rows.empty() ? 0 : rows.front().copy_bytes_per_s;
     const auto ready =
-        tuner::trusted_plan(cell, problem, session.machine, overrides, trust_of(options, session));
+        engine::trusted_plan(cell, problem, session.machine, overrides, trust_of(options, session));
     if (!ready) return failed(ready.error());
     Result<tuner::BenchRow> row =
         tuner::bench(cell, problem, session.machine, *ready, {options.samples, copy, options.weights});
@@ -79,7 +79,7 @@ Status bench_rows(const Options& options, const step::Cell& cell, const runtime:
   return success();
 }
 
-Status bench_parts(const Options& options, const step::Cell& cell, const runtime::Overrides& overrides,
+Status bench_parts(const Options& options, const step::Cell& cell, const engine::Overrides& overrides,
                    const std::vector<schedule::Problem>& problems, Session& session) {
   std::vector<PartedPass> passes;
   const auto failed = [&](const Error& error) {
@@ -88,7 +88,7 @@ Status bench_parts(const Options& options, const step::Cell& cell, const runtime
   };
   for (const schedule::Problem& problem : problems) {
     const auto ready =
-        tuner::trusted_plan(cell, problem, session.machine, overrides, trust_of(options, session));
+        engine::trusted_plan(cell, problem, session.machine, overrides, trust_of(options, session));
     if (!ready) return failed(ready.error());
     Result<tuner::PartTimes> times =
         tuner::measure_parts(cell, problem, session.machine, ready->choice, options.samples);
@@ -105,9 +105,9 @@ Status bench_parts(const Options& options, const step::Cell& cell, const runtime
 Status bench(const Options& options) {
   const Result<LoadedCell> loaded = load_cell(options);
   if (!loaded) return loaded.error();
-  const auto passes = runtime::parse_passes(options.pass);
+  const auto passes = engine::parse_passes(options.pass);
   if (!passes) return passes.error();
-  const Result<runtime::Overrides> overrides = overrides_of(options);
+  const Result<engine::Overrides> overrides = overrides_of(options);
   if (!overrides) return overrides.error();
   Result<Session> session = open_session(options, Use::Optional);
   if (!session) return session.error();

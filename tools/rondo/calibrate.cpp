@@ -3,10 +3,10 @@
 
 #include <fmt/format.h>
 
-#include "runtime/arrays/staged_files.h"
+#include "engine/arrays/staged_files.h"
+#include "engine/machine/device_profile.h"
 #include "tools/rondo/commands.h"
 #include "tools/rondo/session.h"
-#include "tuner/machine/device_profile.h"
 
 namespace rondo::tools {
 namespace {
@@ -38,7 +38,7 @@ std::string cpus_text(const target::Profile& profile) {
 }  // namespace
 
 Status calibrate(const Options& options) {
-  Result<tuner::Machine> machine = tuner::find_machine(options.arch, nullptr);
+  Result<engine::Machine> machine = engine::find_machine(options.arch, nullptr);
   if (!machine) return machine.error();
   if (Status status = machine->need_device(); !status) return status;
   Result<std::optional<db::Database>> database = open_database(options, Use::Written);
@@ -48,13 +48,13 @@ Status calibrate(const Options& options) {
   const auto profile = tuner::calibrate(*machine, calibrating);
   if (!profile) return profile.error();
   if (database->has_value())
-    if (Status status = tuner::store_profile(
-            *profile, machine->gpu_info ? tuner::driver_version(*machine->gpu_info) : "", **database);
+    if (Status status = engine::store_profile(
+            *profile, machine->gpu_info ? engine::driver_version(*machine->gpu_info) : "", **database);
         !status)
       return status;
   const std::string text = target::to_json(*profile) + "\n";
   if (options.output != "-")
-    if (Status status = runtime::write_output(options.output, text); !status) return status;
+    if (Status status = engine::write_output(options.output, text); !status) return status;
   if (options.json) {
     print(text);
     return success();

@@ -12,10 +12,10 @@
 #include "compiler/step/clip.h"
 #include "compiler/step/forms.h"
 #include "compiler/step/structure.h"
-#include "runtime/arrays/run_arrays.h"
-#include "runtime/choice/choose.h"
-#include "runtime/choice/crossover.h"
-#include "runtime/commands/problem_text.h"
+#include "engine/arrays/run_arrays.h"
+#include "engine/choice/choose.h"
+#include "engine/choice/crossover.h"
+#include "engine/request/problem_text.h"
 #include "tools/rondo/commands.h"
 #include "tools/rondo/json_view.h"
 #include "tools/rondo/parameter_table.h"
@@ -34,7 +34,7 @@ std::vector<CheckedTensor> tensors_of(const step::Cell& cell, const schedule::Pr
     const step::Tensor& tensor = cell.tensors[static_cast<std::size_t>(id)];
     const auto& [kind, role] = roles[static_cast<std::size_t>(tensor.kind)];
     const std::int64_t elements = step::element_count(tensor, problem.sizes);
-    result.push_back({kind, tensor.name, fmt::format("[{}]", fmt::join(runtime::axes_of(tensor), ", ")),
+    result.push_back({kind, tensor.name, fmt::format("[{}]", fmt::join(engine::axes_of(tensor), ", ")),
                       elements,
                       elements * kernel::storage_bytes(schedule::storage_of({role, id}, cell, problem))});
   }
@@ -43,13 +43,13 @@ std::vector<CheckedTensor> tensors_of(const step::Cell& cell, const schedule::Pr
 
 // The strategy's choice by model, and what it takes of memory.
 Status choose_for(const step::Cell& cell, const schedule::Problem& problem, const target::Profile& profile,
-                  const runtime::Overrides& overrides, StrategyVerdict& verdict) {
-  const auto choice = runtime::choose_with(cell, problem, profile, overrides);
+                  const engine::Overrides& overrides, StrategyVerdict& verdict) {
+  const auto choice = engine::choose_with(cell, problem, profile, overrides);
   if (!choice) return choice.error();
   verdict.choice = *choice;
-  const Result<schedule::KernelPlan> plan = runtime::build_choice(cell, problem, profile, *choice);
+  const Result<schedule::KernelPlan> plan = engine::build_choice(cell, problem, profile, *choice);
   if (!plan) return plan.error();
-  const Result<runtime::PlanMemory> memory = runtime::plan_memory(cell, problem, *plan);
+  const Result<engine::PlanMemory> memory = engine::plan_memory(cell, problem, *plan);
   if (!memory) return memory.error();
   verdict.memory = *memory;
   return success();
@@ -64,7 +64,7 @@ bool any_legal(const std::vector<StrategyVerdict>& verdicts) {
 // is an error; without it, where they contradict every strategy.
 Result<std::vector<StrategyVerdict>> verdicts_of(const step::Cell& cell, const schedule::Problem& problem,
                                                  const target::Profile& profile,
-                                                 const runtime::Overrides& overrides) {
+                                                 const engine::Overrides& overrides) {
   std::vector<StrategyVerdict> result;
   std::optional<Error> contradicted;
   for (const schedule::Strategy* strategy :
@@ -105,15 +105,15 @@ std::string verdicts_text(const std::vector<StrategyVerdict>& verdicts) {
 
 std::string check_text(const step::Cell& cell, const schedule::Problem& problem,
                        const target::Profile& profile, const std::vector<StrategyVerdict>& verdicts,
-                       const std::vector<CheckedTensor>& tensors, const runtime::FitTable& fits,
-                       const std::optional<runtime::Crossover>& crossover) {
+                       const std::vector<CheckedTensor>& tensors, const engine::FitTable& fits,
+                       const std::optional<engine::Crossover>& crossover) {
   std::string text =
       step::describe(cell, step::analyze(cell)) + step::describe_clip(cell) + step::describe_forms(cell);
-  text += fmt::format("strategies of this version, for {} {} {} on {}\n", runtime::shape_text(problem.sizes),
+  text += fmt::format("strategies of this version, for {} {} {} on {}\n", engine::shape_text(problem.sizes),
                       kernel::storage_name(problem.storage), schedule::pass_title(problem), profile.name);
   text += verdicts_text(verdicts);
-  if (crossover) text += runtime::print(*crossover, problem);
-  text += "what fits, and what is short\n" + runtime::print(fits);
+  if (crossover) text += engine::print(*crossover, problem);
+  text += "what fits, and what is short\n" + engine::print(fits);
   text += "tensors\n";
   for (const CheckedTensor& tensor : tensors)
     text += fmt::format("  {:<6} {:<8} {:<18} {:>12} elements {:>14} bytes\n", tensor.kind, tensor.name,
@@ -141,16 +141,16 @@ Status check(const Options& options) {
   if (!problem) return problem.error();
   if (Status status = schedule::check_problem(cell, *problem); !status) return status;
   const target::Profile& profile = session->machine.profile;
-  const Result<runtime::Overrides> overrides = overrides_of(options);
+  const Result<engine::Overrides> overrides = overrides_of(options);
   if (!overrides) return overrides.error();
   const Result<std::vector<StrategyVerdict>> verdicts = verdicts_of(cell, *problem, profile, *overrides);
   if (!verdicts) return verdicts.error();
   const std::vector<CheckedTensor> tensors = tensors_of(cell, *problem);
-  const runtime::FitTable fits = runtime::fit_table(
+  const engine::FitTable fits = engine::fit_table(
       cell, *problem, all ? target::shipped_profiles() : std::vector<target::Profile>{profile});
   const auto crossover = overrides->empty() && any_legal(*verdicts)
-                             ? runtime::crossover(cell, *problem, profile)
-                             : Result<std::optional<runtime::Crossover>>(std::nullopt);
+                             ? engine::crossover(cell, *problem, profile)
+                             : Result<std::optional<engine::Crossover>>(std::nullopt);
   if (!crossover) return crossover.error();
   print(options.json ? check_json(cell, *problem, *verdicts, tensors, fits, *crossover)
                      : check_text(cell, *problem, profile, *verdicts, tensors, fits, *crossover));

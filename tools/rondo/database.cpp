@@ -7,15 +7,15 @@
 #include <set>
 
 #include "compiler/support/text_file.h"
-#include "runtime/arrays/staged_files.h"
-#include "runtime/choice/choose.h"
-#include "runtime/choice/models_times.h"
-#include "runtime/commands/problem_text.h"
-#include "runtime/commands/recorded_problem.h"
+#include "engine/arrays/staged_files.h"
+#include "engine/choice/choose.h"
+#include "engine/choice/models_times.h"
+#include "engine/machine/device_profile.h"
+#include "engine/request/problem_text.h"
+#include "engine/request/recorded_problem.h"
 #include "tools/rondo/commands.h"
 #include "tools/rondo/json_view.h"
 #include "tools/rondo/session.h"
-#include "tuner/machine/device_profile.h"
 
 namespace rondo::tools {
 namespace {
@@ -36,7 +36,7 @@ Result<std::string> cells_of(Database& database, const std::string& argument) {
 
 // What a trial chose, under the names of this version.
 std::string choice_text(const db::Trial& trial) {
-  const auto parameters = runtime::recorded_parameters(trial);
+  const auto parameters = engine::recorded_parameters(trial);
   return fmt::format("{} {}", trial.strategy, parameters ? schedule::print(*parameters) : trial.parameters);
 }
 
@@ -101,15 +101,14 @@ Result<std::vector<std::optional<double>>> by_model(Database& database, const db
                                                     const std::vector<db::Trial>& trials) {
   const auto source = database.find_cell(recorded.cell);
   if (!source) return source.error();
-  const auto measured = tuner::measured_profile(recorded.device, database);
+  const auto measured = engine::measured_profile(recorded.device, database);
   const bool calibrated = measured && measured->has_value();  // one that is refused counts as none
   const Result<target::Profile> profile =
       calibrated ? Result<target::Profile>(**measured) : target::find_profile(recorded.device);
-  const std::optional<schedule::Problem> problem = runtime::recorded_problem(recorded);
-  const std::optional<step::Cell> cell =
-      source->has_value() ? runtime::recorded_cell(**source) : std::nullopt;
+  const std::optional<schedule::Problem> problem = engine::recorded_problem(recorded);
+  const std::optional<step::Cell> cell = source->has_value() ? engine::recorded_cell(**source) : std::nullopt;
   if (!cell || !problem || !profile) return std::vector<std::optional<double>>(trials.size());
-  return runtime::models_times(*cell, *problem, *profile, trials);
+  return engine::models_times(*cell, *problem, *profile, trials);
 }
 
 Status show(Database& database, const Options& options) {
@@ -137,7 +136,7 @@ Status show(Database& database, const Options& options) {
 
 Status write_text(const Result<std::string>& text, const Options& options) {
   if (!text) return text.error();
-  if (options.output != "-") return runtime::write_output(options.output, *text);
+  if (options.output != "-") return engine::write_output(options.output, *text);
   print(*text);
   return success();
 }
@@ -169,7 +168,7 @@ Status merged(const Result<db::MergeReport>& report, const Options& options) {
 
 Database::Check profiles_of(const Options& options) {
   return [origin = options.argument](const db::Contents& contents) {
-    return tuner::check_profiles(contents.devices, origin);
+    return engine::check_profiles(contents.devices, origin);
   };
 }
 
@@ -196,7 +195,7 @@ Status merge(Database& database, const Options& options) {
 }
 
 Status prune(Database& database, const Options& options) {
-  const Result<double> age = runtime::parse_duration(options.before);
+  const Result<double> age = engine::parse_duration(options.before);
   if (!age) return age.error();
   const auto report = database.prune(db::now() - static_cast<std::int64_t>(*age));
   if (!report) return report.error();
@@ -241,7 +240,7 @@ Status database(const Options& options) {
   if (options.action == "merge")
     if (const auto other = InputFile::open(options.argument); !other) return other.error();
   if (options.action == "prune") {
-    if (const auto age = runtime::parse_duration(options.before); !age) return age.error();
+    if (const auto age = engine::parse_duration(options.before); !age) return age.error();
     if (const auto there = open_database(options, Use::Required); !there) return there.error();
   }
   Result<Database> opened = open_needed(options, options.action == "prune" ? Use::Written : action.use);

@@ -7,7 +7,7 @@
 
 #include "compiler/step/forms.h"
 #include "compiler/step/structure.h"
-#include "runtime/commands/problem_text.h"
+#include "engine/request/problem_text.h"
 
 namespace rondo::tools {
 
@@ -40,7 +40,7 @@ json save_json(const schedule::Problem& problem) {
 json problem_json(const schedule::Problem& problem) {
   return {{"shape", sizes_json(problem.sizes)},
           {"dtype", kernel::storage_name(problem.storage)},
-          {"math", runtime::math_name(problem.math)},
+          {"math", engine::math_name(problem.math)},
           {"pass", schedule::pass_name(problem.pass)},
           {"save", save_json(problem)},
           {"arch", problem.arch},
@@ -78,7 +78,7 @@ json convergence_json(const std::optional<executable::Convergence>& found) {
 
 // As this version reads them, or as they stand there.
 json recorded_json(const db::Trial& trial) {
-  const auto parameters = runtime::recorded_parameters(trial);
+  const auto parameters = engine::recorded_parameters(trial);
   return parameters ? json(*parameters) : json::parse(trial.parameters, nullptr, false);
 }
 
@@ -135,30 +135,30 @@ json structure_json(const step::Structure& structure) {
 }
 
 // One object a form, pass and board.
-json fits_json(const runtime::FitTable& table) {
+json fits_json(const engine::FitTable& table) {
   json list = json::array();
-  for (const runtime::FitRow& row : table.rows)
+  for (const engine::FitRow& row : table.rows)
     for (std::size_t i = 0; i < table.profiles.size(); ++i) {
-      const runtime::Fit& fit = row.fits[i];
+      const engine::Fit& fit = row.fits[i];
       list.push_back({{"strategy", row.strategy},
                       {"form", row.variant},
                       {"pass", schedule::pass_name(row.pass)},
                       {"gpu", table.profiles[i]},
-                      {"legal", fit.kind != runtime::Fit::Kind::NotLegal},
-                      {"fits", fit.kind == runtime::Fit::Kind::Fits},
+                      {"legal", fit.kind != engine::Fit::Kind::NotLegal},
+                      {"fits", fit.kind == engine::Fit::Kind::Fits},
                       {"missed", fit.missed},
                       {"detail", fit.detail}});
     }
   return list;
 }
 
-std::string choice_text(const runtime::Choice& choice) {
+std::string choice_text(const engine::Choice& choice) {
   return fmt::format("{}, about {:.4f} ms by model", schedule::print(choice.parameters), choice.expected_ms);
 }
 
 }  // namespace
 
-std::string diagnostics_json(const runtime::CellFile& file) {
+std::string diagnostics_json(const engine::CellFile& file) {
   json list = json::array();
   for (const frontend::Diagnostic& diagnostic : file.parsed.diagnostics)
     list.push_back({{"line", diagnostic.span.line},
@@ -171,8 +171,8 @@ std::string diagnostics_json(const runtime::CellFile& file) {
 
 std::string check_json(const step::Cell& cell, const schedule::Problem& problem,
                        const std::vector<StrategyVerdict>& verdicts,
-                       const std::vector<CheckedTensor>& tensors, const runtime::FitTable& fits,
-                       const std::optional<runtime::Crossover>& crossover) {
+                       const std::vector<CheckedTensor>& tensors, const engine::FitTable& fits,
+                       const std::optional<engine::Crossover>& crossover) {
   json strategies = json::array();
   for (const StrategyVerdict& verdict : verdicts)
     strategies.push_back({{"name", verdict.name},
@@ -251,7 +251,7 @@ std::string tune_json(const step::Cell& cell, const std::string& device, const s
                {"saving", compared}});
 }
 
-std::string run_json(const step::Cell& cell, const schedule::Problem& problem, const runtime::CellRun& run,
+std::string run_json(const step::Cell& cell, const schedule::Problem& problem, const engine::CellRun& run,
                      const std::vector<std::string>& files) {
   json outputs = json::array(), states = json::array();
   for (const auto& [name, values] : run.outputs)
@@ -275,7 +275,7 @@ std::string verify_json(const step::Cell& cell, const std::string& where,
   bool passed = true;
   for (const VerifiedPass& pass : passes) {
     json checks = json::array();
-    for (const tuner::TensorCheck& check : pass.result.verification.checks)
+    for (const engine::TensorCheck& check : pass.result.verification.checks)
       checks.push_back({{"tensor", check.name},
                         {"where", check.where},
                         {"error", check.error},
@@ -314,7 +314,7 @@ std::string bench_json(const std::string& device, const std::vector<tuner::Bench
                     {"save", save_json(row.problem)},
                     {"strategy", row.choice.strategy},
                     {"parameters", row.choice.parameters},
-                    {"origin", runtime::origin_name(row.choice.origin)},
+                    {"origin", engine::origin_name(row.choice.origin)},
                     {"median_ms", row.timing.median_s * 1e3},
                     {"spread", row.timing.spread},
                     {"bytes", row.bytes},
@@ -348,7 +348,7 @@ std::string parts_json(const step::Cell& cell, const std::string& device,
                     {"pass", schedule::pass_name(pass.problem.pass)},
                     {"strategy", pass.times.choice.strategy},
                     {"parameters", pass.times.choice.parameters},
-                    {"origin", runtime::origin_name(pass.times.choice.origin)},
+                    {"origin", engine::origin_name(pass.times.choice.origin)},
                     {"whole_ns", pass.times.whole.median_s * to_ns},
                     {"spread", pass.times.whole.spread},
                     {"parts", parts}});
@@ -356,11 +356,11 @@ std::string parts_json(const step::Cell& cell, const std::string& device,
   return dump({{"device", device}, {"rows", list}});
 }
 
-std::string doctor_json(const std::vector<runtime::Finding>& findings) {
+std::string doctor_json(const std::vector<engine::Finding>& findings) {
   json list = json::array();
-  for (const runtime::Finding& finding : findings)
+  for (const engine::Finding& finding : findings)
     list.push_back({{"subject", finding.subject},
-                    {"health", runtime::health_name(finding.health)},
+                    {"health", engine::health_name(finding.health)},
                     {"found", finding.found},
                     {"advice", finding.advice}});
   return dump({{"findings", list}});

@@ -5,28 +5,28 @@
 #include <string>
 #include <vector>
 
-#include "runtime/choice/choose.h"
-#include "runtime/choice/crossover.h"
-#include "runtime/choice/fits.h"
-#include "runtime/commands/doctor.h"
-#include "runtime/commands/load_cell.h"
-#include "runtime/commands/run_cell.h"
-#include "runtime/plan/memory.h"
-#include "tuner/check/verify_simulated.h"
-#include "tuner/measure/bench.h"
-#include "tuner/measure/parts.h"
+#include "engine/check/verify_simulated.h"
+#include "engine/choice/choose.h"
+#include "engine/choice/crossover.h"
+#include "engine/choice/fits.h"
+#include "engine/commands/doctor.h"
+#include "engine/commands/run_cell.h"
+#include "engine/plan/memory.h"
+#include "engine/request/load_cell.h"
+#include "tuner/bench/bench.h"
+#include "tuner/bench/parts.h"
 #include "tuner/tune/tune.h"
 
 namespace rondo::tools {
 
-std::string diagnostics_json(const runtime::CellFile& file);
+std::string diagnostics_json(const engine::CellFile& file);
 
 // A strategy's verdict, for `check`.
 struct StrategyVerdict {
   std::string name;
   schedule::Legality legality;
-  std::optional<runtime::Choice> choice;  // by model; none where it is not legal
-  runtime::PlanMemory memory;
+  std::optional<engine::Choice> choice;  // by model; none where it is not legal
+  engine::PlanMemory memory;
 };
 struct CheckedTensor {
   std::string kind, name, axes;
@@ -34,8 +34,8 @@ struct CheckedTensor {
 };
 std::string check_json(const step::Cell& cell, const schedule::Problem& problem,
                        const std::vector<StrategyVerdict>& verdicts,
-                       const std::vector<CheckedTensor>& tensors, const runtime::FitTable& fits,
-                       const std::optional<runtime::Crossover>& crossover);
+                       const std::vector<CheckedTensor>& tensors, const engine::FitTable& fits,
+                       const std::optional<engine::Crossover>& crossover);
 
 std::string emit_json(const step::Cell& cell, const std::string& stage, const std::string& text);
 
@@ -52,13 +52,13 @@ struct SaveComparison {
 std::string tune_json(const step::Cell& cell, const std::string& device, const std::vector<TunedPass>& passes,
                       const std::optional<SaveComparison>& saving = std::nullopt);
 
-std::string run_json(const step::Cell& cell, const schedule::Problem& problem, const runtime::CellRun& run,
+std::string run_json(const step::Cell& cell, const schedule::Problem& problem, const engine::CellRun& run,
                      const std::vector<std::string>& files);
 
 struct VerifiedPass {
   schedule::Problem problem;
-  runtime::Choice choice;
-  tuner::SimulatedVerification result;
+  engine::Choice choice;
+  engine::SimulatedVerification result;
 };
 std::string verify_json(const step::Cell& cell, const std::string& where,
                         const std::vector<VerifiedPass>& passes);
@@ -74,7 +74,7 @@ struct PartedPass {
 std::string parts_json(const step::Cell& cell, const std::string& device,
                        const std::vector<PartedPass>& passes);
 
-std::string doctor_json(const std::vector<runtime::Finding>& findings);
+std::string doctor_json(const std::vector<engine::Finding>& findings);
 std::string list_json(const std::vector<db::ProblemSummary>& problems);
 // `rondo db show`.
 struct TrialsOfProblem {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "compiler/backend/backends.h"
-#include "runtime/worker/compile_worker.h"
+#include "engine/worker/compile_worker.h"
 #include "tools/rondo/commands.h"
 #include "tools/rondo/report.h"
 #include "tuner/trial/worker.h"
@@ -46,7 +46,7 @@ int main_of(int argc, char** argv) {
 int main(int argc, char** argv) {
   // Compile pools and tuning runs start this program again as their workers.
   if (const auto status = rondo::tuner::maybe_run_trial_worker(argc, argv)) return *status;
-  if (const auto status = rondo::runtime::maybe_run_worker(argc, argv)) return *status;
+  if (const auto status = rondo::engine::maybe_run_worker(argc, argv)) return *status;
   // `rondo emit ... | head` closes the pipe early: the write fails, and the work goes on to its end.
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);  // a file that would pass the limit for files is an error of its write

@@ -1,5 +1,5 @@
 // The command line as values. What the texts mean is the library's business
-// (runtime/commands/problem_text.h).
+// (engine/request/problem_text.h).
 #pragma once
 
 #include <cstdint>

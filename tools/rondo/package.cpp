@@ -6,8 +6,8 @@
 #include <set>
 
 #include "compiler/support/text_file.h"
-#include "runtime/arrays/staged_files.h"
-#include "runtime/commands/load_cell.h"
+#include "engine/arrays/staged_files.h"
+#include "engine/request/load_cell.h"
 #include "runtime/package/select.h"
 #include "runtime/package/writer/writer.h"
 #include "tools/rondo/commands.h"
@@ -80,7 +80,7 @@ std::string base_of(const Options& options) {
 Status set_targets(const std::vector<std::string>& archs, const std::string& base, db::Database* database,
                    tuner::PackageOptions& into) {
   for (const std::string& arch : archs) {
-    const Result<tuner::Machine> machine = tuner::find_machine(arch, database, false);
+    const Result<engine::Machine> machine = engine::find_machine(arch, database, false);
     if (!machine) return machine.error();
     if (!machine->note.empty()) note(machine->note);
     into.targets.push_back(machine->profile);
@@ -116,14 +116,14 @@ std::string rule_of(const Options& options, const tuner::PackageList& list) {
     if (!file.empty()) text += " " + in_rule(file);
   std::set<std::string> cells;
   for (const tuner::PackageLine& line : list.lines)
-    if (!runtime::is_shipped_cell(line.cell) && cells.insert(line.cell).second)
+    if (!engine::is_shipped_cell(line.cell) && cells.insert(line.cell).second)
       text += " " + in_rule(line.cell);
   return text + "\n";
 }
 
 // The package, its C source and the rule of what it was made from: all or none.
 Status write_package(const Options& options, const std::string& bytes, const std::string& rule = "") {
-  runtime::StagedFiles files;
+  engine::StagedFiles files;
   if (options.output != "-")
     if (Status status = files.add(options.output, bytes); !status) return status;
   if (!options.embed.empty())
@@ -154,7 +154,7 @@ Status build(const Options& options) {
   if (!problems) return problems.error();
   Result<std::optional<db::Database>> database = open_database(options, Use::Optional);
   if (!database) return database.error();
-  const Result<const runtime::ShippedLayer*> shipped = shipped_of(options);
+  const Result<const engine::ShippedLayer*> shipped = shipped_of(options);
   if (!shipped) return shipped.error();
   const Result<std::optional<db::PinnedChoices>> pinned = open_lock(options);
   if (!pinned) return pinned.error();
@@ -254,7 +254,7 @@ Status extract(const Package& package, const Options& options) {
   if (error)
     return Error{ErrorKind::Input,
                  fmt::format("cannot make the folder '{}': {}", options.output, error.message()), ""};
-  runtime::StagedFiles files;
+  engine::StagedFiles files;
   std::vector<std::string> names;
   for (std::uint32_t i = 0; i < package.index().parts.size(); ++i) {
     const Result<std::string_view> bytes = package.part(i);

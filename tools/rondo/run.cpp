@@ -3,25 +3,25 @@
 
 #include "compiler/backend/backends.h"
 #include "compiler/target/target.h"
-#include "runtime/arrays/staged_files.h"
-#include "runtime/commands/problem_text.h"
-#include "runtime/commands/run_cell.h"
+#include "engine/arrays/staged_files.h"
+#include "engine/commands/run_cell.h"
+#include "engine/request/problem_text.h"
+#include "engine/trust/trusted_plan.h"
 #include "tools/rondo/commands.h"
 #include "tools/rondo/json_view.h"
 #include "tools/rondo/session.h"
-#include "tuner/trust/trusted_plan.h"
 
 namespace rondo::tools {
 namespace {
 
-using runtime::RunArrays;
+using engine::RunArrays;
 
 Status read_arrays(const std::vector<std::string>& texts, const char* option,
-                   std::vector<runtime::NamedArray>& into) {
+                   std::vector<engine::NamedArray>& into) {
   for (const std::string& text : texts) {
-    const auto parts = runtime::parse_assignment(text, option);
+    const auto parts = engine::parse_assignment(text, option);
     if (!parts) return parts.error();
-    Result<runtime::NpyArray> array = runtime::read_npy(parts->second);
+    Result<engine::NpyArray> array = engine::read_npy(parts->second);
     if (!array) return array.error();
     into.push_back({parts->first, parts->second, std::move(array).value()});
   }
@@ -34,15 +34,15 @@ Result<RunArrays> arrays_of(const Options& options) {
   if (Status status = read_arrays(options.param_files, "--param-file", arrays.params); !status)
     return status.error();
   if (Status status = read_arrays(options.states, "--state", arrays.states); !status) return status.error();
-  std::vector<runtime::NamedArray> given;
+  std::vector<engine::NamedArray> given;
   if (Status status = read_arrays(options.reset_states, "--reset-state", given); !status)
     return status.error();
-  for (runtime::NamedArray& array : given) {
+  for (engine::NamedArray& array : given) {
     array.name = step::reset_state_name(array.name);
     arrays.states.push_back(std::move(array));
   }
   const auto read_flags = [&](const std::string& path, const char* name,
-                              std::vector<runtime::NamedArray>& into) -> Status {
+                              std::vector<engine::NamedArray>& into) -> Status {
     return path.empty() ? success()
                         : read_arrays({fmt::format("{}={}", name, path)}, "--resets or --lengths", into);
   };
@@ -63,7 +63,7 @@ Result<std::vector<Target>> targets_of(const Options& options, const step::Cell&
   std::vector<Target> targets;
   for (const bool last : {false, true})
     for (const std::string& text : last ? options.lasts : options.outs) {
-      const auto parts = runtime::parse_assignment(text, last ? "--last" : "--out");
+      const auto parts = engine::parse_assignment(text, last ? "--last" : "--out");
       if (!parts) return parts.error();
       const step::TensorKind kind = last ? step::TensorKind::State : step::TensorKind::Output;
       const step::Tensor* found = nullptr;
@@ -96,46 +96,46 @@ Result<schedule::Problem> run_problem(const Options& options, const step::Cell& 
                                       const Session& session) {
   Options filled = options;
   if (!options.dtype_given) {
-    const Result<kernel::Storage> storage = runtime::deduce_storage(arrays);
+    const Result<kernel::Storage> storage = engine::deduce_storage(arrays);
     if (!storage) return storage.error();
     filled.dtype = kernel::storage_name(*storage);
   }
   Result<schedule::Problem> problem = problem_of(filled, cell, schedule::Pass::Forward, session);
   if (!problem) return problem;
   const Result<step::Sizes> sizes =
-      runtime::deduce_sizes(cell, arrays, options.shape_given ? std::optional(problem->sizes) : std::nullopt);
+      engine::deduce_sizes(cell, arrays, options.shape_given ? std::optional(problem->sizes) : std::nullopt);
   if (!sizes) return sizes.error();
   if (options.shape_given && contradicts(options.shape, problem->sizes, *sizes))
     return Error{ErrorKind::Input,
-                 fmt::format("--shape says {}, the arrays say {}", runtime::shape_text(problem->sizes),
-                             runtime::shape_text(*sizes)),
+                 fmt::format("--shape says {}, the arrays say {}", engine::shape_text(problem->sizes),
+                             engine::shape_text(*sizes)),
                  "leave out --shape"};
   problem->sizes = *sizes;
   return problem;
 }
 
 // On the session's device, by the strategy that is asked for.
-Result<runtime::CellRun> on_device(const Options& options, const step::Cell& cell,
-                                   const schedule::Problem& problem,
-                                   const step::ForwardArguments<double>& arguments, Session& session) {
-  const auto ready =
-      tuner::trusted_plan(cell, problem, session.machine, {options.strategy, {}}, trust_of(options, session));
+Result<engine::CellRun> on_device(const Options& options, const step::Cell& cell,
+                                  const schedule::Problem& problem,
+                                  const step::ForwardArguments<double>& arguments, Session& session) {
+  const auto ready = engine::trusted_plan(cell, problem, session.machine, {options.strategy, {}},
+                                          trust_of(options, session));
   if (!ready) return ready.error();
-  Result<runtime::CellRun> run =
-      runtime::run_on_device(cell, problem, arguments, *session.machine.device, *ready->plan);
-  const runtime::Choice& choice = ready->choice;
+  Result<engine::CellRun> run =
+      engine::run_on_device(cell, problem, arguments, *session.machine.device, *ready->plan);
+  const engine::Choice& choice = ready->choice;
   if (run)
     run->where = fmt::format("{}{}, {} {} ({})", session.machine.profile.is_cpu() ? "CPU " : "",
                              session.machine.profile.name, choice.strategy,
-                             schedule::print(choice.parameters), runtime::label(choice));
+                             schedule::print(choice.parameters), engine::label(choice));
   return run;
 }
 
 // On this machine's CPUs, which stay the session's.
-Result<runtime::CellRun> on_cpus(const Options& options, const step::Cell& cell, schedule::Problem problem,
-                                 const step::ForwardArguments<double>& arguments, Session& session) {
+Result<engine::CellRun> on_cpus(const Options& options, const step::Cell& cell, schedule::Problem problem,
+                                const step::ForwardArguments<double>& arguments, Session& session) {
   if (!session.machine.profile.is_cpu() || session.machine.device == nullptr) {
-    Result<tuner::Machine> cpus = tuner::find_machine("cpu", session.db());
+    Result<engine::Machine> cpus = engine::find_machine("cpu", session.db());
     if (!cpus) return cpus.error();
     session.machine = std::move(cpus).value();
   }
@@ -161,10 +161,10 @@ void say_what_is_left_aside(const Options& options, const Session& session) {
     note(fmt::format("there is no {} here; running on the reference executor", used.name()));
 }
 
-Result<runtime::CellRun> compute(const Options& options, const step::Cell& cell,
-                                 const schedule::Problem& problem,
-                                 const step::ForwardArguments<double>& arguments, Session& session) {
-  if (options.reference) return runtime::run_on_reference(cell, problem, arguments);
+Result<engine::CellRun> compute(const Options& options, const step::Cell& cell,
+                                const schedule::Problem& problem,
+                                const step::ForwardArguments<double>& arguments, Session& session) {
+  if (options.reference) return engine::run_on_reference(cell, problem, arguments);
   say_what_is_left_aside(options, session);
   if (session.machine.gpu_info) {
     auto run = on_device(options, cell, problem, arguments, session);
@@ -176,18 +176,18 @@ Result<runtime::CellRun> compute(const Options& options, const step::Cell& cell,
     if (run || options.strict || !may_go_on(run.error())) return run;
     note(run.error().message + "; running on the reference executor");
   }
-  return runtime::run_on_reference(cell, problem, arguments);
+  return engine::run_on_reference(cell, problem, arguments);
 }
 
 Status write_results(const std::vector<Target>& targets, const schedule::Problem& problem,
-                     const runtime::CellRun& run) {
-  runtime::StagedFiles files;
+                     const engine::CellRun& run) {
+  engine::StagedFiles files;
   for (const Target& target : targets) {
     const std::vector<double>& values = (target.last ? run.last_states : run.outputs).at(target.tensor->name);
     const kernel::Storage storage = target.last ? kernel::Storage::F32 : problem.storage;
-    const runtime::NpyArray array =
-        runtime::npy_from(values, runtime::shape_of(*target.tensor, problem.sizes), storage);
-    if (Status status = files.add(target.path, runtime::to_npy(array)); !status) return status;
+    const engine::NpyArray array =
+        engine::npy_from(values, engine::shape_of(*target.tensor, problem.sizes), storage);
+    if (Status status = files.add(target.path, engine::to_npy(array)); !status) return status;
   }
   return files.commit();
 }
@@ -208,11 +208,11 @@ Status run(const Options& options) {
   if (!session) return session.error();
   const Result<schedule::Problem> problem = run_problem(options, cell, *arrays, *session);
   if (!problem) return problem.error();
-  auto arguments = runtime::to_arguments(*arrays, problem->storage);
+  auto arguments = engine::to_arguments(*arrays, problem->storage);
   if (!arguments) return arguments.error();
-  if (Status status = runtime::set_seed(cell, problem->sizes.heads, options.draw_seed, *arguments); !status)
+  if (Status status = engine::set_seed(cell, problem->sizes.heads, options.draw_seed, *arguments); !status)
     return status.error();
-  const Result<runtime::CellRun> result = compute(options, cell, *problem, *arguments, *session);
+  const Result<engine::CellRun> result = compute(options, cell, *problem, *arguments, *session);
   if (!result) return result.error();
   if (Status status = write_results(*targets, *problem, *result); !status) return status;
   std::vector<std::string> files;
@@ -221,7 +221,7 @@ Status run(const Options& options) {
     print(run_json(cell, *problem, *result, files));
     return success();
   }
-  std::string text = fmt::format("{} {} {} on {}\n", cell.name, runtime::shape_text(problem->sizes),
+  std::string text = fmt::format("{} {} {} on {}\n", cell.name, engine::shape_text(problem->sizes),
                                  kernel::storage_name(problem->storage), result->where);
   if (result->convergence) text += executable::describe(*result->convergence) + "\n";
   for (const std::string& file : files) text += fmt::format("wrote {}\n", file);

@@ -3,26 +3,26 @@
 #include <fmt/format.h>
 
 #include "compiler/step/clip.h"
-#include "runtime/commands/shipped_layer.h"
+#include "engine/choice/shipped_layer.h"
 #include "tools/rondo/json_view.h"
 
 namespace rondo::tools {
 
 Result<LoadedCell> load_cell(const Options& options) {
-  Result<runtime::CellFile> file = runtime::load_cell_file(options.cell);
+  Result<engine::CellFile> file = engine::load_cell_file(options.cell);
   if (!file) return file.error();
   if (!file->parsed.ok()) {
     std::fputs(frontend::render_all(file->parsed, file->text, file->path).c_str(), stderr);
     if (options.json) print(diagnostics_json(*file));
     return already_shown(ErrorKind::Input);
   }
-  Result<step::Cell> cell = runtime::select_cell(*file, options.cell_name);
+  Result<step::Cell> cell = engine::select_cell(*file, options.cell_name);
   if (!cell) return cell.error();
-  const Result<step::Clip> clip = runtime::parse_clip(options.clip_forward, options.clip_gradient);
+  const Result<step::Clip> clip = engine::parse_clip(options.clip_forward, options.clip_gradient);
   if (!clip) return clip.error();
   cell = step::clipped(*cell, *clip);
   if (!cell) return cell.error();
-  Result<step::Forms> forms = runtime::parse_forms(options.forms);
+  Result<step::Forms> forms = engine::parse_forms(options.forms);
   if (!forms) return forms.error();
   forms->resets |= !options.resets.empty();
   forms->reset_states |= !options.reset_states.empty();
@@ -73,9 +73,9 @@ Result<std::optional<db::PinnedChoices>> open_lock(const Options& options) {
   return std::optional(std::move(pinned).value());
 }
 
-Result<const runtime::ShippedLayer*> shipped_of(const Options& options) {
+Result<const engine::ShippedLayer*> shipped_of(const Options& options) {
   if (options.no_database) return nullptr;
-  const Result<runtime::ShippedLayer>& layer = runtime::shipped_layer();
+  const Result<engine::ShippedLayer>& layer = engine::shipped_layer();
   if (!layer) return layer.error();
   return &*layer;
 }
@@ -85,21 +85,21 @@ Result<Session> open_session(const Options& options, Use use) {
   if (!database) return database.error();
   Session session;
   session.database = std::move(database).value();
-  Result<const runtime::ShippedLayer*> shipped = shipped_of(options);
+  Result<const engine::ShippedLayer*> shipped = shipped_of(options);
   if (!shipped) return shipped.error();
   session.shipped = *shipped;
   Result<std::optional<db::PinnedChoices>> pinned = open_lock(options);
   if (!pinned) return pinned.error();
   session.pinned = std::move(pinned).value();
-  Result<tuner::Machine> machine = tuner::find_machine(options.arch, session.db(), !options.no_gpu);
+  Result<engine::Machine> machine = engine::find_machine(options.arch, session.db(), !options.no_gpu);
   if (!machine) return machine.error();
   session.machine = std::move(machine).value();
   if (!session.machine.note.empty()) note(session.machine.note);
   return session;
 }
 
-tuner::TrustOptions trust_of(const Options& options, Session& session) {
-  tuner::TrustOptions trust;
+engine::TrustOptions trust_of(const Options& options, Session& session) {
+  engine::TrustOptions trust;
   trust.database = session.db();
   trust.shipped = session.shipped;
   trust.create = [&options] { return open_at(options, db::Access::ReadWrite); };
@@ -111,23 +111,23 @@ tuner::TrustOptions trust_of(const Options& options, Session& session) {
   return trust;
 }
 
-runtime::ProblemText problem_text_of(const Options& options) {
+engine::ProblemText problem_text_of(const Options& options) {
   return {options.shape, options.dtype, options.math, options.constants, options.save};
 }
 
 Result<schedule::Problem> problem_of(const Options& options, const step::Cell& cell, schedule::Pass pass,
                                      const Session& session) {
-  return runtime::parse_problem(cell, problem_text_of(options), pass, session.machine.profile.arch());
+  return engine::parse_problem(cell, problem_text_of(options), pass, session.machine.profile.arch());
 }
 
-Result<runtime::Overrides> overrides_of(const Options& options) {
-  Result<schedule::Parameters> parameters = runtime::parse_parameters(options.parameters);
+Result<engine::Overrides> overrides_of(const Options& options) {
+  Result<schedule::Parameters> parameters = engine::parse_parameters(options.parameters);
   if (!parameters) return parameters.error();
-  return runtime::Overrides{options.strategy, std::move(parameters).value()};
+  return engine::Overrides{options.strategy, std::move(parameters).value()};
 }
 
 Result<schedule::Pass> single_pass(const Options& options) {
-  const Result<std::vector<schedule::Pass>> passes = runtime::parse_passes(options.pass);
+  const Result<std::vector<schedule::Pass>> passes = engine::parse_passes(options.pass);
   if (!passes) return passes.error();
   if (passes->size() != 1)
     return Error{ErrorKind::Input,

@@ -3,18 +3,18 @@
 
 #include <optional>
 
-#include "runtime/commands/emit_stages.h"
-#include "runtime/commands/load_cell.h"
-#include "runtime/commands/problem_text.h"
+#include "engine/commands/emit_stages.h"
+#include "engine/machine/machine.h"
+#include "engine/request/load_cell.h"
+#include "engine/request/problem_text.h"
+#include "engine/trust/trust.h"
 #include "tools/rondo/options.h"
 #include "tools/rondo/report.h"
-#include "tuner/machine/machine.h"
-#include "tuner/trust/trust.h"
 
 namespace rondo::tools {
 
 struct LoadedCell {
-  runtime::CellFile file;
+  engine::CellFile file;
   step::Cell cell;
 };
 // Clipped as the options say. Shows the diagnostics of a file that does not parse: as text on standard error,
@@ -24,8 +24,8 @@ Result<LoadedCell> load_cell(const Options& options);
 struct Session {
   std::optional<db::Database> database;
   std::optional<db::PinnedChoices> pinned;  // of --lock
-  tuner::Machine machine;
-  const runtime::ShippedLayer* shipped = nullptr;  // none with --no-db
+  engine::Machine machine;
+  const engine::ShippedLayer* shipped = nullptr;  // none with --no-db
   db::Database* db() { return database ? &*database : nullptr; }
   const db::PinnedChoices* lock() const { return pinned ? &*pinned : nullptr; }
 };
@@ -40,16 +40,16 @@ Result<std::optional<db::Database>> open_database(const Options& options, Use us
 // The choices of --lock; none without it.
 Result<std::optional<db::PinnedChoices>> open_lock(const Options& options);
 // What is shipped; null with --no-db. Error Input: the file of RONDO_SHIPPED cannot be read.
-Result<const runtime::ShippedLayer*> shipped_of(const Options& options);
+Result<const engine::ShippedLayer*> shipped_of(const Options& options);
 // Database, what is shipped, lock file and machine.
 Result<Session> open_session(const Options& options, Use use);
 
 // How a command trusts what the database holds.
-tuner::TrustOptions trust_of(const Options& options, Session& session);
-runtime::ProblemText problem_text_of(const Options& options);
+engine::TrustOptions trust_of(const Options& options, Session& session);
+engine::ProblemText problem_text_of(const Options& options);
 Result<schedule::Problem> problem_of(const Options& options, const step::Cell& cell, schedule::Pass pass,
                                      const Session& session);
-Result<runtime::Overrides> overrides_of(const Options& options);
+Result<engine::Overrides> overrides_of(const Options& options);
 // Where exactly one pass makes sense. Error Input.
 Result<schedule::Pass> single_pass(const Options& options);
 

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <optional>
 
-#include "runtime/commands/problem_text.h"
+#include "engine/request/problem_text.h"
 #include "tools/rondo/commands.h"
 #include "tools/rondo/json_view.h"
 #include "tools/rondo/parameter_table.h"
@@ -37,7 +37,7 @@ std::string tuned_text(const TunedPass& pass) {
   const tuner::TuneResult& result = pass.result;
   std::string text =
       fmt::format("{} {} {}\n  {:>10} {:>7} {:>5} {:>8}\n", schedule::pass_title(pass.problem),
-                  runtime::shape_text(pass.problem.sizes), kernel::storage_name(pass.problem.storage), "ms",
+                  engine::shape_text(pass.problem.sizes), kernel::storage_name(pass.problem.storage), "ms",
                   "p10-p90", "regs", "shared");
   const std::size_t leaders = std::min(kLeadersShown, result.search.rows.size());
   std::vector<const tuner::Row*> rows;
@@ -77,9 +77,9 @@ struct Limits {
 };
 
 Result<Limits> limits_of(const Options& options) {
-  const Result<double> budget = runtime::parse_duration(options.budget);
+  const Result<double> budget = engine::parse_duration(options.budget);
   if (!budget) return budget.error();
-  const Result<double> trial = runtime::parse_duration(options.trial_limit);
+  const Result<double> trial = engine::parse_duration(options.trial_limit);
   if (!trial) return trial.error();
   return Limits{*budget, *trial};
 }
@@ -97,9 +97,9 @@ Result<std::vector<schedule::Problem>> problems_of(const Options& options, const
   std::vector<schedule::Problem> problems;
   for (const Pass pass : passes)
     for (const char* save : {"states", "products"}) {
-      runtime::ProblemText text = problem_text_of(options);
+      engine::ProblemText text = problem_text_of(options);
       if (both) text.save = save;
-      Result<schedule::Problem> problem = runtime::parse_problem(cell, text, pass, arch);
+      Result<schedule::Problem> problem = engine::parse_problem(cell, text, pass, arch);
       if (!problem) return problem.error();
       problems.push_back(std::move(problem).value());
       if (!both || pass == Pass::Forward) break;
@@ -149,8 +149,8 @@ Result<TunedPass> tune_problem(const Options& options, const step::Cell& cell,
   tuning.seed = options.seed;
   tuning.cancel = &stop_flag();
   tuning.database = session.db();
-  const Result<runtime::ShippedLayer> known = runtime::known_choices(session.shipped, session.db());
-  if (!known) note(runtime::starts_without(known.error()));
+  const Result<engine::ShippedLayer> known = engine::known_choices(session.shipped, session.db());
+  if (!known) note(engine::starts_without(known.error()));
   tuning.known = known ? &*known : session.shipped;
   tuning.progress = [&bar](const tuner::Progress& progress) { bar.show(progress); };
   Result<tuner::TuneResult> result = tuner::tune(cell, problem, session.machine, tuning);
@@ -164,14 +164,14 @@ Status tune(const Options& options) {
   (void)stop_flag();  // from here on Ctrl-C is a request
   const Result<LoadedCell> loaded = load_cell(options);
   if (!loaded) return loaded.error();
-  const auto passes = runtime::parse_passes(options.pass);
+  const auto passes = engine::parse_passes(options.pass);
   if (!passes) return passes.error();
   const Result<Limits> limits = limits_of(options);
   if (!limits) return limits.error();
   // Wrong options must not leave a new database behind.
   Result<Session> session = open_session(options, Use::Optional);
   if (!session && session.error().kind != ErrorKind::Missing) return session.error();
-  if (const auto machine = tuner::find_machine(options.arch, nullptr, false); !machine)
+  if (const auto machine = engine::find_machine(options.arch, nullptr, false); !machine)
     return machine.error();
   if (const auto checked = problems_of(options, loaded->cell, *passes, "sm_90"); !checked)
     return checked.error();

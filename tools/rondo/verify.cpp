@@ -1,5 +1,5 @@
 // `rondo verify`: a kernel against the reference.
-#include "tuner/check/verify.h"
+#include "engine/check/verify.h"
 
 #include <fmt/format.h>
 
@@ -8,46 +8,46 @@
 
 #include "compiler/schedule/plan/lower_plan.h"
 #include "compiler/schedule/strategies.h"
-#include "runtime/commands/problem_text.h"
+#include "engine/request/problem_text.h"
+#include "engine/trust/trusted_plan.h"
 #include "tools/rondo/commands.h"
 #include "tools/rondo/json_view.h"
 #include "tools/rondo/session.h"
-#include "tuner/trust/trusted_plan.h"
 
 namespace rondo::tools {
 namespace {
 
 // In the simulator: what is chosen is what is emitted.
 Result<VerifiedPass> simulate_pass(const step::Cell& cell, const schedule::Problem& problem,
-                                   const runtime::Overrides& overrides, std::uint64_t seed,
+                                   const engine::Overrides& overrides, std::uint64_t seed,
                                    bool arbitrary_states, Session& session) {
-  runtime::ChooseOptions choosing;
+  engine::ChooseOptions choosing;
   choosing.database = session.db();
   choosing.shipped = session.shipped;
   choosing.pinned = session.lock();
-  Result<runtime::Choice> choice =
-      runtime::choose_with(cell, problem, session.machine.profile, overrides, choosing);
+  Result<engine::Choice> choice =
+      engine::choose_with(cell, problem, session.machine.profile, overrides, choosing);
   if (!choice) return choice.error();
-  Result<schedule::KernelPlan> plan = runtime::build_choice(cell, problem, session.machine.profile, *choice);
+  Result<schedule::KernelPlan> plan = engine::build_choice(cell, problem, session.machine.profile, *choice);
   if (!plan) return plan.error();
   const Result<executable::Executable> lowered = schedule::lower_plan(cell, problem, *plan);
   if (!lowered) return lowered.error();
-  const auto cases = tuner::cases_for(
-      cell, problem, tuner::coverage_of(*lowered, schedule::turn_of(choice->strategy, choice->parameters)),
-      tuner::simulator_budget(), arbitrary_states);
-  auto simulated = tuner::verify_simulated(cell, problem, *plan, cases, seed);
+  const auto cases = engine::cases_for(
+      cell, problem, engine::coverage_of(*lowered, schedule::turn_of(choice->strategy, choice->parameters)),
+      engine::simulator_budget(), arbitrary_states);
+  auto simulated = engine::verify_simulated(cell, problem, *plan, cases, seed);
   if (!simulated) return simulated.error();
   return VerifiedPass{problem, *choice, std::move(simulated).value()};
 }
 
 Result<VerifiedPass> verify_pass(const Options& options, const step::Cell& cell, schedule::Pass pass,
-                                 const runtime::Overrides& overrides, std::uint64_t seed, Session& session) {
+                                 const engine::Overrides& overrides, std::uint64_t seed, Session& session) {
   Result<schedule::Problem> problem = problem_of(options, cell, pass, session);
   if (!problem) return problem.error();
   if (options.simulate)
     return simulate_pass(cell, *problem, overrides, seed, options.arbitrary_states, session);
   auto verified =
-      tuner::verified_plan(cell, *problem, session.machine, overrides, seed, trust_of(options, session));
+      engine::verified_plan(cell, *problem, session.machine, overrides, seed, trust_of(options, session));
   if (!verified) return verified.error();
   return VerifiedPass{*problem, verified->ready.choice, {std::move(verified->verification), {}}};
 }
@@ -62,7 +62,7 @@ std::string verdict_of(const VerifiedPass& pass) {
   if (!pass.result.passed()) return says_nothing(pass) ? "nothing can be said" : "WRONG";
   const auto& checks = pass.result.verification.checks;
   const auto ill = std::count_if(checks.begin(), checks.end(),
-                                 [](const tuner::TensorCheck& check) { return check.ill_conditioned; });
+                                 [](const engine::TensorCheck& check) { return check.ill_conditioned; });
   return ill == 0 ? "correct"
                   : fmt::format("correct, as far as can be said (nothing of {} of {} results)", ill,
                                 checks.size());
@@ -72,7 +72,7 @@ std::string verified_text(const VerifiedPass& pass) {
   std::string text = fmt::format("{} {} {}: {} {}\n", schedule::pass_title(pass.problem),
                                  kernel::storage_name(pass.problem.storage), verdict_of(pass),
                                  pass.choice.strategy, schedule::print(pass.choice.parameters));
-  for (const tuner::TensorCheck& check : pass.result.verification.checks)
+  for (const engine::TensorCheck& check : pass.result.verification.checks)
     text += fmt::format("  {}\n", check.text());
   for (const std::string& covered : pass.result.verification.covered)
     text += fmt::format("  covered: {}\n", covered);
@@ -85,9 +85,9 @@ std::string verified_text(const VerifiedPass& pass) {
 Status verify(const Options& options) {
   const Result<LoadedCell> loaded = load_cell(options);
   if (!loaded) return loaded.error();
-  const auto passes = runtime::parse_passes(options.pass);
+  const auto passes = engine::parse_passes(options.pass);
   if (!passes) return passes.error();
-  const Result<runtime::Overrides> overrides = overrides_of(options);
+  const Result<engine::Overrides> overrides = overrides_of(options);
   if (!overrides) return overrides.error();
   Options machine_options = options;
   machine_options.no_gpu = options.no_gpu || options.simulate;

@@ -9,11 +9,11 @@
 #include <ctime>
 
 #include "compiler/backend/backends.h"
+#include "engine/machine/device_profile.h"
+#include "engine/measure/copies.h"
+#include "engine/measure/measure.h"
 #include "runtime/cuda/driver_graph.h"
 #include "runtime/device/gpu_device.h"
-#include "tuner/machine/device_profile.h"
-#include "tuner/measure/copies.h"
-#include "tuner/measure/measure.h"
 
 namespace rondo::tuner {
 
@@ -113,7 +113,7 @@ constexpr int kRepeats = 7;
 
 class Probes {
  public:
-  static Result<Probes> make(const Machine& machine);
+  static Result<Probes> make(const engine::Machine& machine);
 
   Result<double> clock_hz();
   Result<double> barrier_s(double clock_hz);
@@ -136,11 +136,11 @@ class Probes {
   runtime::DeviceInfo info_;
   runtime::Module module_;
   StreamHandle stream_;
-  Timer timer_;
+  engine::Timer timer_;
   DeviceBuffer out_, from_, to_;
 };
 
-Result<Probes> Probes::make(const Machine& machine) {
+Result<Probes> Probes::make(const engine::Machine& machine) {
   const runtime::DeviceInfo& info = *machine.gpu_info;
   const Result<backend::Compiled> code = backend::compile(calibration_request(info.cc()));
   if (!code) return code.error();
@@ -176,7 +176,7 @@ Result<double> Probes::repeat(const char* name, unsigned blocks, unsigned thread
     if (Status status = runtime::synchronize(stream_); !status) return status.error();
     if (i > 0) values.push_back(read(out));
   }
-  return median(values);
+  return engine::median(values);
 }
 
 Result<double> Probes::clock_hz() {
@@ -216,7 +216,7 @@ Result<double> Probes::latency_s(double clock) {
 Result<double> Probes::launch_s() {
   const Result<Function> function = module_.function("empty_kernel");
   if (!function) return function.error();
-  TimingPlan plan;
+  engine::TimingPlan plan;
   plan.samples = kRepeats;
   plan.sample_s = 1;  // as many as allowed
   plan.most_repetitions = 1000;
@@ -224,7 +224,7 @@ Result<double> Probes::launch_s() {
   const auto seconds =
       timer_.time([&](int) { return runtime::launch_values(*function, shape, stream_); }, plan);
   if (!seconds) return seconds.error();
-  return median(*seconds);
+  return engine::median(*seconds);
 }
 
 // A graph of kernels that each wait for the one before.
@@ -239,11 +239,11 @@ Result<double> Probes::graph_launch_s() {
     return success();
   });
   if (!graph) return graph.error();
-  TimingPlan plan;
+  engine::TimingPlan plan;
   plan.samples = kRepeats;
   const auto seconds = timer_.time([&](int) { return graph->launch(stream_); }, plan);
   if (!seconds) return seconds.error();
-  return median(*seconds) / kKernels;
+  return engine::median(*seconds) / kKernels;
 }
 
 Result<double> Probes::l2_bytes_per_s() {
@@ -259,7 +259,7 @@ Result<double> Probes::l2_bytes_per_s() {
   const std::int64_t half = info_.l2_bytes > 0 ? static_cast<std::int64_t>(info_.l2_bytes) / 2 : kMost;
   const std::int64_t turns = std::max<std::int64_t>(2, std::min(kMost, half) / turn);
   const auto count = static_cast<std::uint64_t>(turns * turn / 16);
-  TimingPlan plan;
+  engine::TimingPlan plan;
   plan.samples = kRepeats;
   const auto seconds = timer_.time(
       [&](int) {
@@ -268,7 +268,7 @@ Result<double> Probes::l2_bytes_per_s() {
       },
       plan);
   if (!seconds) return seconds.error();
-  return static_cast<double>(kRounds * turns * turn) / std::max(1e-9, median(*seconds));
+  return static_cast<double>(kRounds * turns * turn) / std::max(1e-9, engine::median(*seconds));
 }
 
 Result<double> Probes::sm_bytes_per_s() {
@@ -277,7 +277,7 @@ Result<double> Probes::sm_bytes_per_s() {
   constexpr std::uint64_t kCount = std::uint64_t{1} << 20;  // 16 MiB: some 0.3 ms of one SM
   LaunchShape shape;
   shape.block.x = 1024;
-  TimingPlan plan;
+  engine::TimingPlan plan;
   plan.sample_s = 1e-3;
   const auto seconds = timer_.time(
       [&](int) {
@@ -285,7 +285,7 @@ Result<double> Probes::sm_bytes_per_s() {
       },
       plan);
   if (!seconds) return seconds.error();
-  return 2.0 * 16 * static_cast<double>(kCount) / std::max(1e-9, median(*seconds));
+  return 2.0 * 16 * static_cast<double>(kCount) / std::max(1e-9, engine::median(*seconds));
 }
 
 // The best of the driver's own copy and a plain kernel, at sizes beyond L2.
@@ -293,7 +293,7 @@ Result<double> Probes::copy_bytes_per_s() {
   double best = 0;
   for (const std::size_t bytes : {std::size_t{1} << 28, std::size_t{1} << 30, std::size_t{1} << 32}) {
     if (bytes > info_.memory_bytes / 8) break;
-    const Result<double> bandwidth = copy_bandwidth(timer_, bytes);
+    const Result<double> bandwidth = engine::copy_bandwidth(timer_, bytes);
     if (!bandwidth) return bandwidth.error();
     best = std::max(best, *bandwidth);
   }
@@ -307,12 +307,12 @@ backend::Request calibration_request(int capability) {
   return {backend.name(), kProbes, "calibrate.cu", {capability, false}, {}};
 }
 
-Result<target::Profile> calibrate_gpu(const Machine& machine, const CalibrateOptions& options) {
+Result<target::Profile> calibrate_gpu(const engine::Machine& machine, const CalibrateOptions& options) {
   if (options.step) options.step("compiling the probes");
   Result<Probes> made = Probes::make(machine);
   if (!made) return made.error();
   Probes& probes = *made;
-  target::Profile profile = profile_of(*machine.gpu_info);
+  target::Profile profile = engine::profile_of(*machine.gpu_info);
   target::Speeds& speeds = profile.speeds;
   const Status measured = run_steps(
       {
@@ -341,7 +341,7 @@ Status run_steps(const std::vector<CalibrateStep>& steps, const CalibrateOptions
   return success();
 }
 
-Result<target::Profile> calibrate(const Machine& machine, const CalibrateOptions& options) {
+Result<target::Profile> calibrate(const engine::Machine& machine, const CalibrateOptions& options) {
   if (Status status = machine.need_device(); !status) return status.error();
   if (Status status = machine.device->make_current(); !status) return status.error();
   Result<target::Profile> profile =
@@ -349,7 +349,7 @@ Result<target::Profile> calibrate(const Machine& machine, const CalibrateOptions
   if (!profile) return profile;
   profile->origin = "measured";
   const std::string driver =
-      machine.gpu_info ? fmt::format("driver {}, ", driver_version(*machine.gpu_info)) : "";
+      machine.gpu_info ? fmt::format("driver {}, ", engine::driver_version(*machine.gpu_info)) : "";
   profile->source = fmt::format("rondo calibrate, {}{:%Y-%m-%d}", driver, fmt::gmtime(std::time(nullptr)));
   return profile;
 }

@@ -7,7 +7,7 @@
 
 #include "compiler/backend/interface/backend.h"
 #include "compiler/target/profile.h"
-#include "tuner/machine/machine.h"
+#include "engine/machine/machine.h"
 
 namespace rondo::tuner {
 
@@ -20,7 +20,7 @@ struct CalibrateOptions {
 // what all threads read of their second cache, fused multiply-adds, and the clock under load. Takes a few
 // seconds. Origin "measured"; source: driver version and date. Errors: Missing (nothing to run on, no
 // compiler of CUDA C++), Device.
-Result<target::Profile> calibrate(const Machine& machine, const CalibrateOptions& options = {});
+Result<target::Profile> calibrate(const engine::Machine& machine, const CalibrateOptions& options = {});
 
 // One measurement after the other, as options.step is told; what measures nothing leaves the figure as it is.
 struct CalibrateStep {
@@ -30,8 +30,8 @@ struct CalibrateStep {
 };
 Status run_steps(const std::vector<CalibrateStep>& steps, const CalibrateOptions& options);
 // The parts of calibrate() for each kind of machine: everything but origin and source.
-Result<target::Profile> calibrate_gpu(const Machine& machine, const CalibrateOptions& options);
-Result<target::Profile> calibrate_cpus(const Machine& machine, const CalibrateOptions& options);
+Result<target::Profile> calibrate_gpu(const engine::Machine& machine, const CalibrateOptions& options);
+Result<target::Profile> calibrate_cpus(const engine::Machine& machine, const CalibrateOptions& options);
 
 // The compilation of the probes, which are CUDA C++, for GPUs of a compute capability (90).
 backend::Request calibration_request(int capability);

@@ -5,11 +5,11 @@
 #include <cstring>
 #include <vector>
 
+#include "engine/measure/copies.h"
+#include "engine/measure/measure.h"
 #include "runtime/host/thread_pool.h"
 #include "tuner/calibrate/calibrate.h"
 #include "tuner/calibrate/cpu_probes.h"
-#include "tuner/measure/copies.h"
-#include "tuner/measure/measure.h"
 
 namespace rondo::tuner {
 
@@ -101,7 +101,7 @@ class CpuProbes {
     return *seconds / static_cast<double>(kHops);
   }
 
-  Result<double> copy_bytes_per_s() { return copy_bandwidth(timer_); }
+  Result<double> copy_bytes_per_s() { return engine::copy_bandwidth(timer_); }
 
  private:
   std::size_t threads() const { return static_cast<std::size_t>(runtime::ThreadPool::shared().threads()); }
@@ -109,7 +109,7 @@ class CpuProbes {
   // Seconds of the work: the least of several, because other programs only make it longer.
   template <class Work>
   Result<double> least_of(const Work& work) {
-    TimingPlan plan;
+    engine::TimingPlan plan;
     plan.most_repetitions = 1;
     const auto seconds = timer_.time(
         [&](int) {
@@ -148,14 +148,14 @@ class CpuProbes {
 
   const target::Limits& limits_;
   const runtime::Device& device_;
-  Timer timer_;
+  engine::Timer timer_;
   std::array<float, 2> keep_{};
   std::uint64_t kept_ = 0;
 };
 
 }  // namespace
 
-Result<target::Profile> calibrate_cpus(const Machine& machine, const CalibrateOptions& options) {
+Result<target::Profile> calibrate_cpus(const engine::Machine& machine, const CalibrateOptions& options) {
   target::Profile profile = target::host_profile(machine.profile.limits.compute_minor);
   target::Speeds& speeds = profile.speeds;
   CpuProbes probes(profile.limits, *machine.device);

@@ -10,9 +10,9 @@
 #include "compiler/schedule/plan/lower_plan.h"
 #include "compiler/support/parallel_for.h"
 #include "compiler/target/target.h"
-#include "runtime/choice/choose.h"
-#include "runtime/commands/emit_stages.h"
-#include "tuner/measure/ready_plan.h"
+#include "engine/choice/choose.h"
+#include "engine/commands/emit_stages.h"
+#include "engine/plan/ready_plan.h"
 #include "tuner/package/self_test.h"
 
 namespace rondo::tuner {
@@ -118,7 +118,7 @@ class Building {
     const step::Cell& cell = *item.packaged->cell;
     schedule::Problem problem = item.packaged->problem;
     problem.arch = item.profile.arch();
-    runtime::ChooseOptions choosing;
+    engine::ChooseOptions choosing;
     choosing.database = options_.database;
     choosing.shipped = options_.shipped;
     choosing.pinned = options_.pinned;
@@ -131,10 +131,10 @@ class Building {
            backend::preferred_backend().available().error().message);
       return std::optional<Kernels>();
     }
-    const Result<runtime::Choice> choice = runtime::choose(cell, problem, item.profile, choosing);
+    const Result<engine::Choice> choice = engine::choose(cell, problem, item.profile, choosing);
     if (!choice) return in(item.ptx ? with_hint_for_ptx(choice.error()) : choice.error());
-    Result<runtime::CompiledCode> code =
-        code_of_choice(cell, problem, item.profile, *choice, options_.database);
+    Result<engine::CompiledCode> code =
+        engine::code_of_choice(cell, problem, item.profile, *choice, options_.database);
     if (!code) return in(code.error());
     Kernels kernels;
     kernels.executable = std::move(code->executable);
@@ -149,7 +149,7 @@ class Building {
     kernels.entry = package::entry_of(
         kernels.executable.identity,
         item.ptx ? fmt::format("compute_{}", target::compute_capability(problem.arch)) : problem.arch);
-    kernels.entry.origin = runtime::origin_name(choice->origin);
+    kernels.entry.origin = engine::origin_name(choice->origin);
     kernels.entry.note = choice->note;
     kernels.entry.expected_ms = choice->expected_ms;
     if (!item.ptx) {
@@ -169,7 +169,7 @@ class Building {
   }
 
   // The text of the cubin's kernels as PTX. What they use is as the assembler said of the cubin.
-  static Result<Image> ptx_of(const runtime::CompiledCode& code, const Image& cubin,
+  static Result<Image> ptx_of(const engine::CompiledCode& code, const Image& cubin,
                               const schedule::Problem& problem) {
     const backend::Backend& backend = backend::preferred_backend();
     backend::Request request{backend.name(),  code.key.source,

@@ -9,7 +9,7 @@
 
 #include "compiler/support/result.h"
 #include "compiler/target/profile.h"
-#include "runtime/choice/shipped.h"
+#include "engine/choice/shipped.h"
 #include "runtime/package/writer/writer.h"
 #include "tuner/package/list.h"
 #include "tuning_db/database.h"
@@ -27,8 +27,8 @@ struct PackageOptions {
   // What the PTX is made for: it runs on GPUs of this architecture and of all later ones, so its choice keeps
   // within portable_profile(). None: no PTX.
   std::optional<target::Profile> base;
-  db::Database* database = nullptr;                // asked for choices and code
-  const runtime::ShippedLayer* shipped = nullptr;  // asked for choices
+  db::Database* database = nullptr;               // asked for choices and code
+  const engine::ShippedLayer* shipped = nullptr;  // asked for choices
   const db::PinnedChoices* pinned = nullptr;
   bool self_tests = true;
   int workers = 0;                                       // threads; 0: as many as there are cores

@@ -10,8 +10,8 @@
 #include "compiler/step/clip.h"
 #include "compiler/support/nesting.h"
 #include "compiler/target/target.h"
-#include "runtime/commands/load_cell.h"
-#include "runtime/commands/problem_text.h"
+#include "engine/request/load_cell.h"
+#include "engine/request/problem_text.h"
 
 namespace rondo::tuner {
 
@@ -82,7 +82,7 @@ void append(std::vector<std::string>& all, const std::vector<std::string>& more)
 
 // A cell's path as the list's folder gives it; names of shipped cells stay.
 std::string beside(const std::string& list, const std::string& cell) {
-  if (cell.empty() || runtime::is_shipped_cell(cell)) return cell;
+  if (cell.empty() || engine::is_shipped_cell(cell)) return cell;
   return (std::filesystem::path(list).parent_path() / cell).string();
 }
 
@@ -111,17 +111,17 @@ PackageLine line_of(const json& object, const std::string& origin, const std::st
 }
 
 Result<step::Cell> cell_of(const PackageLine& line) {
-  const Result<runtime::CellFile> file = runtime::load_cell_file(line.cell);
+  const Result<engine::CellFile> file = engine::load_cell_file(line.cell);
   if (!file) return file.error();
   if (!file->parsed.ok())
     return Error{ErrorKind::Input, frontend::render_all(file->parsed, file->text, file->path), ""};
-  const Result<step::Cell> cell = runtime::select_cell(*file, line.cell_name);
+  const Result<step::Cell> cell = engine::select_cell(*file, line.cell_name);
   if (!cell) return cell.error();
-  const Result<step::Clip> clip = runtime::parse_clip(line.clip_forward, line.clip_gradient);
+  const Result<step::Clip> clip = engine::parse_clip(line.clip_forward, line.clip_gradient);
   if (!clip) return clip.error();
   const Result<step::Cell> clipped = step::clipped(*cell, *clip);
   if (!clipped) return clipped.error();
-  const Result<step::Forms> forms = runtime::parse_forms(line.forms);
+  const Result<step::Forms> forms = engine::parse_forms(line.forms);
   if (!forms) return forms.error();
   return step::with_forms(*clipped, *forms);
 }
@@ -166,14 +166,14 @@ Result<std::vector<PackagedProblem>> problems_of(const PackageLine& line) {
   Result<step::Cell> read = cell_of(line);
   if (!read) return read.error();
   const auto cell = std::make_shared<const step::Cell>(std::move(read).value());
-  const auto passes = runtime::parse_passes(line.passes);
+  const auto passes = engine::parse_passes(line.passes);
   if (!passes) return passes.error();
   std::vector<PackagedProblem> problems;
   for (const std::string& shape : line.shapes)
     for (const std::string& dtype : line.dtypes)
       for (const schedule::Pass pass : *passes) {
-        const runtime::ProblemText text{shape, dtype, line.math, line.constants, line.save};
-        Result<schedule::Problem> problem = runtime::parse_problem(*cell, text, pass, "sm_80");
+        const engine::ProblemText text{shape, dtype, line.math, line.constants, line.save};
+        Result<schedule::Problem> problem = engine::parse_problem(*cell, text, pass, "sm_80");
         if (!problem) return problem.error();
         problems.push_back({cell, std::move(problem).value()});
       }

@@ -8,9 +8,9 @@
 
 #include "compiler/schedule/plan/signature.h"
 #include "compiler/schedule/plan/tensor_layout.h"
-#include "tuner/check/compare.h"
-#include "tuner/check/spread.h"
-#include "tuner/measure/measure.h"
+#include "engine/check/compare.h"
+#include "engine/check/spread.h"
+#include "engine/measure/measure.h"
 
 namespace rondo::tuner {
 
@@ -23,7 +23,7 @@ namespace {
 constexpr std::uint64_t kSeed = 18;
 constexpr std::size_t kSamples = 16;      // elements of a result that are compared
 constexpr std::int64_t kLargeDim = 1024;  // from here on one batch row and two steps must do
-constexpr double kIllConditioned = 0.25;  // as in compare.cpp: of the spread, by the norm
+constexpr double kIllConditioned = 0.25;  // as in engine/check/compare.cpp: of the spread, by the norm
 
 step::Sizes test_sizes(const schedule::Problem& problem) {
   step::Sizes sizes = problem.sizes;
@@ -56,14 +56,14 @@ class Maker {
     test.batch = sizes_.batch;
     test.time = sizes_.time;
     draw_inputs();
-    const auto exact = runtime::run_reference(cell_, problem_, data_);
+    const auto exact = engine::run_reference(cell_, problem_, data_);
     if (!exact) return exact.error();
-    const Result<Spreads> spreads = measure_spreads(cell_, problem_, data_, *exact, kSeed);
+    const Result<engine::Spreads> spreads = engine::measure_spreads(cell_, problem_, data_, *exact, kSeed);
     if (!spreads) return spreads.error();
-    for (const TensorRef ref : tensors_of_pass(cell_, problem_)) {
-      if (const auto* given = runtime::given_values(ref, cell_, problem_.pass, data_, exact->forward))
+    for (const TensorRef ref : engine::tensors_of_pass(cell_, problem_)) {
+      if (const auto* given = engine::given_values(ref, cell_, problem_.pass, data_, exact->forward))
         test.given.push_back(given_of(ref, *given));
-      else if (const auto* computed = runtime::computed_values(ref, cell_, problem_.pass, *exact))
+      else if (const auto* computed = engine::computed_values(ref, cell_, problem_.pass, *exact))
         add_expected(ref, *computed, spreads->at(ref), test);
     }
     if (test.expected.empty())
@@ -92,7 +92,7 @@ class Maker {
     };
     for (const step::Tensor& tensor : cell_.tensors)
       if (step::is_flag(tensor.kind))
-        data_.forward.flags[tensor.name] = runtime::random_flags(tensor, sizes_, kSeed);
+        data_.forward.flags[tensor.name] = engine::random_flags(tensor, sizes_, kSeed);
     fill(step::TensorKind::Input, Role::Input, data_.forward.inputs);
     fill(step::TensorKind::Param, Role::Param, data_.forward.params);
     fill(step::TensorKind::Output, Role::OutputGradient, data_.loss.outputs);
@@ -108,10 +108,10 @@ class Maker {
     return given;
   }
 
-  void add_expected(TensorRef ref, const std::vector<double>& exact, const Spread& spread,
+  void add_expected(TensorRef ref, const std::vector<double>& exact, const engine::Spread& spread,
                     SelfTest& test) const {
-    const Tolerance tolerance{&spread, has_decisions(cell_, problem_.pass),
-                              schedule::storage_of(ref, cell_, problem_), problem_.storage};
+    const engine::Tolerance tolerance{&spread, engine::has_decisions(cell_, problem_.pass),
+                                      schedule::storage_of(ref, cell_, problem_), problem_.storage};
     SelfTest::Expected expected;
     expected.tensor = ref;
     expected.elements = static_cast<std::int64_t>(exact.size());
@@ -119,10 +119,10 @@ class Maker {
     for (const double value : exact) sum += value * value;
     expected.norm = std::sqrt(sum);
     if (spread.norm() > kIllConditioned * (expected.norm > 0 ? expected.norm : 1)) return;
-    expected.norm_limit = norm_limit(tolerance, exact);
+    expected.norm_limit = engine::norm_limit(tolerance, exact);
     for (const std::size_t element : samples_of(exact.size()))
-      expected.samples.push_back(
-          {static_cast<std::int64_t>(element), exact[element], element_limit(tolerance, element, exact)});
+      expected.samples.push_back({static_cast<std::int64_t>(element), exact[element],
+                                  engine::element_limit(tolerance, element, exact)});
     test.expected.push_back(std::move(expected));
   }
 
@@ -140,7 +140,7 @@ class Maker {
   const step::Cell& cell_;
   schedule::Problem problem_;
   step::Sizes sizes_;
-  runtime::HostProblem data_;
+  engine::HostProblem data_;
 };
 
 }  // namespace

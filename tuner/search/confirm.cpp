@@ -78,7 +78,7 @@ void Search::confirm() {
   if (!samples) return run_alone(leaders);
   for (std::size_t i = 0; i < leaders.size(); ++i) {
     if ((*samples)[i].empty()) continue;
-    row(leaders[i]).timing = timing_of((*samples)[i]);
+    row(leaders[i]).timing = engine::timing_of((*samples)[i]);
     row(leaders[i]).confirmed = true;
   }
   best_ = winner();
@@ -114,7 +114,7 @@ void Search::prove() {
   while (const std::optional<std::size_t> next = winner()) {
     best_ = next;
     if (cancelled() || !measurer_.alive()) return;
-    const Result<Verdict> verdict = measurer_.verify_at_shape(*next);
+    const Result<engine::Verdict> verdict = measurer_.verify_at_shape(*next);
     Row& r = row(*next);
     if (!verdict && verdict.error().kind == ErrorKind::Device) {
       best_.reset();

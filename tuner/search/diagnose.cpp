@@ -35,7 +35,7 @@ void Search::spare(std::size_t candidate) {
 
 std::vector<std::string> Search::untried_strategies() const {
   std::set<std::string> left;
-  for (const runtime::Candidate& candidate : candidates_) left.insert(candidate.strategy);
+  for (const engine::Candidate& candidate : candidates_) left.insert(candidate.strategy);
   for (const auto& [candidate, r] : rows_)
     if (r.timing.samples > 0) left.erase(r.candidate.strategy);
   return {left.begin(), left.end()};
@@ -81,7 +81,7 @@ void Search::diagnose() {
   found.untried = untried_strategies();
   found.nearest = row(*spared_).candidate;
   found.verdict = row(*spared_).verdict;
-  if (const Result<Verdict> again = measurer_.verify(*spared_, options_.other_seed); again) {
+  if (const Result<engine::Verdict> again = measurer_.verify(*spared_, options_.other_seed); again) {
     found.other_seed = options_.other_seed;
     found.with_other_seed = *again;
   }

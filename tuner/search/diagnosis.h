@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/choice/candidates.h"
-#include "tuner/measure/verdict.h"
+#include "engine/check/verdict.h"
+#include "engine/choice/candidates.h"
 
 namespace rondo::tuner {
 
@@ -29,10 +29,10 @@ struct Diagnosis {
   std::vector<Tensor> tensors;
   std::vector<Strategy> strategies;  // that had a turn, in the order of their names
   std::vector<std::string> untried;  // strategies that had none
-  runtime::Candidate nearest;        // to right
-  Verdict verdict;                   // its
+  engine::Candidate nearest;         // to right
+  engine::Verdict verdict;           // its
   std::uint64_t other_seed = 0;      // that it was compared on again; 0: it was not, or could not be
-  Verdict with_other_seed;
+  engine::Verdict with_other_seed;
 
   std::string text() const;    // what was found, several lines
   std::string advice() const;  // what to do about it

@@ -5,7 +5,7 @@
 
 namespace rondo::tuner {
 
-using runtime::Candidate;
+using engine::Candidate;
 using schedule::Parameters;
 
 namespace {
@@ -16,17 +16,18 @@ constexpr double kHopeful = 4;       // times the model's best: worth a try of e
 
 }  // namespace
 
-std::size_t first_choice(const std::vector<Candidate>& candidates) {
-  const auto safe = std::find_if(candidates.begin(), candidates.end(),
-                                 [](const Candidate& candidate) { return !candidate.estimate.may_spill; });
+std::size_t first_choice(const std::vector<engine::Candidate>& candidates) {
+  const auto safe =
+      std::find_if(candidates.begin(), candidates.end(),
+                   [](const engine::Candidate& candidate) { return !candidate.estimate.may_spill; });
   return safe == candidates.end() ? 0 : static_cast<std::size_t>(safe - candidates.begin());
 }
 
-Picker::Picker(const std::vector<Candidate>& candidates)
+Picker::Picker(const std::vector<engine::Candidate>& candidates)
     : candidates_(candidates), tried_(candidates.size(), false) {
   std::map<Axis, std::set<std::int64_t>> values;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
-    const Candidate& candidate = candidates[i];
+    const engine::Candidate& candidate = candidates[i];
     index_[{candidate.strategy, candidate.parameters}] = i;
     for (const auto& [name, value] : candidate.parameters)
       // Ranked: the first candidate with a value is the model's best with it.
@@ -44,14 +45,14 @@ void Picker::choose_first() {
   std::set<std::string> strategies;
   std::set<std::pair<std::string, double>> prices;
   const double most = kHopeful * candidates_.front().estimate.seconds;
-  const Candidate& untuned = candidates_[first_choice(candidates_)];
+  const engine::Candidate& untuned = candidates_[first_choice(candidates_)];
   strategies.insert(untuned.strategy);
   prices.emplace(untuned.strategy, untuned.estimate.seconds);
   first_.push_back(first_choice(candidates_));
   for (const bool of_each_strategy : {true, false})
     for (std::size_t i = 0; i < candidates_.size() && first_.size() < std::min(kFirst, candidates_.size());
          ++i) {
-      const Candidate& candidate = candidates_[i];
+      const engine::Candidate& candidate = candidates_[i];
       if (candidate.estimate.seconds > most) break;
       if (of_each_strategy && !strategies.insert(candidate.strategy).second) continue;
       if (prices.emplace(candidate.strategy, candidate.estimate.seconds).second) first_.push_back(i);
@@ -77,7 +78,7 @@ std::optional<std::size_t> Picker::by_coverage() {
 }
 
 // Moves one parameter along the values it takes in the space; false at the end of them.
-bool Picker::step(Candidate& candidate, const std::string& parameter, int by) const {
+bool Picker::step(engine::Candidate& candidate, const std::string& parameter, int by) const {
   const std::vector<std::int64_t>& values = values_.at({candidate.strategy, parameter});
   std::int64_t& value = candidate.parameters.at(parameter);
   const auto place = std::lower_bound(values.begin(), values.end(), value) - values.begin() + by;
@@ -86,7 +87,7 @@ bool Picker::step(Candidate& candidate, const std::string& parameter, int by) co
   return true;
 }
 
-void Picker::add_if_known(const Candidate& candidate, std::vector<std::size_t>& to) const {
+void Picker::add_if_known(const engine::Candidate& candidate, std::vector<std::size_t>& to) const {
   const auto found = index_.find({candidate.strategy, candidate.parameters});
   if (found != index_.end()) to.push_back(found->second);
 }
@@ -99,12 +100,12 @@ const Picker::Neighbours& Picker::neighbours(std::size_t centre) const {
   if (!is_new) return result;
   for (const auto& [name, value] : candidates_[centre].parameters)
     for (const int by : {-1, 1}) {
-      Candidate near = candidates_[centre];
+      engine::Candidate near = candidates_[centre];
       if (!step(near, name, by)) continue;
       add_if_known(near, result.one_step);
       for (const auto& [other, ignored] : candidates_[centre].parameters)
         for (const int then : {-1, 1}) {
-          Candidate far = near;
+          engine::Candidate far = near;
           if ((other != name || then == by) && step(far, other, then)) add_if_known(far, result.two_steps);
         }
     }

@@ -10,17 +10,17 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/choice/candidates.h"
+#include "engine/choice/candidates.h"
 
 namespace rondo::tuner {
 
 // What a user without a tune gets: the first that the model does not fear to spill, or else the first.
-std::size_t first_choice(const std::vector<runtime::Candidate>& candidates);
+std::size_t first_choice(const std::vector<engine::Candidate>& candidates);
 
 class Picker {
  public:
   // `candidates` as ranked_candidates() gives them; kept by reference.
-  explicit Picker(const std::vector<runtime::Candidate>& candidates);
+  explicit Picker(const std::vector<engine::Candidate>& candidates);
 
   // The next index, each once; nothing when all are out.
   std::optional<std::size_t> next();
@@ -45,11 +45,11 @@ class Picker {
   };
   const Neighbours& neighbours(std::size_t centre) const;
   std::optional<std::size_t> untried(const std::vector<std::size_t>& points) const;
-  bool step(runtime::Candidate& candidate, const std::string& parameter, int by) const;
-  void add_if_known(const runtime::Candidate& candidate, std::vector<std::size_t>& to) const;
+  bool step(engine::Candidate& candidate, const std::string& parameter, int by) const;
+  void add_if_known(const engine::Candidate& candidate, std::vector<std::size_t>& to) const;
   std::size_t take(std::size_t candidate);
 
-  const std::vector<runtime::Candidate>& candidates_;
+  const std::vector<engine::Candidate>& candidates_;
   std::vector<bool> tried_;
   std::map<std::pair<std::string, schedule::Parameters>, std::size_t> index_;
   std::map<Axis, std::vector<std::int64_t>> values_;      // ascending

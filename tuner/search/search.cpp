@@ -58,12 +58,12 @@ static_assert(is_total(kSearchEnds));
 
 const char* end_name(SearchEnd end) { return to_text(kSearchEnds, end); }
 
-SearchResult search(const std::vector<runtime::Candidate>& candidates, Measurer& measurer,
+SearchResult search(const std::vector<engine::Candidate>& candidates, Measurer& measurer,
                     const SearchOptions& options, const Clock& clock) {
   return Search(candidates, measurer, options, clock).run();
 }
 
-Search::Search(const std::vector<runtime::Candidate>& candidates, Measurer& measurer,
+Search::Search(const std::vector<engine::Candidate>& candidates, Measurer& measurer,
                const SearchOptions& options, const Clock& clock)
     : candidates_(candidates),
       measurer_(measurer),
@@ -198,7 +198,7 @@ void Search::race(std::size_t candidate) {
       fail(candidate, seconds.error());
       return false;
     }
-    row(candidate).timing = timing_of(*seconds);
+    row(candidate).timing = engine::timing_of(*seconds);
     return true;
   };
   if (!timed(kShortSamples, kShortSample)) return;
@@ -226,7 +226,7 @@ void Search::set_best(std::size_t candidate) {
 bool Search::verify(std::size_t candidate) {
   Row& r = row(candidate);
   if (r.verified) return true;
-  const Result<Verdict> verdict = measurer_.verify(candidate, 0);
+  const Result<engine::Verdict> verdict = measurer_.verify(candidate, 0);
   if (!verdict) {
     fail(candidate, verdict.error());
     return false;

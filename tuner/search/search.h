@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "compiler/support/result.h"
-#include "runtime/choice/candidates.h"
-#include "tuner/measure/samples.h"
-#include "tuner/measure/verdict.h"
+#include "engine/check/verdict.h"
+#include "engine/choice/candidates.h"
+#include "engine/measure/samples.h"
 #include "tuner/search/diagnosis.h"
 #include "tuning_db/records.h"
 
@@ -55,10 +55,10 @@ class Measurer {
                                                                    const std::function<bool()>& stop) = 0;
   // Compares with the reference, on data of a seed; 0: on the data of this run. Error: why it could not be
   // compared.
-  virtual Result<Verdict> verify(std::size_t candidate, std::uint64_t seed) = 0;
+  virtual Result<engine::Verdict> verify(std::size_t candidate, std::uint64_t seed) = 0;
   // Compares with a plain kernel at the user's own sizes. Of one that passed the summary says what was
   // compared. Errors: Device where a kernel failed on the GPU; else why nothing can be compared.
-  virtual Result<Verdict> verify_at_shape(std::size_t candidate) = 0;
+  virtual Result<engine::Verdict> verify_at_shape(std::size_t candidate) = 0;
   virtual void drop(std::size_t candidate) = 0;  // it will not be asked for again
   virtual bool alive() const = 0;                // false: the device is lost, nothing more can run
 };
@@ -68,14 +68,14 @@ Clock steady_clock();
 
 // One candidate's fate.
 struct Row {
-  runtime::Candidate candidate;
+  engine::Candidate candidate;
   db::TrialStatus status = db::TrialStatus::Ok;
   std::string reason;
   bool verified = false;
-  Verdict verdict;         // of a wrong one: where, and by how much
-  std::string at_shape;    // of a winner: what was compared at the full shape, or why nothing could be
-  Timing timing;           // samples 0: not timed
-  bool confirmed = false;  // timed in interleaved runs
+  engine::Verdict verdict;  // of a wrong one: where, and by how much
+  std::string at_shape;     // of a winner: what was compared at the full shape, or why nothing could be
+  engine::Timing timing;    // samples 0: not timed
+  bool confirmed = false;   // timed in interleaved runs
   int registers = 0, shared_bytes = 0, spill_bytes = 0;
   std::string cubin_key;
   std::string compiler;   // of its code
@@ -139,7 +139,7 @@ struct SearchResult {
 };
 
 // `candidates`: ranked. Never fails: failures of candidates are rows.
-SearchResult search(const std::vector<runtime::Candidate>& candidates, Measurer& measurer,
+SearchResult search(const std::vector<engine::Candidate>& candidates, Measurer& measurer,
                     const SearchOptions& options, const Clock& clock);
 
 }  // namespace rondo::tuner

@@ -13,7 +13,7 @@ namespace rondo::tuner {
 
 class Search {
  public:
-  Search(const std::vector<runtime::Candidate>& candidates, Measurer& measurer, const SearchOptions& options,
+  Search(const std::vector<engine::Candidate>& candidates, Measurer& measurer, const SearchOptions& options,
          const Clock& clock);
   SearchResult run();
 
@@ -46,7 +46,7 @@ class Search {
   std::optional<std::size_t> winner() const;
 
   // Of the candidate itself, or of its twin.
-  const runtime::Candidate& candidate_of(std::size_t index) const {
+  const engine::Candidate& candidate_of(std::size_t index) const {
     const auto of = twins_.find(index);
     return candidates_[of == twins_.end() ? index : of->second];
   }
@@ -61,7 +61,7 @@ class Search {
   bool cancelled() const { return options_.cancel != nullptr && options_.cancel->load(); }
   double best_seconds() const;
 
-  const std::vector<runtime::Candidate>& candidates_;
+  const std::vector<engine::Candidate>& candidates_;
   Measurer& measurer_;
   const SearchOptions& options_;
   const Clock& clock_;

@@ -14,12 +14,12 @@ constexpr double kMostRepetitions = 200;
 
 }  // namespace
 
-Verdict verdict_of(const Verification& verification) {
-  Verdict verdict;
+engine::Verdict verdict_of(const engine::Verification& verification) {
+  engine::Verdict verdict;
   verdict.passed = verification.passed;
   verdict.summary = verification.summary();
   if (verdict.passed) return verdict;
-  for (const TensorCheck& check : verification.checks) {
+  for (const engine::TensorCheck& check : verification.checks) {
     if (check.passed) continue;
     const bool beyond_measure = check.unwritten > 0 || check.not_finite > 0 || check.gap_writes > 0;
     const double excess = beyond_measure ? std::numeric_limits<double>::infinity() : check.ratio;
@@ -33,20 +33,21 @@ Verdict verdict_of(const Verification& verification) {
 Result<std::unique_ptr<Trials>> DeviceTrials::make(const TrialSetup& setup,
                                                    std::shared_ptr<const runtime::Device> device) {
   if (Status status = device->make_current(); !status) return status.error();
-  Result<Verifier> verifier = make_verifier(setup, setup.seed);
+  Result<engine::Verifier> verifier = make_verifier(setup, setup.seed);
   if (!verifier) return verifier.error();
-  Result<RunData> data =
-      RunData::make(setup.cell, setup.problem, cache_to_leave(setup.profile), *device, setup.seed);
+  Result<engine::RunData> data = engine::RunData::make(
+      setup.cell, setup.problem, engine::cache_to_leave(setup.profile), *device, setup.seed);
   if (!data) return data.error();
   return std::unique_ptr<Trials>(
       new DeviceTrials(setup, std::move(device), std::move(data).value(), std::move(verifier).value()));
 }
 
-Result<Verifier> DeviceTrials::make_verifier(const TrialSetup& setup, std::uint64_t seed) {
+Result<engine::Verifier> DeviceTrials::make_verifier(const TrialSetup& setup, std::uint64_t seed) {
   // One step, which tells whether the cell can be run at all. verify() adds the cases of a plan: the
   // reference takes seconds for them, in which a short search would time nothing.
-  return Verifier::make(setup.cell, setup.problem,
-                        {cases_for(setup.cell, setup.problem, {}, gpu_budget()).back()}, seed);
+  return engine::Verifier::make(
+      setup.cell, setup.problem,
+      {engine::cases_for(setup.cell, setup.problem, {}, engine::gpu_budget()).back()}, seed);
 }
 
 Error DeviceTrials::broken(Error error) {
@@ -68,7 +69,7 @@ Result<DeviceTrials::Loaded*> DeviceTrials::loaded(const TrialPlan& trial) {
 Result<std::vector<double>> DeviceTrials::run(const TrialPlan& plan, int samples, double sample_s) {
   const Result<Loaded*> entry = loaded(plan);
   if (!entry) return entry.error();
-  TimingPlan timing;
+  engine::TimingPlan timing;
   timing.samples = samples;
   timing.sample_s = sample_s;
   timing.sets = data_.sets();
@@ -76,7 +77,7 @@ Result<std::vector<double>> DeviceTrials::run(const TrialPlan& plan, int samples
   const auto seconds = timer_.time(data_.work(*(*entry)->plan), timing, (*entry)->expected_s);
   if (!seconds) return broken(seconds.error());
   if (Status status = (*entry)->plan->check(); !status) return broken(status.error());
-  (*entry)->expected_s = median(*seconds);
+  (*entry)->expected_s = engine::median(*seconds);
   return *seconds;
 }
 
@@ -101,31 +102,31 @@ Result<std::vector<double>> DeviceTrials::round(const std::vector<TrialPlan>& pl
   return samples;
 }
 
-Result<Verdict> DeviceTrials::verify(const TrialPlan& plan, std::uint64_t seed) {
+Result<engine::Verdict> DeviceTrials::verify(const TrialPlan& plan, std::uint64_t seed) {
   const Result<Loaded*> entry = loaded(plan);
   if (!entry) return entry.error();
-  std::optional<Verifier> other;
+  std::optional<engine::Verifier> other;
   if (seed != 0 && seed != setup_.seed) {
-    Result<Verifier> made = make_verifier(setup_, seed);
+    Result<engine::Verifier> made = make_verifier(setup_, seed);
     if (!made) return made.error();
     other = std::move(made).value();
   }
-  const Result<Verification> verification =
+  const Result<engine::Verification> verification =
       (other ? *other : verifier_)
-          .check(
-              *device_, *(*entry)->plan,
-              cases_for(setup_.cell, setup_.problem, coverage_of(*plan.executable, plan.turn), gpu_budget()));
+          .check(*device_, *(*entry)->plan,
+                 engine::cases_for(setup_.cell, setup_.problem,
+                                   engine::coverage_of(*plan.executable, plan.turn), engine::gpu_budget()));
   if (!verification) return broken(verification.error());
   return verdict_of(*verification);
 }
 
-Result<Verdict> DeviceTrials::verify_at_shape(const TrialPlan& plan, const PlainCode& plain) {
+Result<engine::Verdict> DeviceTrials::verify_at_shape(const TrialPlan& plan, const engine::PlainCode& plain) {
   const Result<Loaded*> entry = loaded(plan);
   if (!entry) return entry.error();
-  const Result<Verification> verification =
-      tuner::verify_at_shape(setup_.cell, setup_.problem, *device_, *(*entry)->plan, plain, setup_.seed);
+  const Result<engine::Verification> verification =
+      engine::verify_at_shape(setup_.cell, setup_.problem, *device_, *(*entry)->plan, plain, setup_.seed);
   if (!verification) return broken(verification.error());
-  Verdict verdict = verdict_of(*verification);
+  engine::Verdict verdict = verdict_of(*verification);
   if (verdict.passed) verdict.summary = verification->covered.front();
   return verdict;
 }

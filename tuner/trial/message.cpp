@@ -3,7 +3,7 @@
 #include "compiler/schedule/problem/serialise.h"
 #include "compiler/step/serialise.h"
 #include "compiler/step/verify.h"
-#include "runtime/worker/frame.h"
+#include "engine/worker/frame.h"
 
 namespace rondo::tuner {
 namespace {
@@ -92,12 +92,12 @@ std::string encode_reply(const TrialReply& reply) {
   writer.flag(reply.alive);
   writer.flag(reply.answer.ok());
   if (!reply.answer) {
-    runtime::write_error(writer, reply.answer.error());
+    engine::write_error(writer, reply.answer.error());
     return writer.take();
   }
   writer.count(reply.answer->values.size());
   for (const double value : reply.answer->values) writer.f64(value);
-  const Verdict& verdict = reply.answer->verdict;
+  const engine::Verdict& verdict = reply.answer->verdict;
   writer.flag(verdict.passed);
   writer.text(verdict.tensor);
   writer.f64(verdict.excess);
@@ -111,13 +111,13 @@ std::optional<TrialReply> decode_reply(std::string_view bytes) {
   if (reader.flag()) {
     reply.answer->values.resize(reader.count(8));
     for (double& value : reply.answer->values) value = reader.f64();
-    Verdict& verdict = reply.answer->verdict;
+    engine::Verdict& verdict = reply.answer->verdict;
     verdict.passed = reader.flag();
     verdict.tensor = reader.text();
     verdict.excess = reader.f64();
     verdict.summary = reader.text();
   } else {
-    reply.answer = runtime::read_error(reader);
+    reply.answer = engine::read_error(reader);
   }
   return reader.done() ? std::optional(std::move(reply)) : std::nullopt;
 }

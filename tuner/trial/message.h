@@ -36,7 +36,7 @@ std::optional<TrialRequest> decode_request(std::string_view bytes);  // nothing 
 
 struct TrialAnswer {
   std::vector<double> values{};  // of Copy, Run and Round
-  Verdict verdict{};             // of Verify
+  engine::Verdict verdict{};     // of Verify
 };
 struct TrialReply {
   bool alive = false;  // the worker's trials can go on

@@ -7,8 +7,8 @@
 namespace rondo::tuner {
 
 using What = TrialRequest::What;
-using runtime::CallEnd;
-using runtime::CallOutcome;
+using engine::CallEnd;
+using engine::CallOutcome;
 
 void TrialProcess::forget() {
   worker_.reset();
@@ -16,20 +16,20 @@ void TrialProcess::forget() {
 }
 
 // What became of a worker that gave no answer.
-Error TrialProcess::lost(const CallOutcome& outcome, std::chrono::milliseconds limit) {
+Error TrialProcess::lost(const engine::CallOutcome& outcome, std::chrono::milliseconds limit) {
   const std::string executable = worker_ ? worker_->executable() : "";
   forget();
   switch (outcome.end) {
-    case CallEnd::TimedOut:
+    case engine::CallEnd::TimedOut:
       return {
           ErrorKind::Cancelled,
           fmt::format("timeout: the trial did not end within {} ms; its process was killed", limit.count()),
           "give trials more time with --trial-limit"};
-    case CallEnd::Cancelled: return {ErrorKind::Cancelled, "the trial was cancelled", ""};
-    case CallEnd::Crashed:
+    case engine::CallEnd::Cancelled: return {ErrorKind::Cancelled, "the trial was cancelled", ""};
+    case engine::CallEnd::Crashed:
       return {ErrorKind::Device, fmt::format("the trial's process ended with {}", outcome.text), ""};
-    case CallEnd::NoWorker:
-    case CallEnd::Answered: break;
+    case engine::CallEnd::NoWorker:
+    case engine::CallEnd::Answered: break;
   }
   return {ErrorKind::Missing,
           fmt::format("{} does not serve as a trial worker: {}", executable, outcome.text),
@@ -37,8 +37,8 @@ Error TrialProcess::lost(const CallOutcome& outcome, std::chrono::milliseconds l
 }
 
 Result<TrialAnswer> TrialProcess::ask(const TrialRequest& request, std::chrono::milliseconds limit) {
-  const CallOutcome outcome = worker_->call(encode_request(request), limit, options_.cancel);
-  if (outcome.end != CallEnd::Answered) return lost(outcome, limit);
+  const engine::CallOutcome outcome = worker_->call(encode_request(request), limit, options_.cancel);
+  if (outcome.end != engine::CallEnd::Answered) return lost(outcome, limit);
   std::optional<TrialReply> reply = decode_reply(outcome.text);
   if (!reply) {
     forget();
@@ -51,8 +51,8 @@ Result<TrialAnswer> TrialProcess::ask(const TrialRequest& request, std::chrono::
 
 Status TrialProcess::start() {
   if (worker_) return success();
-  Result<runtime::WorkerConnection> worker =
-      runtime::WorkerConnection::start(options_.executable, kTrialWorker);
+  Result<engine::WorkerConnection> worker =
+      engine::WorkerConnection::start(options_.executable, kTrialWorker);
   if (!worker) return worker.error();
   worker_ = std::move(worker).value();
   ++started_;
@@ -106,7 +106,7 @@ Result<std::vector<double>> TrialProcess::round(const std::vector<TrialPlan>& pl
   return times({What::Round}, plans);
 }
 
-Result<Verdict> TrialProcess::verify(const TrialPlan& plan, std::uint64_t seed) {
+Result<engine::Verdict> TrialProcess::verify(const TrialPlan& plan, std::uint64_t seed) {
   TrialRequest request{What::Verify};
   request.seed = seed;
   Result<TrialAnswer> answer = trial(std::move(request), {plan});
@@ -114,7 +114,7 @@ Result<Verdict> TrialProcess::verify(const TrialPlan& plan, std::uint64_t seed) 
   return std::move(answer->verdict);
 }
 
-Result<Verdict> TrialProcess::verify_at_shape(const TrialPlan& plan, const PlainCode& plain) {
+Result<engine::Verdict> TrialProcess::verify_at_shape(const TrialPlan& plan, const engine::PlainCode& plain) {
   TrialRequest request{What::AtShape};
   request.plain.push_back(executable::to_bytes(plain.same));
   request.plain.push_back(executable::to_bytes(plain.perturbed));

@@ -5,13 +5,13 @@
 #include <chrono>
 #include <set>
 
-#include "runtime/worker/connection.h"
+#include "engine/worker/connection.h"
 #include "tuner/trial/message.h"
 #include "tuner/trial/trials.h"
 
 namespace rondo::tuner {
 
-inline constexpr runtime::WorkerKind kTrialWorker{"--rondo-trial-worker", "rondo trial worker 4"};
+inline constexpr engine::WorkerKind kTrialWorker{"--rondo-trial-worker", "rondo trial worker 4"};
 
 struct TrialProcessOptions {
   std::chrono::milliseconds limit{30000};  // for each trial: loading and running
@@ -39,8 +39,8 @@ class TrialProcess final : public Trials {
   Result<double> copy_bandwidth() override;
   Result<std::vector<double>> run(const TrialPlan& plan, int samples, double sample_s) override;
   Result<std::vector<double>> round(const std::vector<TrialPlan>& plans) override;
-  Result<Verdict> verify(const TrialPlan& plan, std::uint64_t seed = 0) override;
-  Result<Verdict> verify_at_shape(const TrialPlan& plan, const PlainCode& plain) override;
+  Result<engine::Verdict> verify(const TrialPlan& plan, std::uint64_t seed = 0) override;
+  Result<engine::Verdict> verify_at_shape(const TrialPlan& plan, const engine::PlainCode& plain) override;
   void drop(std::size_t candidate) override;
   bool alive() const override { return alive_; }
 
@@ -54,12 +54,12 @@ class TrialProcess final : public Trials {
   Result<std::vector<double>> times(TrialRequest request, const std::vector<TrialPlan>& plans);
   // One question to the worker there is.
   Result<TrialAnswer> ask(const TrialRequest& request, std::chrono::milliseconds limit);
-  Error lost(const runtime::CallOutcome& outcome, std::chrono::milliseconds limit);
+  Error lost(const engine::CallOutcome& outcome, std::chrono::milliseconds limit);
   void forget();
 
   TrialSetup setup_;
   TrialProcessOptions options_;
-  std::optional<runtime::WorkerConnection> worker_;
+  std::optional<engine::WorkerConnection> worker_;
   std::set<std::size_t> known_;  // candidates whose code the worker has
   int started_ = 0;
   bool alive_ = true;

@@ -13,8 +13,8 @@
 #include "compiler/schedule/problem/problem.h"
 #include "compiler/support/result.h"
 #include "compiler/target/profile.h"
-#include "tuner/check/device_shape.h"
-#include "tuner/measure/verdict.h"
+#include "engine/check/device_shape.h"
+#include "engine/check/verdict.h"
 
 namespace rondo::tuner {
 
@@ -36,11 +36,11 @@ class Trials {
   virtual Result<std::vector<double>> round(const std::vector<TrialPlan>& plans) = 0;
   // Compares with the reference on data of a seed; 0: of the set-up's, which is at hand, other data takes
   // making. Error: why it could not be compared.
-  virtual Result<Verdict> verify(const TrialPlan& plan, std::uint64_t seed = 0) = 0;
-  // Compares with plain kernels at the problem's own sizes (tuner/check/at_shape.h). Of one that passed the
+  virtual Result<engine::Verdict> verify(const TrialPlan& plan, std::uint64_t seed = 0) = 0;
+  // Compares with plain kernels at the problem's own sizes (engine/check/at_shape.h). Of one that passed the
   // summary says what was compared. Errors: Device where a kernel failed; else why nothing can be
   // compared.
-  virtual Result<Verdict> verify_at_shape(const TrialPlan& plan, const PlainCode& plain) = 0;
+  virtual Result<engine::Verdict> verify_at_shape(const TrialPlan& plan, const engine::PlainCode& plain) = 0;
   virtual void drop(std::size_t candidate) = 0;  // it will not be asked for again
   virtual bool alive() const = 0;                // false: nothing more can run
 };

@@ -4,9 +4,9 @@
 #include <string>
 
 #include "compiler/executable/serialise.h"
+#include "engine/worker/serve.h"
 #include "runtime/device/cpu_device.h"
 #include "runtime/device/gpu_device.h"
-#include "runtime/worker/serve.h"
 #include "tuner/trial/device_trials.h"
 #include "tuner/trial/message.h"
 #include "tuner/trial/process.h"
@@ -83,7 +83,7 @@ class TrialService {
   }
 
   Answer verify(const TrialPlan& plan, std::uint64_t seed) {
-    Result<Verdict> verdict = trials_->verify(plan, seed);
+    Result<engine::Verdict> verdict = trials_->verify(plan, seed);
     if (!verdict) return verdict.error();
     return TrialAnswer{{}, std::move(verdict).value()};
   }
@@ -97,7 +97,7 @@ class TrialService {
       read[i] = std::move(one).value();
     }
     if (!read[0] || !read[1]) return Error{ErrorKind::Internal, "a comparison with no plain kernel", ""};
-    Result<Verdict> verdict =
+    Result<engine::Verdict> verdict =
         trials_->verify_at_shape(plan, {std::move(*read[0]), std::move(*read[1]), read[2]});
     if (!verdict) return verdict.error();
     return TrialAnswer{{}, std::move(verdict).value()};
@@ -118,8 +118,8 @@ class TrialService {
 
 std::optional<int> maybe_run_trial_worker(int argc, char** argv, TrialMaker make) {
   TrialService service(make);
-  return runtime::maybe_serve(argc, argv, kTrialWorker,
-                              [&](std::string_view message) { return service.answer(message); });
+  return engine::maybe_serve(argc, argv, kTrialWorker,
+                             [&](std::string_view message) { return service.answer(message); });
 }
 
 }  // namespace rondo::tuner

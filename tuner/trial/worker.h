@@ -15,7 +15,7 @@ using TrialMaker = Result<std::unique_ptr<Trials>> (*)(const TrialSetup& setup);
 // a context of this process.
 Result<std::unique_ptr<Trials>> trials_here(const TrialSetup& setup);
 
-// To be called first in main(), before runtime::maybe_run_worker. In a process that a tuner started for its
+// To be called first in main(), before engine::maybe_run_worker. In a process that a tuner started for its
 // trials (its first argument is --rondo-trial-worker) it serves them until the tuner closes and returns the
 // exit status; elsewhere nothing.
 std::optional<int> maybe_run_trial_worker(int argc, char** argv, TrialMaker make = &trials_here);

@@ -9,18 +9,18 @@
 #include "compiler/schedule/plan/asked.h"
 #include "compiler/schedule/plan/strategy.h"
 #include "compiler/schedule/strategies.h"
-#include "tuner/check/plain.h"
+#include "engine/check/plain.h"
 #include "tuner/trial/device_trials.h"
 #include "tuner/trial/process.h"
 
 namespace rondo::tuner {
 
 using db::TrialStatus;
-using runtime::CompiledPlan;
-using runtime::CompileEnd;
+using engine::CompiledPlan;
+using engine::CompileEnd;
 
 PlanMeasurer::PlanMeasurer(const step::Cell& cell, const schedule::Problem& problem,
-                           const target::Profile& profile, const std::vector<runtime::Candidate>& candidates,
+                           const target::Profile& profile, const std::vector<engine::Candidate>& candidates,
                            const PlanMeasurerOptions& options)
     : cell_(std::make_shared<const step::Cell>(cell)),
       problem_(problem),
@@ -34,7 +34,7 @@ PlanMeasurer::PlanMeasurer(const step::Cell& cell, const schedule::Problem& prob
 Result<std::unique_ptr<PlanMeasurer>> PlanMeasurer::make(const step::Cell& cell,
                                                          const schedule::Problem& problem,
                                                          const target::Profile& profile,
-                                                         const std::vector<runtime::Candidate>& candidates,
+                                                         const std::vector<engine::Candidate>& candidates,
                                                          std::shared_ptr<const runtime::Device> device,
                                                          const PlanMeasurerOptions& options) {
   std::unique_ptr<PlanMeasurer> made(new PlanMeasurer(cell, problem, profile, candidates, options));
@@ -44,12 +44,12 @@ Result<std::unique_ptr<PlanMeasurer>> PlanMeasurer::make(const step::Cell& cell,
   if (!version) return version.error();
   made->compiler_ = {&preferred, std::move(version).value()};
   if (backend::wanted_backend() == nullptr && device != nullptr) made->find_other();
-  runtime::CompilePoolOptions pool;
+  engine::CompilePoolOptions pool;
   pool.workers = made->options_.workers;
   pool.limit = options.compile_limit;
   pool.cancel = options.cancel;
   pool.executable = options.worker;
-  made->pool_ = std::make_unique<runtime::CompilePool>(pool);
+  made->pool_ = std::make_unique<engine::CompilePool>(pool);
   if (device != nullptr)
     if (Status status = made->begin_trials(std::move(device)); !status) return status.error();
   return made;
@@ -107,7 +107,7 @@ Compiled PlanMeasurer::failed(std::size_t candidate, TrialStatus status, const s
 }
 
 void PlanMeasurer::compile(std::size_t candidate) {
-  const runtime::Candidate& of = chosen(candidate);
+  const engine::Candidate& of = chosen(candidate);
   const Compiler& compiler = compiler_of(candidate);
   const schedule::Strategy* strategy = schedule::find_strategy(of.strategy);
   if (strategy == nullptr) {
@@ -120,8 +120,8 @@ void PlanMeasurer::compile(std::size_t candidate) {
     return;
   }
   try {
-    Result<CompiledPlan> made = runtime::uncompiled_plan(cell_, problem_, std::move(built).value(),
-                                                         *compiler.backend, compiler.version);
+    Result<engine::CompiledPlan> made = engine::uncompiled_plan(cell_, problem_, std::move(built).value(),
+                                                                *compiler.backend, compiler.version);
     if (!made) {
       ready_.push_back(failed(candidate, TrialStatus::CompileError, made.error().message));
       return;
@@ -135,15 +135,15 @@ void PlanMeasurer::compile(std::size_t candidate) {
                             fmt::format("defect of the schedule: {}", defect.what())));
     return;
   }
-  runtime::CompiledPlan& plan = plans_[candidate];
-  if (options_.database != nullptr && runtime::attach_cached(plan, *options_.database)) {
+  engine::CompiledPlan& plan = plans_[candidate];
+  if (options_.database != nullptr && engine::attach_cached(plan, *options_.database)) {
     ready_.push_back(finished(candidate, plan));
     return;
   }
   pool_->submit({candidate, plan.request});
 }
 
-Compiled PlanMeasurer::finished(std::size_t candidate, const CompiledPlan& plan) {
+Compiled PlanMeasurer::finished(std::size_t candidate, const engine::CompiledPlan& plan) {
   Compiled result;
   result.candidate = candidate;
   result.registers = plan.registers();
@@ -162,32 +162,33 @@ std::optional<Compiled> PlanMeasurer::next_compiled(double timeout_s) {
     ready_.pop_back();
     return result;
   }
-  std::optional<runtime::CompileOutcome> outcome =
+  std::optional<engine::CompileOutcome> outcome =
       pool_->next(std::chrono::milliseconds(static_cast<std::int64_t>(timeout_s * 1e3)));
   if (!outcome) return std::nullopt;
   return take(std::move(*outcome));
 }
 
-Compiled PlanMeasurer::take(runtime::CompileOutcome outcome) {
+Compiled PlanMeasurer::take(engine::CompileOutcome outcome) {
   const auto candidate = static_cast<std::size_t>(outcome.id);
-  CompiledPlan& plan = plans_[candidate];
+  engine::CompiledPlan& plan = plans_[candidate];
   // No worker processes on this system: the compiler runs here, one candidate at a time and without a time
   // limit.
-  if (outcome.end == CompileEnd::NoWorker) {
+  if (outcome.end == engine::CompileEnd::NoWorker) {
     outcome.result = backend::compile(plan.request);
-    outcome.end = outcome.result ? CompileEnd::Compiled : CompileEnd::Rejected;
+    outcome.end = outcome.result ? engine::CompileEnd::Compiled : engine::CompileEnd::Rejected;
   }
   switch (outcome.end) {
-    case CompileEnd::Compiled: break;
-    case CompileEnd::TimedOut: return failed(candidate, TrialStatus::Timeout, outcome.result.error().message);
-    case CompileEnd::Cancelled:
+    case engine::CompileEnd::Compiled: break;
+    case engine::CompileEnd::TimedOut:
+      return failed(candidate, TrialStatus::Timeout, outcome.result.error().message);
+    case engine::CompileEnd::Cancelled:
       return failed(candidate, TrialStatus::Cancelled, outcome.result.error().message);
-    case CompileEnd::Rejected:
-    case CompileEnd::Crashed:
-    case CompileEnd::NoWorker:
+    case engine::CompileEnd::Rejected:
+    case engine::CompileEnd::Crashed:
+    case engine::CompileEnd::NoWorker:
       return failed(candidate, TrialStatus::CompileError, outcome.result.error().message);
   }
-  if (Status status = runtime::attach_code(plan, std::move(outcome.result).value()); !status)
+  if (Status status = engine::attach_code(plan, std::move(outcome.result).value()); !status)
     return failed(candidate, TrialStatus::CompileError, status.error().message);
   return finished(candidate, plan);
 }
@@ -201,14 +202,14 @@ Result<TrialPlan> PlanMeasurer::trial_plan(std::size_t candidate) const {
   const auto found = plans_.find(candidate);
   if (found == plans_.end() || !found->second.has_code() || trials_ == nullptr)
     return Error{ErrorKind::Internal, fmt::format("candidate {} is not compiled", candidate), ""};
-  const runtime::Candidate& of = chosen(candidate);
+  const engine::Candidate& of = chosen(candidate);
   return TrialPlan{candidate, &found->second.executable, schedule::turn_of(of.strategy, of.parameters)};
 }
 
 // On CPUs what compiles takes the cores from what is timed.
 void PlanMeasurer::await_compilers() {
   while (profile_.is_cpu() && pool_ != nullptr && pool_->pending() > 0)
-    if (std::optional<runtime::CompileOutcome> outcome = pool_->next(options_.compile_limit))
+    if (std::optional<engine::CompileOutcome> outcome = pool_->next(options_.compile_limit))
       ready_.push_back(take(std::move(*outcome)));
 }
 
@@ -238,19 +239,20 @@ Result<std::vector<std::vector<double>>> PlanMeasurer::run_interleaved(
   return samples;
 }
 
-Result<Verdict> PlanMeasurer::verify(std::size_t candidate, std::uint64_t seed) {
+Result<engine::Verdict> PlanMeasurer::verify(std::size_t candidate, std::uint64_t seed) {
   const Result<TrialPlan> plan = trial_plan(candidate);
   if (!plan) return plan.error();
   return trials_->verify(*plan, seed);
 }
 
-Result<Verdict> PlanMeasurer::verify_at_shape(std::size_t candidate) {
+Result<engine::Verdict> PlanMeasurer::verify_at_shape(std::size_t candidate) {
   const Result<TrialPlan> plan = trial_plan(candidate);
   if (!plan) return plan.error();
-  const runtime::Candidate& of = chosen(candidate);
-  Result<PlainPlans> plain = plain_plans(*cell_, problem_, profile_, of.strategy, of.parameters);
+  const engine::Candidate& of = chosen(candidate);
+  Result<engine::PlainPlans> plain =
+      engine::plain_plans(*cell_, problem_, profile_, of.strategy, of.parameters);
   if (!plain) return plain.error();
-  const Result<PlainCode> code = compile_plain(std::move(plain).value(), options_.database);
+  const Result<engine::PlainCode> code = engine::compile_plain(std::move(plain).value(), options_.database);
   if (!code) return code.error();
   return trials_->verify_at_shape(*plan, *code);
 }
@@ -260,7 +262,7 @@ void PlanMeasurer::drop(std::size_t candidate) {
   plans_.erase(candidate);
 }
 
-const CompiledPlan* PlanMeasurer::plan(std::size_t candidate) const {
+const engine::CompiledPlan* PlanMeasurer::plan(std::size_t candidate) const {
   const auto found = plans_.find(candidate);
   return found == plans_.end() ? nullptr : &found->second;
 }

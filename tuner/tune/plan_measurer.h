@@ -7,9 +7,9 @@
 #include <optional>
 #include <vector>
 
+#include "engine/plan/compile.h"
+#include "engine/worker/compile_worker.h"
 #include "runtime/device/device.h"
-#include "runtime/plan/compile.h"
-#include "runtime/worker/compile_worker.h"
 #include "tuner/search/search.h"
 #include "tuner/trial/trials.h"
 
@@ -32,7 +32,7 @@ class PlanMeasurer final : public Measurer {
   // a compiler, those of the reference, Device.
   static Result<std::unique_ptr<PlanMeasurer>> make(const step::Cell& cell, const schedule::Problem& problem,
                                                     const target::Profile& profile,
-                                                    const std::vector<runtime::Candidate>& candidates,
+                                                    const std::vector<engine::Candidate>& candidates,
                                                     std::shared_ptr<const runtime::Device> device,
                                                     const PlanMeasurerOptions& options);
 
@@ -46,32 +46,32 @@ class PlanMeasurer final : public Measurer {
   Result<std::vector<std::vector<double>>> run_interleaved(const std::vector<std::size_t>& candidates,
                                                            int rounds,
                                                            const std::function<bool()>& stop) override;
-  Result<Verdict> verify(std::size_t candidate, std::uint64_t seed) override;
-  Result<Verdict> verify_at_shape(std::size_t candidate) override;
+  Result<engine::Verdict> verify(std::size_t candidate, std::uint64_t seed) override;
+  Result<engine::Verdict> verify_at_shape(std::size_t candidate) override;
   void drop(std::size_t candidate) override;
   bool alive() const override { return trials_ == nullptr || trials_->alive(); }
 
   // The compiled plan of a candidate that was not dropped, or null.
-  const runtime::CompiledPlan* plan(std::size_t candidate) const;
+  const engine::CompiledPlan* plan(std::size_t candidate) const;
   Trials* trials() { return trials_.get(); }  // null without a device
   // Why trials run in this process although they were to run in another; "" otherwise.
   const std::string& note() const { return note_; }
 
  private:
   PlanMeasurer(const step::Cell& cell, const schedule::Problem& problem, const target::Profile& profile,
-               const std::vector<runtime::Candidate>& candidates, const PlanMeasurerOptions& options);
+               const std::vector<engine::Candidate>& candidates, const PlanMeasurerOptions& options);
   void find_other();
   Status begin_trials(std::shared_ptr<const runtime::Device> device);
   void await_compilers();
-  Compiled finished(std::size_t candidate, const runtime::CompiledPlan& plan);
-  Compiled take(runtime::CompileOutcome outcome);
+  Compiled finished(std::size_t candidate, const engine::CompiledPlan& plan);
+  Compiled take(engine::CompileOutcome outcome);
   Compiled failed(std::size_t candidate, db::TrialStatus status, const std::string& reason);
   Result<TrialPlan> trial_plan(std::size_t candidate) const;
 
   std::shared_ptr<const step::Cell> cell_;
   schedule::Problem problem_;
   target::Profile profile_;
-  const std::vector<runtime::Candidate>& candidates_;
+  const std::vector<engine::Candidate>& candidates_;
   PlanMeasurerOptions options_;
   std::string asked_;  // schedule::asked_hash() of all candidates
   // A backend with the version of its compiler.
@@ -80,7 +80,7 @@ class PlanMeasurer final : public Measurer {
     std::string version;
   };
   // The candidates, and then their twins.
-  const runtime::Candidate& chosen(std::size_t candidate) const {
+  const engine::Candidate& chosen(std::size_t candidate) const {
     return candidates_[candidate % candidates_.size()];
   }
   const Compiler& compiler_of(std::size_t candidate) const {
@@ -88,9 +88,9 @@ class PlanMeasurer final : public Measurer {
   }
   Compiler compiler_;
   Compiler other_;  // of the twins; none where a backend was asked for by name, or there is no other
-  std::map<std::size_t, runtime::CompiledPlan> plans_;
+  std::map<std::size_t, engine::CompiledPlan> plans_;
   std::vector<Compiled> ready_;  // cached cubins, and builds that failed
-  std::unique_ptr<runtime::CompilePool> pool_;
+  std::unique_ptr<engine::CompilePool> pool_;
   std::unique_ptr<Trials> trials_;
   std::string note_;
 };

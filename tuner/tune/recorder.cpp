@@ -1,6 +1,6 @@
 // What a tuning run leaves in the database.
 #include "compiler/support/version.h"
-#include "runtime/choice/choose.h"
+#include "engine/choice/choose.h"
 #include "tuner/tune/tune.h"
 
 namespace rondo::tuner {
@@ -10,7 +10,7 @@ using db::TrialStatus;
 db::Trial to_trial(const Row& row) {
   db::Trial trial;
   trial.strategy = row.candidate.strategy;
-  trial.parameters = runtime::parameters_to_json(row.candidate.parameters);
+  trial.parameters = engine::parameters_to_json(row.candidate.parameters);
   trial.status = row.status;
   trial.verified = row.verified;
   trial.reason = row.reason;
@@ -60,8 +60,7 @@ TrialRecorder::TrialRecorder(db::Database* database, const step::Cell& cell, con
   const step::Cell keyed = schedule::cell_with_constants(cell, problem);
   keep(database_->put_cell({step::canonical_hash(keyed), cell.name, cell.source}));
   if (!trouble_.empty()) return;
-  const Result<std::int64_t> id =
-      database_->upsert_problem(runtime::database_problem(cell, problem, profile));
+  const Result<std::int64_t> id = database_->upsert_problem(engine::database_problem(cell, problem, profile));
   if (!id)
     trouble_ = id.error().message;
   else

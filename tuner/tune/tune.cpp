@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "compiler/schedule/plan/strategy.h"
-#include "runtime/choice/choose.h"
+#include "engine/choice/choose.h"
 #include "tuner/tune/plan_measurer.h"
 
 namespace rondo::tuner {
@@ -33,18 +33,18 @@ int workers_of(const TuneOptions& options, const target::Profile& profile) {
 }
 
 // The number of candidates if it is none of them.
-std::size_t index_of(const std::vector<runtime::Candidate>& candidates, const runtime::Candidate& wanted) {
-  const auto found = std::find_if(candidates.begin(), candidates.end(), [&](const runtime::Candidate& c) {
+std::size_t index_of(const std::vector<engine::Candidate>& candidates, const engine::Candidate& wanted) {
+  const auto found = std::find_if(candidates.begin(), candidates.end(), [&](const engine::Candidate& c) {
     return c.strategy == wanted.strategy && c.parameters == wanted.parameters;
   });
   return static_cast<std::size_t>(found - candidates.begin());
 }
 
 // As it was recorded, or with what the strategy's space has gained since.
-std::optional<std::size_t> index_of_trial(const std::vector<runtime::Candidate>& candidates,
+std::optional<std::size_t> index_of_trial(const std::vector<engine::Candidate>& candidates,
                                           const db::Trial& trial) {
   for (const auto& parameters :
-       {runtime::parameters_from_json(trial.parameters), runtime::recorded_parameters(trial)}) {
+       {engine::parameters_from_json(trial.parameters), engine::recorded_parameters(trial)}) {
     if (!parameters) continue;
     const std::size_t index = index_of(candidates, {trial.strategy, *parameters, {}});
     if (index < candidates.size()) return index;
@@ -72,10 +72,10 @@ SearchOptions search_options(const TuneOptions& options, double used_s, std::uin
 }  // namespace
 
 KnownBest known_best(db::Database& database, const step::Cell& cell, const schedule::Problem& problem,
-                     const target::Profile& profile, const std::vector<runtime::Candidate>& candidates) {
+                     const target::Profile& profile, const std::vector<engine::Candidate>& candidates) {
   KnownBest known;
-  const db::Problem key = runtime::database_problem(cell, problem, profile);
-  const Result<std::vector<db::Neighbour>> near = database.neighbours(key, runtime::passes_alike(problem));
+  const db::Problem key = engine::database_problem(cell, problem, profile);
+  const Result<std::vector<db::Neighbour>> near = database.neighbours(key, engine::passes_alike(problem));
   if (!near) return known;
   for (const db::Neighbour& each : *near) {
     if (each.problem == key) known.own_trial = each.trial.id;
@@ -90,25 +90,25 @@ KnownBest known_best(db::Database& database, const step::Cell& cell, const sched
   return known;
 }
 
-std::vector<std::size_t> starts_of(const runtime::ShippedLayer& known, const step::Cell& cell,
+std::vector<std::size_t> starts_of(const engine::ShippedLayer& known, const step::Cell& cell,
                                    const schedule::Problem& problem, const target::Profile& profile,
-                                   const std::vector<runtime::Candidate>& candidates) {
+                                   const std::vector<engine::Candidate>& candidates) {
   if (known.empty()) return {};
-  const db::Problem key = runtime::database_problem(cell, problem, profile);
+  const db::Problem key = engine::database_problem(cell, problem, profile);
   std::vector<std::size_t> starts;
-  const auto add = [&](const std::vector<const runtime::ShippedChoice*>& from) {
+  const auto add = [&](const std::vector<const engine::ShippedChoice*>& from) {
     const std::size_t most = starts.size() + kStarts;
-    for (const runtime::ShippedChoice* each : from) {
+    for (const engine::ShippedChoice* each : from) {
       if (starts.size() == most) break;
       const std::optional<std::size_t> candidate = index_of_trial(candidates, each->trial);
       if (candidate && std::count(starts.begin(), starts.end(), *candidate) == 0)
         starts.push_back(*candidate);
     }
   };
-  std::vector<const runtime::ShippedChoice*> near = known.nearest(key);
-  if (const runtime::ShippedChoice* own = known.exact(key)) near.insert(near.begin(), own);
+  std::vector<const engine::ShippedChoice*> near = known.nearest(key);
+  if (const engine::ShippedChoice* own = known.exact(key)) near.insert(near.begin(), own);
   add(near);
-  add(known.like(key, runtime::passes_alike(problem), runtime::structure_key(cell), kLike));
+  add(known.like(key, engine::passes_alike(problem), engine::structure_key(cell), kLike));
   return starts;
 }
 
@@ -151,14 +151,14 @@ std::string TuneResult::summary() const {
       end_name(search.end), by);
 }
 
-Result<TuneResult> tune(const step::Cell& cell, const schedule::Problem& problem, const Machine& machine,
-                        const TuneOptions& options) {
+Result<TuneResult> tune(const step::Cell& cell, const schedule::Problem& problem,
+                        const engine::Machine& machine, const TuneOptions& options) {
   const target::Profile& profile = machine.profile;
   const bool runs = machine.device != nullptr;
   const Clock clock = steady_clock();
   const double start = clock();
-  const Result<std::vector<runtime::Candidate>> candidates =
-      runtime::ranked_candidates(cell, problem, profile, options.alignment, options.strategy);
+  const Result<std::vector<engine::Candidate>> candidates =
+      engine::ranked_candidates(cell, problem, profile, options.alignment, options.strategy);
   if (!candidates) return candidates.error();
   PlanMeasurerOptions measuring;
   measuring.workers = workers_of(options, profile);
@@ -197,10 +197,10 @@ Result<TuneResult> tune(const step::Cell& cell, const schedule::Problem& problem
   result.database_trouble = recorder.trouble();
   const Row* best = result.best();
   if (best == nullptr) return nothing_worked(result.search);
-  if (const runtime::CompiledPlan* plan = (*measurer)->plan(best->index)) {
+  if (const engine::CompiledPlan* plan = (*measurer)->plan(best->index)) {
     result.plan = *plan;
     // Before the trial becomes best: who finds it there finds its code too.
-    if (options.database != nullptr) runtime::store_cubin(*plan, *options.database);
+    if (options.database != nullptr) engine::store_cubin(*plan, *options.database);
   }
   result.stored_as_best = recorder.store_best(
       *best, options.again ? db::Replace::Always : db::Replace::IfFaster,

@@ -6,9 +6,9 @@
 #include <optional>
 #include <string>
 
-#include "runtime/choice/shipped.h"
-#include "runtime/plan/compile.h"
-#include "tuner/machine/machine.h"
+#include "engine/choice/shipped.h"
+#include "engine/machine/machine.h"
+#include "engine/plan/compile.h"
 #include "tuner/search/search.h"
 
 namespace rondo::tuner {
@@ -19,16 +19,16 @@ struct TuneOptions {
   std::chrono::milliseconds compile_limit{20000};
   // For each trial, in a process that is killed then; 0: in this process, without a limit.
   std::chrono::milliseconds trial_limit{30000};
-  int alignment = runtime::kFullAlignment;    // of the tensors it is tuned for, bytes
+  int alignment = engine::kFullAlignment;     // of the tensors it is tuned for, bytes
   std::string strategy;                       // only candidates of this one; empty: of all that are legal
   bool exhaustive = false;                    // measure every candidate, however long it takes
   std::uint64_t seed = 0;                     // of test data; 0: fresh at every call
   const std::atomic<bool>* cancel = nullptr;  // see SearchOptions
   std::function<void(const Progress&)> progress;
   db::Database* database = nullptr;  // none: nothing is recorded
-  const runtime::ShippedLayer* known =
+  const engine::ShippedLayer* known =
       nullptr;  // tuned elsewhere or for like problems: the search starts from it
-  // The program that is started as a worker (runtime/worker/process.h). "" takes the environment variable
+  // The program that is started as a worker (engine/worker/process.h). "" takes the environment variable
   // RONDO_WORKER, else this program.
   std::string worker;
   bool again = false;  // the winner becomes best whatever the database holds
@@ -37,11 +37,11 @@ struct TuneOptions {
 struct TuneResult {
   SearchResult search;    // the table; rows[*search.best] is the choice
   bool measured = false;  // false: "by model", ranked by the cost model and pruned by the compiler
-  std::optional<runtime::CompiledPlan> plan;  // the choice, ready to load
-  double copy_bytes_per_s = 0;                // copy measured in this run; 0 without a device
-  bool stored_as_best = false;                // false too when the database holds one that was faster here
-  std::string note;                           // of the trials, for people; "" mostly
-  std::string database_trouble;               // why recording stopped, if it did: tuning goes on without
+  std::optional<engine::CompiledPlan> plan;  // the choice, ready to load
+  double copy_bytes_per_s = 0;               // copy measured in this run; 0 without a device
+  bool stored_as_best = false;               // false too when the database holds one that was faster here
+  std::string note;                          // of the trials, for people; "" mostly
+  std::string database_trouble;              // why recording stopped, if it did: tuning goes on without
 
   const Row* best() const { return search.best ? &search.rows[*search.best] : nullptr; }
   // What the database held as best before, timed again in this search.
@@ -63,8 +63,8 @@ struct TuneResult {
 // Missing (no compiler), Cancelled (before any candidate was finished), Input (a strategy that is unknown or
 // not legal), Compile (every candidate failed; the commonest reason), Wrong (all that ran are wrong; the
 // diagnosis), Device (it failed before there was a result).
-Result<TuneResult> tune(const step::Cell& cell, const schedule::Problem& problem, const Machine& machine,
-                        const TuneOptions& options = {});
+Result<TuneResult> tune(const step::Cell& cell, const schedule::Problem& problem,
+                        const engine::Machine& machine, const TuneOptions& options = {});
 
 // Why a search without a best ended so: its diagnosis (kind Wrong), or the commonest failure.
 Error nothing_worked(const SearchResult& result);
@@ -77,12 +77,12 @@ struct KnownBest {
   std::vector<std::size_t> nearby;  // of the nearest problems that differ in device, B, T or pass, each once
 };
 KnownBest known_best(db::Database& database, const step::Cell& cell, const schedule::Problem& problem,
-                     const target::Profile& profile, const std::vector<runtime::Candidate>& candidates);
+                     const target::Profile& profile, const std::vector<engine::Candidate>& candidates);
 // What a layer holds for the problem and for others near it, and after that for those like it, of other cells
 // of the structure too, as candidates: the first few of either, each once.
-std::vector<std::size_t> starts_of(const runtime::ShippedLayer& known, const step::Cell& cell,
+std::vector<std::size_t> starts_of(const engine::ShippedLayer& known, const step::Cell& cell,
                                    const schedule::Problem& problem, const target::Profile& profile,
-                                   const std::vector<runtime::Candidate>& candidates);
+                                   const std::vector<engine::Candidate>& candidates);
 
 // A row as the database's trial.
 db::Trial to_trial(const Row& row);

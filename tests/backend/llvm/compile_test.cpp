@@ -11,9 +11,9 @@
 #include "compiler/backend/llvm/llvm_backend.h"
 #include "compiler/backend/ptxas/ptxas.h"
 #include "compiler/schedule/strategies.h"
-#include "runtime/commands/cell_library.h"
-#include "runtime/commands/emit_stages.h"
-#include "runtime/plan/compile.h"
+#include "engine/commands/emit_stages.h"
+#include "engine/plan/compile.h"
+#include "engine/request/cell_library.h"
 #include "tests/schedule/cell_files.h"
 #include "tests/support/turns.h"
 
@@ -49,14 +49,14 @@ std::optional<KernelPlan> plan_of(const Case& of) {
   problem.pass = of.pass;
   problem.arch = of.arch;
   const target::Profile profile = board(of.arch);
-  const auto choice = runtime::choose_with(cell, problem, profile, {of.strategy, {}});
+  const auto choice = engine::choose_with(cell, problem, profile, {of.strategy, {}});
   if (!choice) return std::nullopt;
-  return runtime::build_choice(cell, problem, profile, *choice).value();
+  return engine::build_choice(cell, problem, profile, *choice).value();
 }
 
 std::vector<Case> cases() {
   std::vector<Case> all;
-  for (const auto& cell : runtime::embedded_cells())
+  for (const auto& cell : engine::embedded_cells())
     for (const Strategy* strategy : strategies())
       for (const Pass pass : {Pass::Forward, Pass::ForwardSave, Pass::Backward})
         for (const Storage storage : {Storage::F32, Storage::BF16, Storage::F16})
@@ -65,7 +65,7 @@ std::vector<Case> cases() {
 }
 
 backend::Request request_of(const backend::Backend& backend, const KernelPlan& plan, const Case& of) {
-  return backend::request_for(backend, runtime::kernels_of(plan), target::compute_capability(of.arch),
+  return backend::request_for(backend, engine::kernels_of(plan), target::compute_capability(of.arch),
                               of.text());
 }
 

@@ -7,8 +7,8 @@
 #include <span>
 
 #include "compiler/schedule/plan/simulate_plan.h"
+#include "engine/plan/compile.h"
 #include "runtime/host/host_plan.h"
-#include "runtime/plan/compile.h"
 #include "tests/runtime/device/guarded_device.h"
 
 namespace rondo::runtime {
@@ -71,12 +71,12 @@ class PaddedTensor {
 inline executable::Executable native_executable(const step::Cell& cell, const schedule::Problem& problem,
                                                 const schedule::KernelPlan& plan) {
   const backend::Backend& backend = *backend::find_backend("llvm");
-  auto made =
-      uncompiled_plan(std::make_shared<step::Cell>(cell), problem, plan, backend, "test", std::nullopt);
+  auto made = engine::uncompiled_plan(std::make_shared<step::Cell>(cell), problem, plan, backend, "test",
+                                      std::nullopt);
   if (!made) throw std::runtime_error(made.error().message);
   auto code = backend.compile(made->request);
   if (!code) throw std::runtime_error(code.error().message);
-  const Status attached = attach_code(*made, std::move(*code));
+  const Status attached = engine::attach_code(*made, std::move(*code));
   if (!attached) throw std::runtime_error(attached.error().message);
   return made->executable;
 }

@@ -6,7 +6,7 @@
 
 #include "compiler/schedule/plan/lower_plan.h"
 #include "runtime/package/writer/writer.h"
-#include "tests/runtime/plan/cells.h"
+#include "tests/engine/plan/cells.h"
 #include "tests/schedule/point_plan.h"
 
 namespace rondo::testing {

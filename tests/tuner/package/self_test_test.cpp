@@ -6,8 +6,8 @@
 
 #include "compiler/frontend/frontend.h"
 #include "compiler/schedule/plan/simulate_plan.h"
-#include "runtime/commands/emit_stages.h"
-#include "tests/runtime/plan/cells.h"
+#include "engine/commands/emit_stages.h"
+#include "tests/engine/plan/cells.h"
 
 namespace rondo::tuner {
 namespace {
@@ -26,8 +26,8 @@ Simulated simulated(const std::string& name, Pass pass, kernel::Storage storage,
   schedule::Problem problem = rondo::testing::problem_of(pass, dim, storage);
   problem.sizes = {16, 512, 1, dim};
   const target::Profile profile = target::find_profile("h200").value();
-  const runtime::Choice choice = runtime::choose(cell, problem, profile).value();
-  const schedule::KernelPlan plan = runtime::build_choice(cell, problem, profile, choice).value();
+  const engine::Choice choice = engine::choose(cell, problem, profile).value();
+  const schedule::KernelPlan plan = engine::build_choice(cell, problem, profile, choice).value();
   const executable::Executable executable = schedule::lower_plan(cell, problem, plan).value();
   Simulated result{make_self_test(cell, problem).value(), {}};
   problem.sizes.batch = result.test.batch;

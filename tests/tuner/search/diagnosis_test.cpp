@@ -14,8 +14,8 @@ using testing::Point;
 using testing::TableMeasurer;
 
 // Candidates of two strategies: those of the second come after all of the first by the model.
-std::vector<runtime::Candidate> two_strategies(std::size_t first, std::size_t second) {
-  std::vector<runtime::Candidate> result = testing::line(first + second);
+std::vector<engine::Candidate> two_strategies(std::size_t first, std::size_t second) {
+  std::vector<engine::Candidate> result = testing::line(first + second);
   for (std::size_t i = first; i < result.size(); ++i) result[i].strategy = "alternating";
   return result;
 }

@@ -124,24 +124,25 @@ class TableMeasurer final : public Measurer {
     }
     return result;
   }
-  Result<Verdict> verify(std::size_t candidate, std::uint64_t seed) override {
+  Result<engine::Verdict> verify(std::size_t candidate, std::uint64_t seed) override {
     EXPECT_EQ(dropped.count(candidate), 0u) << "a dropped candidate was verified";
     now += verify_s;
     verified.push_back(candidate);
     seeds.push_back(seed);
     const Point& p = points_.at(candidate);
     if (p.wrong && !(p.right_elsewhere && seed != 0))
-      return Verdict{false, p.tensor, p.excess, std::string(p.tensor) + ": error 3.1e-01 (limit 4.0e-03)"};
-    return Verdict{true, "", 0, "all 1 tensors agree"};
+      return engine::Verdict{false, p.tensor, p.excess,
+                             std::string(p.tensor) + ": error 3.1e-01 (limit 4.0e-03)"};
+    return engine::Verdict{true, "", 0, "all 1 tensors agree"};
   }
-  Result<Verdict> verify_at_shape(std::size_t candidate) override {
+  Result<engine::Verdict> verify_at_shape(std::size_t candidate) override {
     EXPECT_EQ(dropped.count(candidate), 0u) << "a dropped candidate was compared";
     at_shape.push_back(candidate);
     const Point& p = points_.at(candidate);
     if (p.fails_at_shape) return Error{ErrorKind::Device, "an illegal address", ""};
     if (p.not_at_shape) return Error{ErrorKind::Unsupported, "no plain plan reduces over the head", ""};
-    if (p.wrong_at_shape) return Verdict{false, "h_out", 50, "h_out: wrong at B=7 T=4000"};
-    return Verdict{true, "", 0, "every element beside a plain kernel"};
+    if (p.wrong_at_shape) return engine::Verdict{false, "h_out", 50, "h_out: wrong at B=7 T=4000"};
+    return engine::Verdict{true, "", 0, "every element beside a plain kernel"};
   }
   void drop(std::size_t candidate) override { dropped.insert(candidate); }
   bool alive() const override { return alive_; }
@@ -159,7 +160,7 @@ class TableMeasurer final : public Measurer {
 
 // A space like stream's, with a model that is wrong in a systematic way and by chance. Ranked by the model.
 struct Landscape {
-  std::vector<runtime::Candidate> candidates;
+  std::vector<engine::Candidate> candidates;
   std::vector<Point> points;
   double best_s = 1e9;  // of the points that can be used
 };
@@ -172,7 +173,7 @@ inline Landscape synthetic(std::uint64_t seed, double model_error) {
   const double channels_at = 4 + 4 * uniform(random), steps_at = 2 + 4 * uniform(random);
   const double stages_at = 2 + 5 * uniform(random), unroll_at = 1 + 3 * uniform(random);
   const double shift = 1.5 * normal(random);
-  std::vector<std::pair<runtime::Candidate, Point>> all;
+  std::vector<std::pair<engine::Candidate, Point>> all;
   for (std::int64_t channels = 8; channels <= 256; channels += 8)
     for (std::int64_t steps = 4; steps <= 64; steps *= 2)
       for (const std::int64_t stages : {2, 3, 4, 6, 8})
@@ -197,7 +198,7 @@ inline Landscape synthetic(std::uint64_t seed, double model_error) {
             if (uniform(random) < 0.05) point.spill_bytes = 512;
             if (uniform(random) < 0.01) point.fails = true;
             if (uniform(random) < 0.02) point.wrong = true;
-            runtime::Candidate candidate;
+            engine::Candidate candidate;
             candidate.strategy = "stream";
             candidate.parameters = {{"channels", channels},
                                     {"steps", steps},
@@ -220,10 +221,10 @@ inline Landscape synthetic(std::uint64_t seed, double model_error) {
 }
 
 // `count` candidates of one parameter, in model order.
-inline std::vector<runtime::Candidate> line(std::size_t count) {
-  std::vector<runtime::Candidate> result;
+inline std::vector<engine::Candidate> line(std::size_t count) {
+  std::vector<engine::Candidate> result;
   for (std::size_t i = 0; i < count; ++i) {
-    runtime::Candidate candidate{"stream", {{"channels", static_cast<std::int64_t>(i)}}, {}};
+    engine::Candidate candidate{"stream", {{"channels", static_cast<std::int64_t>(i)}}, {}};
     candidate.estimate.seconds = 1e-4 * static_cast<double>(i + 1);
     result.push_back(candidate);
   }

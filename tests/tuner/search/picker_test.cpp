@@ -24,8 +24,8 @@ TEST(Picker, GivesEveryCandidateOnceTheModelsFavouritesFirst) {
   EXPECT_EQ(picker.given(), land.candidates.size());
 }
 
-runtime::Candidate priced(const std::string& strategy, std::int64_t x, double seconds) {
-  runtime::Candidate candidate{strategy, {{"x", x}}, {}};
+engine::Candidate priced(const std::string& strategy, std::int64_t x, double seconds) {
+  engine::Candidate candidate{strategy, {{"x", x}}, {}};
   candidate.estimate.seconds = seconds;
   return candidate;
 }
@@ -33,7 +33,7 @@ runtime::Candidate priced(const std::string& strategy, std::int64_t x, double se
 // The model once priced stream at 190 and shoot at 556 microseconds where they took 392 and 246, and a search
 // of 3 s came to none of shoot's.
 TEST(Picker, TheBestOfEachStrategyComesEarly) {
-  std::vector<runtime::Candidate> ranked;
+  std::vector<engine::Candidate> ranked;
   for (int i = 0; i < 100; ++i) ranked.push_back(priced("stream", i, 1 + 0.01 * i));
   ranked.push_back(priced("shoot", 0, 2.9));
   ranked.push_back(priced("shoot", 1, 3));
@@ -47,19 +47,19 @@ TEST(Picker, TheBestOfEachStrategyComesEarly) {
 
 // Without a tune nobody gets what may spill, so what a tune has to beat is the first that does not.
 TEST(Picker, WhatIsTakenWithoutATuneComesFirst) {
-  std::vector<runtime::Candidate> ranked;
+  std::vector<engine::Candidate> ranked;
   for (int i = 0; i < 30; ++i) ranked.push_back(priced("stream", i, 1 + i));
   for (std::size_t i = 0; i < 20; ++i) ranked[i].estimate.may_spill = true;
   EXPECT_EQ(first_choice(ranked), 20u);
   Picker picker(ranked);
   EXPECT_EQ(picker.next(), 20u);
   EXPECT_EQ(picker.next(), 0u);
-  for (runtime::Candidate& candidate : ranked) candidate.estimate.may_spill = true;
+  for (engine::Candidate& candidate : ranked) candidate.estimate.may_spill = true;
   EXPECT_EQ(first_choice(ranked), 0u);
 }
 
 TEST(Picker, OneOfEachPriceComesBeforeItsLikes) {
-  std::vector<runtime::Candidate> ranked;
+  std::vector<engine::Candidate> ranked;
   for (int i = 0; i < 30; ++i) ranked.push_back(priced("stream", i, 1 + i / 5));
   Picker picker(ranked);
   for (const std::size_t expected : {0u, 5u, 10u, 15u}) EXPECT_EQ(picker.next(), expected);
@@ -80,7 +80,7 @@ TEST(Picker, TriesEveryValueOfEveryParameterEarly) {
 }
 
 TEST(Picker, WalksToTheNeighboursOfTheBest) {
-  const std::vector<runtime::Candidate> line = testing::line(1000);
+  const std::vector<engine::Candidate> line = testing::line(1000);
   Picker picker(line);
   for (int i = 0; i < 8; ++i) picker.measured(*picker.next(), 1);
   EXPECT_TRUE(picker.local_optimum());
@@ -93,7 +93,7 @@ TEST(Picker, WalksToTheNeighboursOfTheBest) {
 }
 
 TEST(Picker, AnEmptySpaceGivesNothing) {
-  const std::vector<runtime::Candidate> none;
+  const std::vector<engine::Candidate> none;
   Picker picker(none);
   EXPECT_FALSE(picker.next());
 }

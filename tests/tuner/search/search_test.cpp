@@ -81,7 +81,7 @@ TEST(Search, TheFirstChoiceOfTheModelIsTriedThoughItComesLate) {
        {std::pair(3.0, std::size_t{0}), std::pair(1e9, std::size_t{0}), std::pair(3.0, std::size_t{50})}) {
     std::vector<Point> points(400);
     for (std::size_t i = 0; i < points.size(); ++i) points[i].seconds = i == untuned ? 1e-3 : 4e-3;
-    std::vector<runtime::Candidate> candidates = testing::line(400);
+    std::vector<engine::Candidate> candidates = testing::line(400);
     for (std::size_t i = 0; i < untuned; ++i) candidates[i].estimate.may_spill = true;
     TableMeasurer machine(points);
     machine.compile_s = 1;
@@ -104,7 +104,7 @@ TEST(Search, TheFirstChoiceOfTheModelIsTriedThoughItComesLate) {
 TEST(Search, TheFirstChoiceIsTriedThoughTheReferenceTakesLong) {
   std::vector<Point> points(400);
   for (std::size_t i = 0; i < points.size(); ++i) points[i].seconds = i == 0 ? 1e-3 : 4e-3;
-  const std::vector<runtime::Candidate> candidates = testing::line(400);
+  const std::vector<engine::Candidate> candidates = testing::line(400);
   TableMeasurer machine(points);
   machine.compile_s = 1;
   machine.late = 0;
@@ -121,7 +121,7 @@ TEST(Search, TheFirstChoiceIsTriedThoughTheReferenceTakesLong) {
 
 // The leaders' kernels by another compiler race too, and win if they are faster and right.
 TEST(Search, LeadersAreTriedWithAnotherCompiler) {
-  std::vector<runtime::Candidate> candidates(40);
+  std::vector<engine::Candidate> candidates(40);
   std::vector<Point> points(80);
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     candidates[i].strategy = "stream";

@@ -40,19 +40,19 @@ class FakeTrials final : public Trials {
     }
     return result;
   }
-  Result<Verdict> verify(const TrialPlan& plan, std::uint64_t seed) override {
+  Result<engine::Verdict> verify(const TrialPlan& plan, std::uint64_t seed) override {
     if (code_of(plan) == "wrong" && seed != kRightSeed)
-      return Verdict{false, "h_out", 77.5, "h_out: error 3.1e-01 (limit 4.0e-03)"};
+      return engine::Verdict{false, "h_out", 77.5, "h_out: error 3.1e-01 (limit 4.0e-03)"};
     if (code_of(plan) == "slow reference") std::this_thread::sleep_for(kSlowReference);
     const auto seconds = run(plan, 1, 0);
     if (!seconds) return seconds.error();
-    return Verdict{true, "", 0, "all agree"};
+    return engine::Verdict{true, "", 0, "all agree"};
   }
-  Result<Verdict> verify_at_shape(const TrialPlan& plan, const PlainCode& plain) override {
-    if (code_of(plan) == "wrong late") return Verdict{false, "h_out", 9, "h_out: wrong at T=4000"};
-    return Verdict{true, "", 0,
-                   plain.same.identity.strategy + " " + plain.perturbed.identity.strategy +
-                       (plain.forward ? " forward" : "")};
+  Result<engine::Verdict> verify_at_shape(const TrialPlan& plan, const engine::PlainCode& plain) override {
+    if (code_of(plan) == "wrong late") return engine::Verdict{false, "h_out", 9, "h_out: wrong at T=4000"};
+    return engine::Verdict{true, "", 0,
+                           plain.same.identity.strategy + " " + plain.perturbed.identity.strategy +
+                               (plain.forward ? " forward" : "")};
   }
   void drop(std::size_t candidate) override { loaded_.erase(candidate); }
   bool alive() const override { return alive_; }

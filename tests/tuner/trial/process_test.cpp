@@ -16,7 +16,7 @@
 #include "compiler/step/clip.h"
 #include "compiler/step/simplify.h"
 #include "compiler/step/verify.h"
-#include "tests/runtime/plan/cells.h"
+#include "tests/engine/plan/cells.h"
 #include "tests/tuner/search/landscape.h"
 #include "tests/tuner/trial/fake_trials.h"
 #include "tuner/trial/message.h"
@@ -79,7 +79,7 @@ TEST_F(TrialsInAProcess, OneWorkerServesTheWholeRun) {
 
 // The plain kernels travel with the question.
 TEST_F(TrialsInAProcess, PlainKernelsComeAlong) {
-  PlainCode plain;
+  engine::PlainCode plain;
   plain.same.identity.strategy = "plain";
   plain.perturbed.identity.strategy = "perturbed";
   const auto alone = trials_.verify_at_shape(plan(1, "good"), plain);
@@ -101,7 +101,7 @@ TEST_F(TrialsInAProcess, ErrorsLeaveTheWorkerAlone) {
   EXPECT_EQ(failed.error().kind, ErrorKind::Device);
   EXPECT_EQ(failed.error().message, "an illegal memory access was encountered");
   EXPECT_EQ(failed.error().hint, "as planted");
-  const Result<Verdict> wrong = trials_.verify(plan(3, "wrong"));
+  const Result<engine::Verdict> wrong = trials_.verify(plan(3, "wrong"));
   ASSERT_TRUE(wrong.ok()) << wrong.error().message;
   EXPECT_FALSE(wrong->passed);
   EXPECT_EQ(wrong->tensor, "h_out");
@@ -128,7 +128,7 @@ TEST_F(TrialsInAProcess, AHangIsKilledAndTheNextTrialRuns) {
 
 TEST_F(TrialsInAProcess, TheReferenceIsNoPartOfATrialsTime) {
   ASSERT_GT(testing::kSlowReference, 2 * options().limit);
-  const Result<Verdict> slow = trials_.verify(plan(1, "slow reference"));
+  const Result<engine::Verdict> slow = trials_.verify(plan(1, "slow reference"));
   ASSERT_TRUE(slow.ok()) << slow.error().message;
   EXPECT_TRUE(slow->passed);
   EXPECT_EQ(trials_.started(), 1);
@@ -226,10 +226,10 @@ class ProcessMeasurer final : public Measurer {
     for (const std::size_t candidate : candidates) result.push_back(*run(candidate, 1, 0));
     return result;
   }
-  Result<Verdict> verify(std::size_t candidate, std::uint64_t seed) override {
+  Result<engine::Verdict> verify(std::size_t candidate, std::uint64_t seed) override {
     return trials_.verify(plan(candidate, what_.at(candidate)), seed);
   }
-  Result<Verdict> verify_at_shape(std::size_t candidate) override {
+  Result<engine::Verdict> verify_at_shape(std::size_t candidate) override {
     return trials_.verify_at_shape(plan(candidate, what_.at(candidate)), {});
   }
   void drop(std::size_t candidate) override { trials_.drop(candidate); }
@@ -300,7 +300,7 @@ TEST(SearchWithTrialProcess, CtrlCIsNoTimeout) {
 
 // What the worker gets is the cell: same hash, same kernels.
 TEST(TrialMessage, CellsArriveWhole) {
-  for (const runtime::EmbeddedCell& embedded : runtime::embedded_cells())
+  for (const engine::EmbeddedCell& embedded : engine::embedded_cells())
     for (const step::Clip& clip : {step::Clip{}, step::Clip{0.25, 1e-3}}) {
       TrialSetup setup = setup_of();
       setup.cell = step::clipped(rondo::testing::library_cell(embedded.name), clip).value();

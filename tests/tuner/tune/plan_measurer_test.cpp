@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/engine/plan/cells.h"
 #include "tests/runtime/device/guarded_device.h"
-#include "tests/runtime/plan/cells.h"
 
 namespace rondo::tuner {
 namespace {
@@ -24,7 +24,7 @@ TEST(PlanMeasurer, OneTextThatIsLaunchedInTwoWaysIsNoDuplicate) {
   const step::Cell cell = rondo::testing::library_cell("elman");
   schedule::Problem problem = rondo::testing::problem_of(schedule::Pass::Forward);
   problem.sizes = {64, 32, 1, 64};
-  std::vector<runtime::Candidate> candidates;
+  std::vector<engine::Candidate> candidates;
   for (const std::int64_t tiles : {1, 2, 1}) candidates.push_back({"persistent", in_the_grid(tiles), {}});
   const auto measurer =
       PlanMeasurer::make(cell, problem, target::find_profile("h200").value(), candidates, nullptr, {});
@@ -72,7 +72,7 @@ TEST(PlanMeasurer, ATwinIsComparedBesideOtherTilesToo) {
   const step::Cell cell = rondo::testing::library_cell("elman");
   schedule::Problem problem = rondo::testing::problem_of(schedule::Pass::Forward);
   problem.sizes = {4, 8, 1, 64};
-  const std::vector<runtime::Candidate> candidates = {
+  const std::vector<engine::Candidate> candidates = {
       {"alternating", {{"units", 16}, {"batch_tiles", 1}, {"warps", 4}, {"stages", 3}}, {}}};
   const auto device = std::make_shared<const IdleDevice>();
   PlanMeasurerOptions options;

@@ -5,15 +5,15 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "runtime/choice/choose.h"
-#include "runtime/commands/emit_stages.h"
-#include "tests/runtime/choice/shipped_layer.h"
-#include "tests/runtime/plan/cells.h"
+#include "engine/check/verify.h"
+#include "engine/choice/choose.h"
+#include "engine/commands/emit_stages.h"
+#include "engine/machine/device_profile.h"
+#include "engine/measure/measure.h"
+#include "tests/engine/choice/shipped_layer.h"
+#include "tests/engine/plan/cells.h"
 #include "tests/tuner/search/landscape.h"
 #include "tuner/calibrate/calibrate.h"
-#include "tuner/check/verify.h"
-#include "tuner/machine/device_profile.h"
-#include "tuner/measure/measure.h"
 
 namespace rondo::tuner {
 namespace {
@@ -38,7 +38,7 @@ class Recording : public ::testing::Test {
     for (const char* suffix : {"", "-wal", "-shm"}) std::filesystem::remove(path_ + suffix);
   }
   std::vector<db::Trial> trials() const {
-    return database_->trials(runtime::database_problem(cell_, problem_, profile_)).value();
+    return database_->trials(engine::database_problem(cell_, problem_, profile_)).value();
   }
   // A whole search on a table, recorded as tune() does it.
   SearchResult searched(std::vector<testing::Point> points) {
@@ -84,10 +84,10 @@ TEST_F(Recording, EveryTrialIsStoredWithItsReasonAndTheBestIsVerified) {
   EXPECT_EQ(count[TrialStatus::Wrong], 1);
   EXPECT_EQ(count[TrialStatus::Slower], 1);
   EXPECT_EQ(count[TrialStatus::LaunchError], 1);
-  const auto best = database_->find_best(runtime::database_problem(cell_, problem_, profile_));
+  const auto best = database_->find_best(engine::database_problem(cell_, problem_, profile_));
   ASSERT_TRUE(best.ok() && best->has_value());
   EXPECT_TRUE((*best)->trial.verified);
-  EXPECT_EQ(runtime::parameters_from_json((*best)->trial.parameters), result.rows[0].candidate.parameters);
+  EXPECT_EQ(engine::parameters_from_json((*best)->trial.parameters), result.rows[0].candidate.parameters);
 }
 
 TEST_F(Recording, WithoutAVerifiedResultNothingBecomesBest) {
@@ -95,19 +95,19 @@ TEST_F(Recording, WithoutAVerifiedResultNothingBecomesBest) {
   for (auto& point : points) point.wrong = true;
   const SearchResult result = searched(points);
   EXPECT_FALSE(result.best);
-  EXPECT_FALSE(database_->find_best(runtime::database_problem(cell_, problem_, profile_))->has_value());
+  EXPECT_FALSE(database_->find_best(engine::database_problem(cell_, problem_, profile_))->has_value());
   TrialRecorder recorder(database_.get(), cell_, problem_, profile_);
   Row row;
   row.candidate = testing::line(1)[0];
   row.timing = {1e-6, 0, 5};
   row.verified = false;
   EXPECT_FALSE(recorder.store_best(row));
-  EXPECT_FALSE(database_->find_best(runtime::database_problem(cell_, problem_, profile_))->has_value());
+  EXPECT_FALSE(database_->find_best(engine::database_problem(cell_, problem_, profile_))->has_value());
 }
 
 TEST_F(Recording, TheKnownBestIsFoundAmongTheCandidates) {
   const auto candidates = testing::line(12);
-  auto known = [&](const std::vector<runtime::Candidate>& among) {
+  auto known = [&](const std::vector<engine::Candidate>& among) {
     return known_best(*database_, cell_, problem_, profile_, among).own;
   };
   EXPECT_FALSE(known(candidates)) << "nothing is tuned yet";
@@ -213,7 +213,7 @@ TEST_F(Recording, WhatIsBeatenSideBySideGivesWay) {
   recorder.refute(now, wrong);
   EXPECT_EQ(recorder.trouble(), "");
   const auto near =
-      database_->neighbours(runtime::database_problem(cell_, problem_, profile_), {}, &here).value();
+      database_->neighbours(engine::database_problem(cell_, problem_, profile_), {}, &here).value();
   ASSERT_EQ(near.size(), 1u);
   ASSERT_TRUE(near[0].verification.has_value());
   EXPECT_FALSE(near[0].verification->passed);
@@ -245,13 +245,13 @@ TEST_F(Recording, TunesByModelWithoutAGpu) {
   EXPECT_FALSE(result->plan->executable.images.empty());
   EXPECT_FALSE(result->plan->spills());
   EXPECT_NE(result->summary().find("by model"), std::string::npos) << result->summary();
-  EXPECT_FALSE(database_->find_best(runtime::database_problem(cell_, problem_, profile_))->has_value());
+  EXPECT_FALSE(database_->find_best(engine::database_problem(cell_, problem_, profile_))->has_value());
   for (const db::Trial& trial : trials())
     EXPECT_NE(trial.status, TrialStatus::Ok) << "untimed trials say nothing";
   // A second compilation of the choice finds its cubin.
-  runtime::CompileOptions again;
+  engine::CompileOptions again;
   again.database = database_.get();
-  const auto plan = runtime::compile_plan(result->plan->cell, problem_, result->plan->plan, again);
+  const auto plan = engine::compile_plan(result->plan->cell, problem_, result->plan->plan, again);
   ASSERT_TRUE(plan.ok());
   EXPECT_TRUE(plan->from_cache);
 }
@@ -296,27 +296,27 @@ TEST(Tune, AStrategyMayBeAskedFor) {
 TEST(Verify, ChecksAgainstTheReferenceCatchUnwrittenAndShifted) {
   const step::Cell cell = rondo::testing::library_cell("paragru");
   const schedule::Problem problem = rondo::testing::problem_of(Pass::Forward, 16);
-  VerifyCase shape;
+  engine::VerifyCase shape;
   shape.sizes = {2, 9, 2, 16};
-  const auto verifier = Verifier::make(cell, problem, {shape}, 3);
+  const auto verifier = engine::Verifier::make(cell, problem, {shape}, 3);
   ASSERT_TRUE(verifier.ok()) << verifier.error().message;
   const auto& run = verifier->cases()[0];
   const schedule::TensorRef out{schedule::Role::Output, cell.of_kind(step::TensorKind::Output).at(0)};
-  runtime::ReadBack good;
-  good.values = *runtime::computed_values(out, cell, problem.pass, run.exact);
+  engine::ReadBack good;
+  good.values = *engine::computed_values(out, cell, problem.pass, run.exact);
   for (double& value : good.values)
     value = static_cast<double>(scalar::round_to(problem.storage, static_cast<float>(value)));
   EXPECT_TRUE(verifier->check_tensor(run, out, good)->passed);
-  runtime::ReadBack unwritten = good;
+  engine::ReadBack unwritten = good;
   unwritten.unwritten = 1;
   EXPECT_FALSE(verifier->check_tensor(run, out, unwritten)->passed);
-  runtime::ReadBack outside = good;
+  engine::ReadBack outside = good;
   outside.gap_writes = 1;
   EXPECT_FALSE(verifier->check_tensor(run, out, outside)->passed);
-  runtime::ReadBack shifted = good;
+  engine::ReadBack shifted = good;
   std::rotate(shifted.values.begin(), shifted.values.begin() + 32, shifted.values.end());
   EXPECT_FALSE(verifier->check_tensor(run, out, shifted)->passed);
-  runtime::ReadBack cut = good;
+  engine::ReadBack cut = good;
   cut.values.pop_back();
   EXPECT_FALSE(verifier->check_tensor(run, out, cut).ok());
 }
@@ -324,17 +324,17 @@ TEST(Verify, ChecksAgainstTheReferenceCatchUnwrittenAndShifted) {
 // By the first strategy that computes the cell, at its best by the model.
 TEST(Measure, TensorsOfAPassAreThosePlansBind) {
   int saved = 0;
-  for (const runtime::EmbeddedCell& embedded : runtime::embedded_cells())
+  for (const engine::EmbeddedCell& embedded : engine::embedded_cells())
     for (const Pass pass : {Pass::Forward, Pass::ForwardSave, Pass::Backward})
       for (const bool save_products : {false, true}) {
         const step::Cell cell = rondo::testing::library_cell(embedded.name);
         schedule::Problem problem = rondo::testing::problem_of(pass);
         problem.save_products = save_products;
-        const auto choice = runtime::choose(cell, problem, target::board());
+        const auto choice = engine::choose(cell, problem, target::board());
         if (!choice) continue;
-        const auto plan = runtime::build_choice(cell, problem, target::board(), *choice).value();
+        const auto plan = engine::build_choice(cell, problem, target::board(), *choice).value();
         const auto launcher = rondo::testing::launcher_of(cell, problem, plan);
-        const std::vector<schedule::TensorRef> given = tensors_of_pass(cell, problem);
+        const std::vector<schedule::TensorRef> given = engine::tensors_of_pass(cell, problem);
         for (const executable::Tensor& tensor : launcher.tensors()) {
           EXPECT_TRUE(schedule::is_internal(tensor.ref.role) ||
                       std::find(given.begin(), given.end(), tensor.ref) != given.end())
@@ -348,9 +348,9 @@ TEST(Measure, TensorsOfAPassAreThosePlansBind) {
 }
 
 TEST(Calibrate, KeysOfBoards) {
-  EXPECT_EQ(device_key("NVIDIA H200"), "h200");
-  EXPECT_EQ(device_key("NVIDIA RTX A6000"), "rtx-a6000");
-  EXPECT_EQ(device_key(""), "gpu");
+  EXPECT_EQ(engine::device_key("NVIDIA H200"), "h200");
+  EXPECT_EQ(engine::device_key("NVIDIA RTX A6000"), "rtx-a6000");
+  EXPECT_EQ(engine::device_key(""), "gpu");
 }
 
 TEST(Calibrate, AnUnknownBoardStandsOnItsArchitecture) {
@@ -360,7 +360,7 @@ TEST(Calibrate, AnUnknownBoardStandsOnItsArchitecture) {
   info.cc_minor = 0;
   info.sm_count = 132;
   info.shared_per_block_optin = 232448;
-  const target::Profile profile = profile_of(info);
+  const target::Profile profile = engine::profile_of(info);
   EXPECT_EQ(profile.key, "gh200");
   EXPECT_EQ(profile.arch(), "sm_90");
   EXPECT_EQ(profile.limits.shared_per_block, 232448);
@@ -385,37 +385,38 @@ runtime::DeviceInfo h200_info() {
 
 TEST_F(Recording, TheMeasuredProfileIsUsedOnceStored) {
   const runtime::DeviceInfo info = h200_info();
-  target::Profile measured = profile_of(info);
+  target::Profile measured = engine::profile_of(info);
   measured.origin = "measured";
   measured.speeds.copy_bytes_per_s = 4.25e12;
-  EXPECT_EQ(current_profile(profile_of(info), database_.get()).origin, "public");
-  ASSERT_TRUE(store_profile(measured, "13.0", *database_).ok());
-  EXPECT_EQ(current_profile(profile_of(info), database_.get()).origin, "measured");
-  EXPECT_EQ(current_profile(profile_of(info), database_.get()).speeds.copy_bytes_per_s, 4.25e12);
-  EXPECT_EQ(current_profile(profile_of(info), nullptr).origin, "public");
+  EXPECT_EQ(engine::current_profile(engine::profile_of(info), database_.get()).origin, "public");
+  ASSERT_TRUE(engine::store_profile(measured, "13.0", *database_).ok());
+  EXPECT_EQ(engine::current_profile(engine::profile_of(info), database_.get()).origin, "measured");
+  EXPECT_EQ(engine::current_profile(engine::profile_of(info), database_.get()).speeds.copy_bytes_per_s,
+            4.25e12);
+  EXPECT_EQ(engine::current_profile(engine::profile_of(info), nullptr).origin, "public");
   // Speeds are what was measured; limits are what the driver says today.
   measured.limits.sm_count = 4000;
-  ASSERT_TRUE(store_profile(measured, "13.0", *database_).ok());
-  EXPECT_EQ(current_profile(profile_of(info), database_.get()).origin, "measured");
-  EXPECT_EQ(current_profile(profile_of(info), database_.get()).limits.sm_count, 132);
+  ASSERT_TRUE(engine::store_profile(measured, "13.0", *database_).ok());
+  EXPECT_EQ(engine::current_profile(engine::profile_of(info), database_.get()).origin, "measured");
+  EXPECT_EQ(engine::current_profile(engine::profile_of(info), database_.get()).limits.sm_count, 132);
 }
 
 TEST_F(Recording, AProfileThatNoBoardHasIsNotUsedAndSaysWhy) {
   const runtime::DeviceInfo info = h200_info();
-  target::Profile absurd = profile_of(info);
+  target::Profile absurd = engine::profile_of(info);
   absurd.origin = "measured";
   absurd.limits.max_cluster = 2147483647;
   absurd.speeds.clock_hz = 0;
-  ASSERT_TRUE(store_profile(absurd, "13.0", *database_).ok());
-  const auto stored = measured_profile("h200", *database_);
+  ASSERT_TRUE(engine::store_profile(absurd, "13.0", *database_).ok());
+  const auto stored = engine::measured_profile("h200", *database_);
   ASSERT_FALSE(stored.ok());
   EXPECT_EQ(stored.error().kind, ErrorKind::Database);
   EXPECT_NE(stored.error().message.find("limits.max_cluster is 2147483647"), std::string::npos)
       << stored.error().message;
   EXPECT_NE(stored.error().message.find("speeds.clock_hz is 0"), std::string::npos) << stored.error().message;
-  EXPECT_EQ(current_profile(profile_of(info), database_.get()).origin, "public");
-  EXPECT_EQ(current_profile(profile_of(info), database_.get()).limits.max_cluster,
-            profile_of(info).limits.max_cluster);
+  EXPECT_EQ(engine::current_profile(engine::profile_of(info), database_.get()).origin, "public");
+  EXPECT_EQ(engine::current_profile(engine::profile_of(info), database_.get()).limits.max_cluster,
+            engine::profile_of(info).limits.max_cluster);
 }
 
 TEST(Calibrate, ProbesCompile) {

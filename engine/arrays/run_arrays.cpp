@@ -1,0 +1,246 @@
+#include "engine/arrays/run_arrays.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+
+#include "compiler/scalar/storage.h"
+#include "compiler/support/enum_text.h"
+
+namespace rondo::engine {
+
+using kernel::Storage;
+using step::Tail;
+using step::Tensor;
+using step::TensorKind;
+
+namespace {
+
+constexpr std::int64_t kLargestSeed = 1 << 24;  // up to it, every integer is a number of fp32
+
+Error bad(std::string message, std::string hint = "") {
+  return {ErrorKind::Input, std::move(message), std::move(hint)};
+}
+
+constexpr EnumText<TensorKind> kKindNames[] = {{TensorKind::Input, "input"},
+                                               {TensorKind::Param, "parameter"},
+                                               {TensorKind::State, "state"},
+                                               {TensorKind::Output, "output"},
+                                               {TensorKind::Reset, "tensor of resets"},
+                                               {TensorKind::Length, "tensor of lengths"}};
+static_assert(is_total(kKindNames));
+
+const char* kind_name(TensorKind kind) { return to_text(kKindNames, kind); }
+
+constexpr EnumText<TensorKind> kKindOptions[] = {
+    {TensorKind::Input, "--input"}, {TensorKind::Param, "--param-file"}, {TensorKind::State, "--state"},
+    {TensorKind::Output, "--out"},  {TensorKind::Reset, "--resets"},     {TensorKind::Length, "--lengths"}};
+static_assert(is_total(kKindOptions));
+
+const char* option_of(TensorKind kind) { return to_text(kKindOptions, kind); }
+
+std::string names_of(const step::Cell& cell, TensorKind kind) {
+  std::vector<std::string> names;
+  for (const step::TensorId id : cell.of_kind(kind))
+    names.push_back(cell.tensors[static_cast<std::size_t>(id)].name);
+  return names.empty() ? fmt::format("it has no {}", kind_name(kind))
+                       : fmt::format("it has: {}", fmt::join(names, ", "));
+}
+
+// Collects what every array says about B, T, H and D.
+class SizeFinder {
+ public:
+  explicit SizeFinder(const step::Cell& cell) : cell_(cell) {}
+
+  Status add(const std::vector<NamedArray>& arrays, TensorKind kind, bool all_needed) {
+    std::vector<std::string> seen;
+    for (const NamedArray& entry : arrays) {
+      const Tensor* tensor = find(entry.name, kind);
+      if (tensor == nullptr)
+        return bad(fmt::format("cell {} has no {} '{}'", cell_.name, kind_name(kind), entry.name),
+                   names_of(cell_, kind));
+      if (std::find(seen.begin(), seen.end(), entry.name) != seen.end())
+        return bad(fmt::format("{} '{}' is given twice", kind_name(kind), entry.name));
+      seen.push_back(entry.name);
+      if (Status status = match(*tensor, entry); !status) return status;
+    }
+    for (const step::TensorId id : cell_.of_kind(kind)) {
+      const Tensor& tensor = cell_.tensors[static_cast<std::size_t>(id)];
+      if (all_needed && cell_.seed() != id && std::find(seen.begin(), seen.end(), tensor.name) == seen.end())
+        return bad(fmt::format("{} '{}' [{}] of cell {} is missing", kind_name(kind), tensor.name,
+                               fmt::join(axes_of(tensor), ", "), cell_.name),
+                   fmt::format("give it with {} {}=FILE.npy", option_of(kind), tensor.name));
+    }
+    return success();
+  }
+
+  Result<step::Sizes> sizes(const std::optional<step::Sizes>& fallback) const {
+    step::Sizes sizes = fallback.value_or(step::Sizes{});
+    const std::pair<const char*, std::int64_t*> axes[] = {
+        {"B", &sizes.batch}, {"T", &sizes.time}, {"H", &sizes.heads}, {"D", &sizes.dim}};
+    for (const auto& [axis, extent] : axes) {
+      const auto found = known_.find(axis);
+      if (found == known_.end() && !fallback)
+        return bad(fmt::format("no array tells the extent {}", axis), "give it with --shape");
+      if (found != known_.end()) *extent = found->second.first;
+    }
+    return sizes;
+  }
+
+ private:
+  const Tensor* find(const std::string& name, TensorKind kind) const {
+    const std::optional<step::TensorId> id = cell_.find(name);
+    if (!id) return nullptr;
+    const Tensor& tensor = cell_.tensors[static_cast<std::size_t>(*id)];
+    return tensor.kind == kind ? &tensor : nullptr;
+  }
+
+  Status match(const Tensor& tensor, const NamedArray& entry) {
+    const std::vector<std::string> axes = axes_of(tensor);
+    const std::vector<std::int64_t>& shape = entry.array.shape;
+    const std::string what =
+        fmt::format("{} '{}' from '{}' has shape {}; the cell wants [{}]", kind_name(tensor.kind),
+                    tensor.name, entry.origin, shape_tuple(shape), fmt::join(axes, ", "));
+    if (shape.size() != axes.size())
+      return bad(fmt::format("{}: {} axes instead of {}", what, shape.size(), axes.size()));
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+      if (shape[i] < 1) return bad(fmt::format("{}: axis {} is empty", what, i));
+      const bool fixed = axes[i].find_first_not_of("0123456789") == std::string::npos;
+      if (fixed && std::to_string(shape[i]) != axes[i])
+        return bad(fmt::format("{}: axis {} is {} instead of {}", what, i, shape[i], axes[i]));
+      if (fixed) continue;
+      const auto [known, added] = known_.try_emplace(axes[i], shape[i], tensor.name);
+      if (!added && known->second.first != shape[i])
+        return bad(fmt::format("{}: {} is {}, but '{}' has {}={}", what, axes[i], shape[i],
+                               known->second.second, axes[i], known->second.first));
+    }
+    return success();
+  }
+
+  const step::Cell& cell_;
+  std::map<std::string, std::pair<std::int64_t, std::string>>
+      known_;  // axis -> extent, tensor that said so first
+};
+
+Status convert(const std::vector<NamedArray>& arrays, Storage words, Storage storage,
+               step::TensorMap<double>& into) {
+  for (const NamedArray& entry : arrays) {
+    Result<std::vector<double>> values = npy_values(entry.array, words, entry.origin);
+    if (!values) return values.error();
+    for (std::size_t i = 0; i < values->size(); ++i) {
+      double& value = (*values)[i];
+      const double given = value;
+      value = static_cast<double>(round_to(storage, static_cast<float>(value)));
+      if (value - value != 0)  // infinite or not a number
+        return bad(fmt::format("'{}' for '{}': element {} is {}, not finite in {}", entry.origin, entry.name,
+                               i, given, kernel::storage_name(storage)));
+    }
+    into[entry.name] = std::move(values).value();
+  }
+  return success();
+}
+
+// `truth`: all but 0 are 1, as a device's bytes hold them.
+Status convert_flags(const std::vector<NamedArray>& arrays, bool truth, step::TensorMap<double>& into) {
+  for (const NamedArray& entry : arrays) {
+    Result<std::vector<double>> values = npy_integers(entry.array, entry.origin);
+    if (!values) return values.error();
+    if (truth)
+      for (double& value : *values) value = value != 0 ? 1 : 0;
+    into[entry.name] = std::move(values).value();
+  }
+  return success();
+}
+
+}  // namespace
+
+std::vector<std::string> axes_of(const Tensor& tensor) {
+  std::vector<std::string> axes;
+  if (tensor.kind == TensorKind::Reset) return {"B", "T"};
+  if (tensor.kind == TensorKind::Length) return {"B"};
+  if (tensor.kind == TensorKind::Param)
+    axes = {"H"};
+  else if (tensor.kind == TensorKind::State)
+    axes = {"B", "H"};
+  else
+    axes = {"B", "T", "H"};
+  for (const int extent : tensor.lead) axes.push_back(std::to_string(extent));
+  if (tensor.tail != Tail::Scalar) axes.emplace_back("D");
+  if (tensor.tail == Tail::Matrix) axes.emplace_back("D");
+  return axes;
+}
+
+std::vector<std::int64_t> shape_of(const Tensor& tensor, const step::Sizes& sizes) {
+  const std::map<std::string, std::int64_t> extents = {
+      {"B", sizes.batch}, {"T", sizes.time}, {"H", sizes.heads}, {"D", sizes.dim}};
+  std::vector<std::int64_t> shape;
+  for (const std::string& axis : axes_of(tensor)) {
+    const auto found = extents.find(axis);
+    shape.push_back(found != extents.end() ? found->second : std::stoll(axis));
+  }
+  return shape;
+}
+
+Result<step::Sizes> deduce_sizes(const step::Cell& cell, const RunArrays& arrays,
+                                 const std::optional<step::Sizes>& fallback) {
+  SizeFinder finder(cell);
+  if (Status status = finder.add(arrays.inputs, TensorKind::Input, true); !status) return status.error();
+  if (Status status = finder.add(arrays.params, TensorKind::Param, true); !status) return status.error();
+  if (Status status = finder.add(arrays.states, TensorKind::State, false); !status) return status.error();
+  if (Status status = finder.add(arrays.resets, TensorKind::Reset, true); !status) return status.error();
+  if (Status status = finder.add(arrays.lengths, TensorKind::Length, true); !status) return status.error();
+  return finder.sizes(fallback);
+}
+
+Result<Storage> deduce_storage(const RunArrays& arrays) {
+  std::optional<Storage> storage;
+  for (const NamedArray& entry : arrays.inputs) {
+    const std::optional<Storage> natural = natural_storage(entry.array.descr);
+    if (holds_integers(entry.array))
+      return bad(
+          fmt::format("'{}' holds integers ('{}'), which are no input", entry.origin, entry.array.descr),
+          "convert it: array.astype('float32')");
+    if (!natural)
+      return bad(fmt::format("'{}' holds elements of type '{}': the dtype cannot be told", entry.origin,
+                             entry.array.descr),
+                 "name it with --dtype");
+    if (storage && *storage != *natural)
+      return bad(fmt::format("'{}' is {}, another input {}", entry.origin, kernel::storage_name(*natural),
+                             kernel::storage_name(*storage)),
+                 "name the one to compute in with --dtype");
+    storage = natural;
+  }
+  return storage.value_or(Storage::F32);
+}
+
+Status set_seed(const step::Cell& cell, std::int64_t heads, std::optional<std::int64_t> seed,
+                step::ForwardArguments<double>& arguments) {
+  const std::optional<step::TensorId> id = cell.seed();
+  if (!id && seed) return bad(fmt::format("cell {} draws no random numbers: it has no seed", cell.name));
+  if (!id) return success();
+  const std::string& name = cell.tensors[static_cast<std::size_t>(*id)].name;
+  if (seed && arguments.params.contains(name))
+    return bad(fmt::format("parameter '{}' is given as an array and by --seed", name), "leave out one");
+  if (seed && (*seed < 0 || *seed > kLargestSeed))
+    return bad(fmt::format("the seed {} is not within 0 and {}", *seed, kLargestSeed),
+               fmt::format("other numbers, and one for each head, can be given by --param-file {}", name));
+  arguments.params.try_emplace(name, static_cast<std::size_t>(heads), static_cast<double>(seed.value_or(0)));
+  return success();
+}
+
+Result<step::ForwardArguments<double>> to_arguments(const RunArrays& arrays, Storage storage) {
+  step::ForwardArguments<double> arguments;
+  if (Status status = convert(arrays.inputs, storage, storage, arguments.inputs); !status)
+    return status.error();
+  if (Status status = convert(arrays.params, storage, Storage::F32, arguments.params); !status)
+    return status.error();
+  if (Status status = convert(arrays.states, storage, Storage::F32, arguments.initial_states); !status)
+    return status.error();
+  if (Status status = convert_flags(arrays.resets, true, arguments.flags); !status) return status.error();
+  if (Status status = convert_flags(arrays.lengths, false, arguments.flags); !status) return status.error();
+  return arguments;
+}
+
+}  // namespace rondo::engine

@@ -1,0 +1,52 @@
+// The arrays of a run: their shapes give B, T, H and D, and are checked against the cell.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/schedule/problem/problem.h"
+#include "compiler/step/reference/executor.h"
+#include "compiler/support/result.h"
+#include "engine/arrays/npy.h"
+
+namespace rondo::engine {
+
+struct NamedArray {
+  std::string name;    // of the cell's tensor
+  std::string origin;  // the file, for messages
+  NpyArray array;
+};
+
+struct RunArrays {
+  std::vector<NamedArray> inputs;  // [B, T, H, lead..., D], lead as declared: x[4, D] is [B, T, H, 4, D]
+  std::vector<NamedArray> params;  // [H, lead..., D] or [H, lead..., D, D]
+  std::vector<NamedArray> states;  // initial: [B, H, lead..., D]; missing: zero
+  // Of a cell with forms (step/forms.h), by its tensors' names: resets [B, T], lengths [B].
+  std::vector<NamedArray> resets = {}, lengths = {};
+};
+
+// The layout of a tensor as given to a run, or as its result: "B", "T", "H", "4", "D".
+std::vector<std::string> axes_of(const step::Tensor& tensor);
+std::vector<std::int64_t> shape_of(const step::Tensor& tensor, const step::Sizes& sizes);
+
+// Errors (Input) name tensor, file and axis: unknown, missing, given twice, of the wrong rank, an extent that
+// contradicts the cell or another array, an extent of 0, not enough arrays to know every size (then
+// `fallback` helps). The seed of a cell's draws may be missing (set_seed).
+Result<step::Sizes> deduce_sizes(const step::Cell& cell, const RunArrays& arrays,
+                                 const std::optional<step::Sizes>& fallback);
+
+// The storage type that the inputs have by themselves. Errors (Input): they differ, or it cannot be told.
+Result<kernel::Storage> deduce_storage(const RunArrays& arrays);
+
+// The values, inputs rounded to `storage`, parameters and states to fp32. Error Input for an element type
+// that does not fit, and for values that are not finite.
+Result<step::ForwardArguments<double>> to_arguments(const RunArrays& arrays, kernel::Storage storage);
+
+// Gives every head `seed`, 0 if there is none, unless the arguments hold the seed of the cell's draws as an
+// array. Errors (Input): a seed that the array gives too, that fp32 cannot tell from its neighbours, or of a
+// cell that draws nothing.
+Status set_seed(const step::Cell& cell, std::int64_t heads, std::optional<std::int64_t> seed,
+                step::ForwardArguments<double>& arguments);
+
+}  // namespace rondo::engine

@@ -1,0 +1,38 @@
+// Several output files that appear together or not at all.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "compiler/support/result.h"
+#include "compiler/support/text_file.h"
+
+namespace rondo::engine {
+
+// Contents go to temporary files beside their targets; commit() renames them all. What was not committed is
+// removed when this object goes. A link stays, and what it points to is replaced; a file that is replaced
+// keeps its mode. What exists and is no regular file, such as a pipe, and what is open already, such as
+// /dev/stdout, is written at commit, in place.
+class StagedFiles {
+ public:
+  // Errors (Input): the folder is missing or cannot be written, the disk is full, a path given twice.
+  Status add(const std::string& path, const std::string& contents);
+  Status commit();
+
+ private:
+  struct InPlace {
+    std::string name;
+    std::optional<int> descriptor;  // of what is open already
+    std::string contents;
+  };
+  std::set<std::string> targets_;  // of all of them
+  std::vector<StagedFile> files_;
+  std::vector<InPlace> in_place_;
+};
+
+// One file. "-" is the standard output.
+Status write_output(const std::string& path, const std::string& contents);
+
+}  // namespace rondo::engine

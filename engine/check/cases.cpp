@@ -1,0 +1,155 @@
+#include "engine/check/cases.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace rondo::engine {
+
+using schedule::Pass;
+
+namespace {
+
+constexpr std::int64_t kShortest = 5;                // steps of a case that looks at batch rows
+constexpr std::int64_t kFewRows = 3;                 // batch rows of a case that looks at time
+constexpr std::int64_t kSimulatedWork = 10'000'000;  // some seconds
+constexpr std::int64_t kBackwardShare = 2;  // a backward step costs the reference as much as so many forward
+constexpr std::int64_t kProductShare = 8;   // terms of a product that cost as much as a node
+
+// Of one step of one batch row.
+std::int64_t step_work(const step::Cell& cell, const schedule::Problem& problem) {
+  const auto nodes = static_cast<std::int64_t>(cell.graph.nodes.size());
+  const std::int64_t products =
+      std::count_if(cell.graph.nodes.begin(), cell.graph.nodes.end(),
+                    [](const step::Node& node) { return node.kind == step::NodeKind::MatVec; });
+  const std::int64_t work = problem.sizes.heads * problem.sizes.dim *
+                            std::max<std::int64_t>(1, nodes + products * problem.sizes.dim / kProductShare);
+  return problem.pass == Pass::Backward ? work * kBackwardShare : work;
+}
+
+class Cases {
+ public:
+  Cases(const step::Cell& cell, const schedule::Problem& problem, const Coverage& coverage,
+        const CaseBudget& budget)
+      : problem_(problem), coverage_(coverage), work_(step_work(cell, problem)), budget_(budget) {}
+
+  std::vector<VerifyCase> all() {
+    add_shape();
+    add_tiles();
+    add_turns();
+    add_single_step();
+    return std::move(cases_);
+  }
+
+ private:
+  // Steps that the budget allows for so many batch rows.
+  std::int64_t most_steps(std::int64_t batch) const {
+    return std::max<std::int64_t>(1, budget_.work / (batch * work_));
+  }
+  bool covered(std::int64_t batch, std::int64_t time) const {
+    return std::any_of(cases_.begin(), cases_.end(), [=](const VerifyCase& one) {
+      return one.sizes.batch >= batch && one.sizes.time >= time;
+    });
+  }
+  void add(std::int64_t batch, std::int64_t time, std::string covers) {
+    VerifyCase made;
+    made.sizes = problem_.sizes;
+    made.sizes.batch = batch;
+    made.sizes.time = time;
+    // Gaps keep 16-byte alignment whatever the plan's vectors are.
+    made.layout.gap = 16 / kernel::storage_bytes(problem_.storage);
+    made.covers = std::move(covers);
+    cases_.push_back(std::move(made));
+  }
+
+  // Rows are cut first: time is what a recurrence is about. The same for all plans of a problem.
+  void add_shape() {
+    const step::Sizes& wanted = problem_.sizes;
+    std::int64_t batch = wanted.batch, time = wanted.time;
+    if (most_steps(batch) < time) batch = std::min(batch, kFewRows);
+    if (most_steps(batch) < time) batch = std::min<std::int64_t>(batch, 1);
+    time = std::min(time, most_steps(batch));
+    const bool cut = batch < wanted.batch || time < wanted.time;
+    if (time < wanted.time && time > 1 && time % 2 == 0) --time;  // odd: a tail in every stage
+    add(batch, time,
+        cut ? fmt::format("the shape, cut from B={},T={}", wanted.batch, wanted.time)
+            : "the shape asked for");
+  }
+
+  void add_tiles() {
+    const std::int64_t tile = coverage_.batch_tile;
+    std::int64_t batch = 2 * tile > 2 ? tile + 1 : 2;
+    std::string covers = fmt::format("a batch tile of {} and one row", tile);
+    if (coverage_.tiles_together > 0) {
+      const std::int64_t part = coverage_.tiles_together * tile;
+      if (most_steps(part + 1) >= kShortest) {
+        batch = part + 1;
+        covers = fmt::format("a part of {} batch rows and one row", part);
+      } else {
+        covers += fmt::format(" (a second part of {} rows costs too much)", part);
+      }
+    }
+    const std::int64_t time = std::min(kShortest, most_steps(batch));
+    if (!covered(batch, time)) add(batch, time, covers);
+  }
+
+  void add_turns() {
+    std::int64_t batch = kFewRows;
+    const std::int64_t wanted = 2 * coverage_.turn + 1;
+    if (most_steps(batch) < wanted) batch = 1;
+    const std::int64_t time = std::min(wanted, most_steps(batch));
+    if (covered(1, wanted)) return;
+    if (covered(batch, time)) {
+      cases_.front().covers += fmt::format(" (two turns of {} steps cost too much)", coverage_.turn);
+      return;
+    }
+    add(batch, time,
+        time < wanted ? fmt::format("{} steps, cut from two turns of {} steps and one", time, coverage_.turn)
+                      : fmt::format("two turns of {} steps and one", coverage_.turn));
+  }
+
+  void add_single_step() {
+    add(1, 1, "one step, no initial states");
+    cases_.back().layout.gap = 0;
+    cases_.back().initial_states = false;
+  }
+
+  const schedule::Problem& problem_;
+  const Coverage& coverage_;
+  const std::int64_t work_;
+  const CaseBudget& budget_;
+  std::vector<VerifyCase> cases_;
+};
+
+}  // namespace
+
+std::string VerifyCase::text() const {
+  return fmt::format("B={},T={},H={},D={}{}{}{}{}{}", sizes.batch, sizes.time, sizes.heads, sizes.dim,
+                     layout.gap > 0 ? fmt::format(", gaps of {}", layout.gap) : "",
+                     layout.order == engine::TensorLayout::Order::TimeMajor ? ", time-major" : "",
+                     initial_states ? "" : ", no states given", arbitrary_states ? ", arbitrary states" : "",
+                     matrix_scale != 1 ? fmt::format(", matrices times {}", matrix_scale) : "");
+}
+
+Coverage coverage_of(const executable::Executable& executable, std::int64_t turn) {
+  Coverage coverage;
+  coverage.turn = std::max<std::int64_t>(1, turn);
+  for (const executable::Launch& launch : executable.launches) {
+    coverage.batch_tile = std::max(coverage.batch_tile, launch.grid.blocks.batch_tile);
+    coverage.tiles_together = std::max(coverage.tiles_together, launch.grid.tiles_together);
+  }
+  return coverage;
+}
+
+CaseBudget gpu_budget() { return {}; }
+
+CaseBudget simulator_budget() { return {kSimulatedWork}; }
+
+std::vector<VerifyCase> cases_for(const step::Cell& cell, const schedule::Problem& problem,
+                                  const Coverage& coverage, const CaseBudget& budget, bool arbitrary_states) {
+  std::vector<VerifyCase> cases = Cases(cell, problem, coverage, budget).all();
+  for (VerifyCase& one : cases) one.arbitrary_states = arbitrary_states && one.initial_states;
+  return cases;
+}
+
+}  // namespace rondo::engine

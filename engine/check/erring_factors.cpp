@@ -1,0 +1,88 @@
+#include "engine/check/erring_factors.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "compiler/step/structure.h"
+#include "engine/check/plain.h"
+#include "engine/check/spread.h"
+
+namespace rondo::engine {
+
+using scalar::Op;
+using step::NodeId;
+using step::NodeKind;
+
+namespace {
+
+class Rebuilt {
+ public:
+  Rebuilt(const step::Cell& cell, const schedule::Problem& problem)
+      : made_(cell),
+        unit_(rounding_inside(cell, problem)),
+        products_(problem.pass == schedule::Pass::Backward) {
+    step::Tensor seed;
+    seed.kind = step::TensorKind::Param;
+    seed.name = "seed_of_errors";
+    while (cell.find(seed.name)) seed.name += "_";
+    seed.tail = step::Tail::Scalar;
+    made_.tensors.push_back(seed);
+  }
+
+  step::Cell run(const step::Cell& cell) {
+    made_.graph = {};
+    begin();
+    for (const step::Node& node : cell.graph.nodes) moved_.push_back(move(node));
+    for (std::vector<step::Row>* rows : {&made_.next, &made_.outputs})
+      for (step::Row& row : *rows) row.value = instead_of(row.value);
+    return std::move(made_);
+  }
+
+ private:
+  step::Graph& graph() { return made_.graph; }
+  NodeId instead_of(NodeId id) const { return moved_[static_cast<std::size_t>(id)]; }
+
+  void begin() {
+    seed_ = graph().leaf(static_cast<step::TensorId>(made_.tensors.size()) - 1, 0, step::Extent::Scalar);
+    const NodeId far = graph().scalar(Op::GreaterEqual, {seed_, graph().constant(kFarSeeds)});
+    half_ = graph().scalar(Op::Select, {far, graph().constant(kFar * unit_), graph().constant(unit_)});
+  }
+
+  NodeId move(step::Node node) {
+    for (NodeId& operand : node.operands) operand = instead_of(operand);
+    const bool multiplies = node.kind == NodeKind::MatVec;
+    if (multiplies) node.operands[0] = erring(node.operands[0]);
+    const NodeId own = graph().add(std::move(node));
+    return multiplies && products_ ? erring(own) : own;
+  }
+
+  // One error for a vector, whatever multiplies it.
+  NodeId erring(NodeId vector) {
+    const auto [known, fresh] = erring_.try_emplace(vector, step::kNoNode);
+    if (!fresh) return known->second;
+    const NodeId draw = graph().uniform(fmt::format("error of {}", vector), seed_);
+    const NodeId sign = graph().scalar(Op::Fma, {graph().constant(2), draw, graph().constant(-1)});
+    const NodeId factor = graph().scalar(Op::Fma, {sign, half_, graph().constant(1)});
+    return erring_[vector] = graph().scalar(Op::Mul, {vector, factor});
+  }
+
+  step::Cell made_;
+  double unit_;
+  bool products_;
+  NodeId seed_ = step::kNoNode, half_ = step::kNoNode;  // half of the range of errors
+  std::vector<NodeId> moved_;                           // by node of the cell
+  std::map<NodeId, NodeId> erring_;
+};
+
+}  // namespace
+
+std::optional<step::Cell> with_erring_factors(const step::Cell& cell, const schedule::Problem& problem) {
+  if (problem.storage == kernel::Storage::F32 && problem.math != kernel::Math::Tf32) return {};
+  if (!step::analyze(cell).has_matrix) return {};
+  return Rebuilt(cell, problem).run(cell);
+}
+
+}  // namespace rondo::engine

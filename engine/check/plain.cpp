@@ -1,0 +1,147 @@
+#include "engine/check/plain.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/kernel/passes/perturb.h"
+#include "compiler/scalar/storage.h"
+#include "compiler/schedule/strategies.h"
+#include "compiler/step/derive.h"
+#include "compiler/step/structure.h"
+#include "engine/check/erring_factors.h"
+
+namespace rondo::engine {
+
+using schedule::Parameters;
+using schedule::Pass;
+using schedule::Problem;
+
+namespace {
+
+constexpr const char* kOnGpus = "alternating";
+constexpr const char* kOnCpus = "host";
+
+// Units, batch tiles and warps, the simplest first: with 8 units for 2 warps, or 16 for 4, each thread has
+// one channel of one batch row.
+constexpr std::int64_t kTiles[][3] = {{16, 1, 4}, {8, 1, 2}, {8, 1, 4}, {16, 1, 8}};
+
+// What a rounding leaves of a value that passes through a few operations.
+constexpr double kArithmetic = 4 * 0x1p-24;
+constexpr double kTf32 = 0x1p-11;
+
+Status plain_serves(const step::Cell& cell) {
+  if (step::analyze(cell).has_reduction)
+    return Error{ErrorKind::Unsupported, "no plain plan reduces over the head", ""};
+  for (const step::Tensor& tensor : cell.tensors)
+    if (tensor.tail == step::Tail::Scalar && tensor.kind != step::TensorKind::Param &&
+        !step::is_flag(tensor.kind))
+      return Error{
+          ErrorKind::Unsupported,
+          fmt::format("no plain plan has tensors of one value a head and step, as '{}'", tensor.name), ""};
+  return success();
+}
+
+// The points of a plain plan, the first of which that is not the kernel's own serves.
+std::vector<Parameters> plain_points(const target::Profile& profile, Pass pass) {
+  std::vector<Parameters> points;
+  if (profile.is_cpu()) {
+    for (const std::int64_t vectors : {1, 2})
+      points.push_back({{"lanes", 16}, {"vectors", vectors}, {"rows", 1}, {"together", 1}, {"tile", 1}});
+    return points;
+  }
+  for (const auto& tiles : kTiles) {
+    points.push_back({{"units", tiles[0]}, {"batch_tiles", tiles[1]}, {"warps", tiles[2]}, {"stages", 3}});
+    if (pass == Pass::Backward) points.back()["vector"] = 1;
+  }
+  return points;
+}
+
+bool same_tiles(const Parameters& a, const Parameters& b) {
+  return std::all_of(a.begin(), a.end(), [&](const auto& entry) {
+    const auto other = b.find(entry.first);
+    return entry.first == "stages" || entry.first == "vector" ||
+           (other != b.end() && other->second == entry.second);
+  });
+}
+
+bool fits(const schedule::KernelPlan& plan, const target::Limits& limits) {
+  return std::all_of(plan.launches.begin(), plan.launches.end(), [&](const schedule::Launch& launch) {
+    return kernel::shared_bytes(launch.kernel) <= limits.shared_per_block &&
+           launch.kernel.threads <= limits.threads_per_block;
+  });
+}
+
+// Built without asking whether the strategy would choose it: its kernels are right for cells without matrices
+// too, and rules of its space that only narrow a search do not matter here.
+Result<PlainPlan> plain_plan(const step::Cell& cell, Problem problem, kernel::Math math,
+                             const target::Profile& profile, const std::string& strategy,
+                             const Parameters& beside) {
+  problem.storage = kernel::Storage::F32;
+  problem.math = math;
+  const char* name = profile.is_cpu() ? kOnCpus : kOnGpus;
+  const schedule::Strategy* plain = schedule::find_strategy(name);
+  if (plain == nullptr) return Error{ErrorKind::Internal, "the plain plans' strategy is missing", ""};
+  for (const Parameters& parameters : plain_points(profile, problem.pass)) {
+    if (strategy == name && same_tiles(parameters, beside)) continue;
+    Result<schedule::KernelPlan> built = plain->build_legal(cell, problem, parameters, profile);
+    if (!built) return built.error();
+    if (fits(*built, profile.limits)) return PlainPlan{cell, problem, std::move(built).value()};
+  }
+  return Error{ErrorKind::Unsupported, "no plain plan fits on this machine", ""};
+}
+
+// Every number of the cell, up or down in turn. 0 stays: what is compared with it keeps its sign.
+step::Cell with_rounded_numbers(step::Cell cell, Problem& problem) {
+  double sign = 1;
+  const auto round = [&](double& value) { value *= 1 + kArithmetic * (sign = -sign); };
+  for (step::Node& node : cell.graph.nodes)
+    if (node.kind == step::NodeKind::Constant) round(node.value);
+  for (step::NamedConstant& constant : cell.constants) round(constant.value);
+  for (auto& [name, value] : problem.constants) round(value);
+  return cell;
+}
+
+}  // namespace
+
+Result<PlainPlans> plain_plans(const step::Cell& cell, const Problem& problem, const target::Profile& profile,
+                               const std::string& strategy, const Parameters& beside) {
+  if (Status status = plain_serves(cell); !status) return status.error();
+  const auto plan = [&](const step::Cell& of, const Problem& asked, kernel::Math math) {
+    return plain_plan(of, asked, math, profile, strategy, beside);
+  };
+  const bool fast = problem.math == kernel::Math::Fast;
+  Result<PlainPlan> same = plan(cell, problem, fast ? kernel::Math::Fast : kernel::Math::Accurate);
+  if (!same) return same.error();
+  Problem rounded = problem;
+  const step::Cell numbers = with_rounded_numbers(cell, rounded);
+  const std::optional<step::Cell> erring = with_erring_factors(numbers, problem);
+  // A backward pass with errors multiplies for itself.
+  rounded.save_products = problem.save_products && (problem.pass != Pass::Backward || !erring);
+  Result<PlainPlan> perturbed = plan(erring ? *erring : numbers, rounded, kernel::Math::Accurate);
+  if (!perturbed) return perturbed.error();
+  for (schedule::Launch& launch : perturbed->plan.launches)
+    launch.kernel = kernel::with_erring_functions(launch.kernel, fast);
+  PlainPlans plans{std::move(same).value(), std::move(perturbed).value(), {}};
+  if (problem.pass != Pass::Backward) return plans;
+  Problem saving = problem;
+  saving.pass = Pass::ForwardSave;
+  Result<PlainPlan> forward = plan(cell, saving, kernel::Math::Accurate);
+  if (!forward) return forward.error();
+  plans.forward = std::move(forward).value();
+  return plans;
+}
+
+double rounding_inside(const step::Cell& cell, const Problem& problem) {
+  const step::Graph graph = problem.pass == Pass::Backward ? step::backward_step(cell).graph : cell.graph;
+  double unit = kArithmetic;
+  for (const step::Node& node : graph.nodes) {
+    if (node.kind == step::NodeKind::MatVec || node.kind == step::NodeKind::MatTVec) {
+      unit = std::max(unit, scalar::unit_roundoff(problem.storage));
+      if (problem.math == kernel::Math::Tf32) unit = std::max(unit, kTf32);
+    }
+  }
+  return unit;
+}
+
+}  // namespace rondo::engine

@@ -1,0 +1,250 @@
+#include "engine/check/spread.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <mutex>
+#include <optional>
+
+#include "compiler/scalar/ops.h"
+#include "compiler/schedule/plan/signature.h"
+#include "compiler/step/derive.h"
+#include "compiler/step/reference/perturbation.h"
+#include "compiler/support/parallel_for.h"
+#include "compiler/support/split_mix.h"
+
+namespace rondo::engine {
+
+using schedule::Axis;
+using schedule::Pass;
+using schedule::TensorRef;
+
+namespace {
+
+constexpr int kRuns = 6;  // random ones, and as many steady ones
+// Beside the one that rounds to nearest; half of them are the others with all errors turned round.
+constexpr int kFarRuns = 8;
+
+// Times the largest error of the runs. One element's errors may all be small by luck: for normal ones this is
+// passed once in 10^9. A norm over n elements varies by 1 / sqrt(n) from run to run, or more where a few of
+// them or one cause dominate it: how much it does is measured, and the factor grows with that.
+constexpr double kElement = 16;
+constexpr double kNorm = 2;
+constexpr double kVariation = 16;
+// Times the largest error of the far runs, where the pass has decisions. A far run and a kernel that take the
+// same other side make the same jump. But the far run's own rounding, kFar times as large, and its other
+// jumps may have the opposite sign, so that its error is less than the jump.
+constexpr double kJump = 2;
+
+double square(double value) { return value * value; }
+
+double largest(const std::vector<std::vector<double>>& runs, std::size_t slice) {
+  double result = 0;
+  for (const std::vector<double>& norms : runs) result = std::max(result, norms[slice]);
+  return result;
+}
+
+// Standard deviation over mean. Runs end in any order, and sums of them must not depend on it.
+double variation(const std::vector<std::vector<double>>& runs, std::size_t slice) {
+  const auto count = static_cast<double>(runs.size());
+  std::vector<double> sorted;
+  for (const std::vector<double>& norms : runs) sorted.push_back(norms[slice]);
+  std::sort(sorted.begin(), sorted.end());
+  double sum = 0, squares = 0;
+  for (const double norm : sorted) {
+    sum += norm;
+    squares += square(norm);
+  }
+  const double mean = sum / count;
+  return mean > 0 ? std::sqrt(std::max(0.0, squares / count - mean * mean)) / mean : 0;
+}
+
+}  // namespace
+
+// By rows of the last axis, so that the other axes are looked at once a row.
+std::vector<double> slice_norms(const std::vector<Axis>& axes, std::span<const double> values) {
+  std::size_t slices = 1;
+  for (const Axis& axis : axes) slices += static_cast<std::size_t>(axis.extent);
+  std::vector<double> squares(slices, 0.0);
+  const std::size_t width = axes.empty() ? 1 : static_cast<std::size_t>(axes.back().extent);
+  double* const last = axes.empty() ? nullptr : &squares[slices - width];
+  std::vector<std::int64_t> index(axes.size(), 0);
+  for (std::size_t row = 0; row < values.size(); row += width) {
+    double sum = 0;
+    for (std::size_t i = 0; i < std::min(width, values.size() - row); ++i) {
+      const double value = values[row + i];
+      const double add = std::isfinite(value) ? value * value : 0;
+      sum += add;
+      if (last != nullptr) last[i] += add;
+    }
+    squares[0] += sum;
+    std::size_t first = 1;
+    for (std::size_t a = 0; a + 1 < axes.size(); ++a) {
+      squares[first + static_cast<std::size_t>(index[a])] += sum;
+      first += static_cast<std::size_t>(axes[a].extent);
+    }
+    for (std::size_t a = axes.size(); a-- > 1;) {
+      if (++index[a - 1] < axes[a - 1].extent) break;
+      index[a - 1] = 0;
+    }
+  }
+  for (double& one : squares) one = std::sqrt(one);
+  return squares;
+}
+
+std::string slice_name(const std::vector<Axis>& axes, std::size_t slice) {
+  if (slice == 0) return "all of it";
+  std::size_t index = slice - 1;
+  for (const Axis& axis : axes) {
+    if (index < static_cast<std::size_t>(axis.extent)) return fmt::format("{}={}", axis.name, index);
+    index -= static_cast<std::size_t>(axis.extent);
+  }
+  return "";
+}
+
+std::string element_name(const std::vector<Axis>& axes, std::size_t element) {
+  std::string result;
+  for (std::size_t a = axes.size(); a-- > 0;) {
+    const auto extent = static_cast<std::size_t>(axes[a].extent);
+    result = fmt::format("{}={}{}{}", axes[a].name, element % extent, result.empty() ? "" : " ", result);
+    element /= extent;
+  }
+  return result;
+}
+
+Spread::Errors Spread::errors(std::span<const double> result, std::span<const double> exact) const {
+  Errors errors;
+  errors.of_elements.resize(exact.size());
+  for (std::size_t i = 0; i < exact.size(); ++i) errors.of_elements[i] = result[i] - exact[i];
+  errors.norms = slice_norms(axes_, errors.of_elements);
+  return errors;
+}
+
+void Spread::add(RunKind kind, const Errors& errors, std::span<const double> exact) {
+  norms_[static_cast<std::size_t>(kind)].push_back(errors.norms);
+  std::vector<float>& element = kind == RunKind::Far ? far_ : near_;
+  element.resize(exact.size(), 0.0F);
+  for (std::size_t i = 0; i < exact.size(); ++i) {
+    const double error = errors.of_elements[i];
+    // A run that leaves the numbers says that anything may happen here.
+    finite_ = finite_ && (kind == RunKind::Far || std::isfinite(error));
+    const double size = std::isfinite(error) ? std::abs(error) : std::abs(exact[i]);
+    element[i] = std::max(element[i], static_cast<float>(size));
+  }
+}
+
+double Spread::element_limit(std::size_t element, bool decisions) const {
+  return std::max(kElement * static_cast<double>(near_[element]),
+                  (decisions ? kJump : 1) * static_cast<double>(far_[element]));
+}
+
+double Spread::slice_limit(std::size_t slice, std::int64_t elements, bool decisions) const {
+  double limit = 0;
+  for (const RunKind kind : {RunKind::Random, RunKind::Steady}) {
+    const auto& runs = norms_[static_cast<std::size_t>(kind)];
+    const double varies = std::max(variation(runs, slice), 1 / std::sqrt(static_cast<double>(elements)));
+    limit = std::max(limit, largest(runs, slice) * (kNorm + kVariation * varies));
+  }
+  if (!decisions) return limit;
+  return std::max(limit, kJump * largest(norms_[static_cast<std::size_t>(RunKind::Far)], slice));
+}
+
+double Spread::norm() const {
+  return std::max(largest(norms_[static_cast<std::size_t>(RunKind::Random)], 0),
+                  largest(norms_[static_cast<std::size_t>(RunKind::Steady)], 0));
+}
+
+namespace {
+
+struct PerturbedRun {
+  RunKind kind;
+  step::Perturbation perturbation;
+};
+
+std::vector<PerturbedRun> perturbed_runs(const schedule::Problem& problem, std::uint64_t seed) {
+  step::Perturbation base;
+  base.fast_math = problem.math == kernel::Math::Fast;
+  base.stored = problem.storage;
+  base.product = problem.math == kernel::Math::Tf32 ? 0x1p-11 : 0;
+  std::vector<PerturbedRun> runs;
+  const auto add = [&](RunKind kind, bool steady, double amplitude, bool turned) {
+    base.seed = turned ? base.seed : ++seed * kSplitMixStep;
+    base.steady = steady;
+    base.amplitude = turned ? -amplitude : amplitude;
+    runs.push_back({kind, base});
+  };
+  for (int i = 0; i < kRuns; ++i) add(RunKind::Random, false, 1, false);
+  for (int i = 0; i < kRuns; ++i) add(RunKind::Steady, true, 1, false);
+  // What rounds to nearest, as most kernels do: numbers that saturate are equal to others there.
+  add(RunKind::Far, false, 0, false);
+  for (int i = 0; i < kFarRuns; ++i) add(RunKind::Far, i % 4 >= 2, kFar, i % 2 == 1);
+  return runs;
+}
+
+std::vector<TensorRef> computed_tensors(const step::Cell& cell, const schedule::Problem& problem,
+                                        const engine::ReferenceResult& exact) {
+  std::vector<TensorRef> result;
+  for (int role = 0; role < executable::kRoles; ++role)
+    for (std::size_t tensor = 0; tensor < cell.tensors.size(); ++tensor) {
+      const TensorRef ref{static_cast<schedule::Role>(role), static_cast<std::int32_t>(tensor)};
+      if (ref.role == schedule::Role::History && problem.pass != Pass::ForwardSave) continue;
+      if (engine::computed_values(ref, cell, problem.pass, exact) != nullptr) result.push_back(ref);
+    }
+  return result;
+}
+
+}  // namespace
+
+Result<Spreads> measure_spreads(const step::Cell& cell, const schedule::Problem& problem,
+                                const engine::HostProblem& data, const engine::ReferenceResult& exact,
+                                std::uint64_t seed) {
+  Spreads spreads;
+  for (const TensorRef ref : computed_tensors(cell, problem, exact))
+    spreads.emplace(ref, Spread(schedule::axes_of(ref, cell, data.sizes)));
+  const std::vector<PerturbedRun> runs = perturbed_runs(problem, seed);
+  std::mutex lock;
+  std::optional<Error> failure;
+  const auto one_run = [&](std::int64_t i) {
+    const PerturbedRun& run = runs[static_cast<std::size_t>(i)];
+    const auto result = engine::run_perturbed(cell, problem, data, exact, run.perturbation);
+    std::vector<Spread::Errors> errors;
+    if (result)
+      for (const auto& [ref, spread] : spreads)
+        errors.push_back(spread.errors(*engine::computed_values(ref, cell, problem.pass, *result),
+                                       *engine::computed_values(ref, cell, problem.pass, exact)));
+    const std::lock_guard<std::mutex> guard(lock);
+    if (!result) failure = result.error();
+    if (failure) return;
+    auto of = errors.begin();
+    for (auto& [ref, spread] : spreads)
+      spread.add(run.kind, *of++, *engine::computed_values(ref, cell, problem.pass, exact));
+  };
+  parallel_for(static_cast<std::int64_t>(runs.size()), 0, [&]() -> Worker { return one_run; });
+  if (failure) return *failure;
+  for (const auto& [ref, spread] : spreads)
+    if (!spread.finite())
+      return Error{ErrorKind::Input,
+                   fmt::format("cell {}: rounding alone makes '{}' infinite or no number at all", cell.name,
+                               schedule::name_of(ref, cell)),
+                   "the cell leaves the range of its types on random inputs; nothing can be verified"};
+  return spreads;
+}
+
+bool has_decisions(const step::Cell& cell, Pass pass) {
+  const step::Graph graph = pass == Pass::Backward ? step::backward_step(cell).graph : cell.graph;
+  return std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](const step::Node& node) {
+    using scalar::Op;
+    // No rounding changes a flag.
+    if (node.kind == step::NodeKind::Scalar && node.op == Op::Select) {
+      const step::Node& condition = graph.at(node.operands[0]);
+      if (condition.kind == step::NodeKind::Leaf &&
+          step::is_flag(cell.tensors[static_cast<std::size_t>(condition.tensor)].kind))
+        return false;
+    }
+    return node.kind == step::NodeKind::Scalar &&
+           ((node.op >= Op::Less && node.op <= Op::Select) || node.op == Op::Sign);
+  });
+}
+
+}  // namespace rondo::engine

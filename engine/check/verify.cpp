@@ -1,0 +1,269 @@
+#include "engine/check/verify.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "compiler/scalar/storage.h"
+#include "compiler/schedule/plan/signature.h"
+#include "engine/measure/measure.h"
+
+namespace rondo::engine {
+
+using engine::DeviceTensor;
+using runtime::Device;
+using runtime::LoadedPlan;
+using schedule::Pass;
+using schedule::Role;
+using schedule::TensorRef;
+
+namespace {
+
+constexpr std::size_t kMostCases = 12;  // whose data are kept
+
+// Drawn as numbers of the storage type, or as no number past the end of a row.
+bool is_drawn(TensorRef ref) { return ref.role == Role::Input || ref.role == Role::OutputGradient; }
+
+}  // namespace
+
+void Verification::finish() {
+  passed = std::all_of(checks.begin(), checks.end(), [](const TensorCheck& check) { return check.passed; }) &&
+           std::any_of(checks.begin(), checks.end(),
+                       [](const TensorCheck& check) { return !check.ill_conditioned; });
+}
+
+bool Verification::says_nothing() const {
+  return !checks.empty() && std::all_of(checks.begin(), checks.end(), [](const TensorCheck& check) {
+    return check.passed && check.ill_conditioned;
+  });
+}
+
+double Verification::worst_ratio() const {
+  double worst = 0;
+  for (const TensorCheck& check : checks) worst = std::max(worst, check.ratio);
+  return worst;
+}
+
+std::string Verification::summary() const {
+  if (checks.empty()) return "nothing was compared";
+  if (!passed) {
+    std::string text;
+    int shown = 0;
+    if (std::all_of(checks.begin(), checks.end(), [](const TensorCheck& c) { return c.ill_conditioned; }))
+      return "all results are too ill-conditioned to be compared";
+    for (const TensorCheck& check : checks)
+      if (!check.passed && shown++ < 3) text += fmt::format("{}{}", text.empty() ? "" : "; ", check.text());
+    return text;
+  }
+  const auto worst =
+      std::max_element(checks.begin(), checks.end(),
+                       [](const TensorCheck& a, const TensorCheck& b) { return a.ratio < b.ratio; });
+  const auto ill = std::count_if(checks.begin(), checks.end(),
+                                 [](const TensorCheck& check) { return check.ill_conditioned; });
+  return fmt::format("all {} tensors agree; nearest to its limit is {}", checks.size() - ill, worst->text()) +
+         (ill > 0 ? fmt::format("; {} are too ill-conditioned to be compared", ill) : "");
+}
+
+Result<Verifier> Verifier::make(const step::Cell& cell, const schedule::Problem& problem,
+                                const std::vector<VerifyCase>& cases, std::uint64_t seed) {
+  Verifier verifier;
+  verifier.cell_ = std::make_shared<const step::Cell>(cell);
+  verifier.problem_ = problem;
+  verifier.seed_ = seed;
+  verifier.decisions_ = has_decisions(cell, problem.pass);
+  if (Status status = verifier.add(cases); !status) return status.error();
+  return verifier;
+}
+
+const Verifier::CaseData* Verifier::find(const VerifyCase& shape) const {
+  const auto found = std::find_if(cases_.begin(), cases_.end(),
+                                  [&](const CaseData& run) { return run.shape.text() == shape.text(); });
+  return found == cases_.end() ? nullptr : &*found;
+}
+
+Status Verifier::add(const std::vector<VerifyCase>& cases) {
+  for (const VerifyCase& shape : cases) {
+    if (find(shape) != nullptr) continue;
+    CaseData run;
+    run.shape = shape;
+    Result<engine::HostProblem> data =
+        engine::random_problem(*cell_, problem_, shape.sizes,
+                               {seed_++, shape.initial_states, shape.matrix_scale, shape.arbitrary_states});
+    if (!data) return data.error();
+    run.data = std::move(data).value();
+    if (!shape.initial_states) run.data.loss.last_states.clear();
+    Result<engine::ReferenceResult> exact = engine::run_reference(*cell_, problem_, run.data);
+    if (!exact) return exact.error();
+    run.exact = std::move(exact).value();
+    for (const TensorRef ref : tensors_of_pass(*cell_, problem_)) {
+      if (is_drawn(ref)) continue;
+      for (const auto* values :
+           {engine::given_values(ref, *cell_, problem_.pass, run.data, run.exact.forward),
+            engine::computed_values(ref, *cell_, problem_.pass, run.exact)})
+        if (values != nullptr)
+          if (Status status = check_numbers(ref, shape, *values); !status) return status;
+    }
+    Result<Spreads> spreads = measure_spreads(*cell_, problem_, run.data, run.exact, seed_);
+    if (!spreads) return spreads.error();
+    run.spreads = std::move(spreads).value();
+    cases_.push_back(std::move(run));
+  }
+  if (cases_.size() > kMostCases)
+    cases_.erase(cases_.begin(), cases_.end() - static_cast<std::ptrdiff_t>(kMostCases));
+  return success();
+}
+
+bool Verifier::is_computed(TensorRef ref) const {
+  const bool backward = problem_.pass == Pass::Backward;
+  switch (ref.role) {
+    case Role::Output:
+    case Role::History:
+    case Role::Products:
+    case Role::LastState: return !backward;
+    case Role::InputGradient:
+    case Role::ParamGradient:
+    case Role::InitialStateGradient: return true;
+    default: return false;
+  }
+}
+
+Result<Verifier::Tensors> Verifier::prepare(const CaseData& run, const runtime::Device& device,
+                                            const runtime::LoadedPlan& plan) const {
+  Tensors tensors;
+  for (const executable::Tensor& tensor : plan.tensors()) {
+    if (schedule::is_internal(tensor.ref.role)) continue;
+    const std::vector<double>* values =
+        engine::given_values(tensor.ref, *cell_, problem_.pass, run.data, run.exact.forward);
+    // What the case does not give stays unbound: the plan's zeros are part of the check.
+    if (values == nullptr && !is_computed(tensor.ref)) continue;
+    Result<DeviceTensor> made =
+        DeviceTensor::allocate(device, tensor.ref, *cell_, problem_, run.shape.sizes, run.shape.layout);
+    if (!made) return made.error();
+    if (values != nullptr)
+      if (Status status = made->upload(*values); !status) return status.error();
+    tensors.bindings.set(made->binding());
+    tensors.all.push_back(std::move(made).value());
+  }
+  const auto bytes =
+      static_cast<std::size_t>(plan.workspace_bytes(run.shape.sizes.batch, run.shape.sizes.time));
+  Result<runtime::Memory> workspace = device.allocate(bytes);
+  if (!workspace) return workspace.error();
+  tensors.workspace = std::move(workspace).value();
+  if (bytes > 0) tensors.bindings.set_workspace(tensors.workspace.address(), bytes);
+  return tensors;
+}
+
+Status Verifier::poison(const Tensors& tensors, const runtime::Device& device) const {
+  for (const DeviceTensor& tensor : tensors.all)
+    if (is_computed(tensor.ref()))
+      if (Status status = tensor.poison(); !status) return status;
+  if (tensors.workspace.bytes() == 0) return success();
+  return device.fill(tensors.workspace.address(), 0xFF, tensors.workspace.bytes());
+}
+
+Status Verifier::check_numbers(TensorRef ref, const VerifyCase& shape,
+                               const std::vector<double>& values) const {
+  const kernel::Storage stored = schedule::storage_of(ref, *cell_, problem_);
+  for (const double value : values)
+    if (!std::isfinite(scalar::round_to(stored, static_cast<float>(value))))
+      return Error{
+          ErrorKind::Input,
+          fmt::format("cell {}: '{}' of the reference is {} at {}, no number of {}", cell_->name,
+                      schedule::name_of(ref, *cell_), value, shape.text(), scalar::storage_name(stored)),
+          "the cell is unstable on random inputs, or too large for the type; nothing can be verified"};
+  return success();
+}
+
+Result<TensorCheck> Verifier::check_tensor(const CaseData& run, TensorRef ref,
+                                           const engine::ReadBack& result) const {
+  const std::string name = schedule::name_of(ref, *cell_);
+  const std::vector<double>* exact = engine::computed_values(ref, *cell_, problem_.pass, run.exact);
+  const auto spread = run.spreads.find(ref);
+  if (exact == nullptr || spread == run.spreads.end() || exact->size() != result.values.size())
+    return Error{ErrorKind::Internal,
+                 fmt::format("the reference has no result '{}' of {} elements", name, result.values.size()),
+                 ""};
+  const kernel::Storage stored = schedule::storage_of(ref, *cell_, problem_);
+  const Tolerance tolerance{&spread->second, decisions_, stored, problem_.storage};
+  TensorCheck check = compare(name, tolerance, result.values, *exact);
+  check.where = run.shape.text();
+  check.unwritten = result.unwritten;
+  check.gap_writes = result.gap_writes;
+  check.passed = check.passed && result.unwritten == 0 && result.gap_writes == 0;
+  return check;
+}
+
+Status Verifier::check_case(const CaseData& run, const runtime::Device& device,
+                            const runtime::LoadedPlan& plan, Verification& into) const {
+  const Result<Tensors> tensors = prepare(run, device, plan);
+  if (!tensors) return tensors.error();
+  if (Status status = poison(*tensors, device); !status) return status;
+  const step::Sizes& sizes = run.shape.sizes;
+  auto turn = device.turn();  // what others time is not to wait for these kernels
+  if (Status status = plan.launch(tensors->bindings, sizes.batch, sizes.time); !status) return status;
+  if (Status status = device.wait(); !status) return status;
+  turn.reset();
+  if (Status status = plan.check(); !status) return status;
+  for (const DeviceTensor& tensor : tensors->all) {
+    if (!is_computed(tensor.ref())) continue;
+    const Result<engine::ReadBack> result = tensor.download();
+    if (!result) return result.error();
+    Result<TensorCheck> check = check_tensor(run, tensor.ref(), *result);
+    if (!check) return check.error();
+    into.checks.push_back(std::move(check).value());
+  }
+  into.covered.push_back(fmt::format("{}: {}", run.shape.text(), run.shape.covers));
+  return success();
+}
+
+Result<Verification> Verifier::check(const runtime::Device& device, const runtime::LoadedPlan& plan) const {
+  Verification result;
+  for (const CaseData& run : cases_)
+    if (Status status = check_case(run, device, plan, result); !status) return status.error();
+  result.finish();
+  return result;
+}
+
+Result<Verification> Verifier::check(const runtime::Device& device, const runtime::LoadedPlan& plan,
+                                     const std::vector<VerifyCase>& cases) {
+  if (Status status = add(cases); !status) return status.error();
+  Verification result;
+  for (const VerifyCase& shape : cases)
+    if (const CaseData* run = find(shape))
+      if (Status status = check_case(*run, device, plan, result); !status) return status.error();
+  result.finish();
+  return result;
+}
+
+Status Verifier::check_repeatable(const runtime::Device& device, const runtime::LoadedPlan& plan,
+                                  int runs) const {
+  for (const CaseData& run : cases_) {
+    const Result<Tensors> tensors = prepare(run, device, plan);
+    if (!tensors) return tensors.error();
+    std::vector<std::vector<std::byte>> first;
+    for (int i = 0; i < runs; ++i) {
+      if (Status status = poison(*tensors, device); !status) return status;
+      const step::Sizes& sizes = run.shape.sizes;
+      if (Status status = plan.launch(tensors->bindings, sizes.batch, sizes.time); !status) return status;
+      for (std::size_t k = 0; k < tensors->all.size(); ++k) {
+        Result<std::vector<std::byte>> bytes = tensors->all[k].download_bytes();
+        if (!bytes) return bytes.error();
+        if (i == 0) {
+          first.push_back(std::move(bytes).value());
+        } else if (*bytes != first[k]) {
+          // Threads that gave up waiting explain a difference.
+          if (Status status = plan.check(); !status) return status;
+          return Error{ErrorKind::Wrong,
+                       fmt::format("'{}' differs between run 1 and run {} at {}", tensors->all[k].name(),
+                                   i + 1, run.shape.text()),
+                       "results must be bit-identical: look for a race in the kernel"};
+        }
+      }
+      if (Status status = plan.check(); !status) return status;
+    }
+  }
+  return success();
+}
+
+}  // namespace rondo::engine

@@ -1,0 +1,86 @@
+// Is a plan right? Runs it on a device on random inputs with poisoned outputs and compares every tensor with
+// the reference.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/check/cases.h"
+#include "engine/check/compare.h"
+#include "engine/data/host_problem.h"
+#include "engine/plan/device_tensor.h"
+
+namespace rondo::engine {
+
+struct Verification {
+  std::vector<TensorCheck> checks;   // every tensor the pass computes, of every case
+  std::vector<std::string> covered;  // the cases, for people
+  bool passed = false;
+  std::string summary() const;  // "all 6 tensors agree, worst h_out: ..." or the first failures
+  void finish();                // sets `passed` from the checks
+  bool says_nothing() const;    // nothing is wrong, and all is too ill-conditioned to be right
+  double worst_ratio() const;   // the largest TensorCheck::ratio
+};
+
+// The data, the exact results and how far correct ones may lie from them, made once and used for any number
+// of plans of one problem.
+class Verifier {
+ public:
+  // Begins with the data of `cases`, as add() makes them.
+  static Result<Verifier> make(const step::Cell& cell, const schedule::Problem& problem,
+                               const std::vector<VerifyCase>& cases, std::uint64_t seed);
+
+  // Makes the data of these cases, of those that it has not yet, and keeps them; of many the first are
+  // forgotten. Runs the reference executor; no GPU needed. Errors: those of the reference, Input when its
+  // results are not finite.
+  Status add(const std::vector<VerifyCase>& cases);
+
+  // Runs a plan that `device` has loaded on the data of all cases, or of some, which are added first, and
+  // waits. It must be of this verifier's cell and problem. An Error is what kept it from running (Device,
+  // Input); a run with wrong results is a Verification that did not pass.
+  Result<Verification> check(const runtime::Device& device, const runtime::LoadedPlan& plan) const;
+  Result<Verification> check(const runtime::Device& device, const runtime::LoadedPlan& plan,
+                             const std::vector<VerifyCase>& cases);
+
+  // Two runs on the same data give the same bits? Error Wrong names the tensor that differs.
+  Status check_repeatable(const runtime::Device& device, const runtime::LoadedPlan& plan, int runs = 3) const;
+
+  // The checks of one case over results brought in by the caller: what check() does after the device is done.
+  // `results` in dense order, by tensor.
+  struct CaseData {
+    VerifyCase shape;
+    engine::HostProblem data;
+    engine::ReferenceResult exact;
+    Spreads spreads;
+  };
+  const std::vector<CaseData>& cases() const { return cases_; }
+  Result<TensorCheck> check_tensor(const CaseData& run, schedule::TensorRef ref,
+                                   const engine::ReadBack& result) const;
+
+ private:
+  struct Tensors {
+    std::vector<engine::DeviceTensor> all;
+    runtime::Memory workspace;
+    runtime::Bindings bindings;
+  };
+  Result<Tensors> prepare(const CaseData& run, const runtime::Device& device,
+                          const runtime::LoadedPlan& plan) const;
+  Status poison(const Tensors& tensors, const runtime::Device& device) const;
+  Status check_case(const CaseData& run, const runtime::Device& device, const runtime::LoadedPlan& plan,
+                    Verification& into) const;
+  bool is_computed(schedule::TensorRef ref) const;
+  // Whether all values are numbers of the tensor's storage type. Error Input: which is not, and where.
+  Status check_numbers(schedule::TensorRef ref, const VerifyCase& shape,
+                       const std::vector<double>& values) const;
+  const CaseData* find(const VerifyCase& shape) const;
+
+  std::shared_ptr<const step::Cell> cell_;
+  schedule::Problem problem_;
+  std::uint64_t seed_ = 1;
+  bool decisions_ = false;  // has_decisions()
+  std::vector<CaseData> cases_;
+};
+
+}  // namespace rondo::engine

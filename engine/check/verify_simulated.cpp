@@ -1,0 +1,62 @@
+#include "engine/check/verify_simulated.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/schedule/plan/signature.h"
+#include "compiler/schedule/plan/simulate_plan.h"
+#include "engine/measure/measure.h"
+
+namespace rondo::engine {
+namespace {
+
+schedule::TensorValues given_tensors(const step::Cell& cell, const schedule::Problem& problem,
+                                     const Verifier::CaseData& run) {
+  schedule::TensorValues given;
+  for (const schedule::TensorRef ref : tensors_of_pass(cell, problem))
+    if (const std::vector<double>* values =
+            engine::given_values(ref, cell, problem.pass, run.data, run.exact.forward))
+      given[ref] = *values;
+  return given;
+}
+
+Status check_case(const step::Cell& cell, const schedule::Problem& problem, const schedule::KernelPlan& plan,
+                  const Verifier& verifier, const Verifier::CaseData& run, SimulatedVerification& into) {
+  schedule::Problem small = problem;
+  small.sizes = run.shape.sizes;
+  const int pad = static_cast<int>(run.shape.layout.gap);
+  const schedule::SimulatedRun simulated =
+      schedule::simulate_plan(cell, small, plan, given_tensors(cell, problem, run), pad);
+  for (const std::string& fault : simulated.faults) into.faults.push_back(run.shape.text() + ": " + fault);
+  for (const auto& [ref, values] : simulated.written) {
+    engine::ReadBack result;
+    result.values = values;
+    const std::string name = schedule::name_of(ref, cell);
+    result.unwritten = std::count(simulated.unwritten.begin(), simulated.unwritten.end(), name);
+    Result<TensorCheck> check = verifier.check_tensor(run, ref, result);
+    if (!check) return check.error();
+    into.verification.checks.push_back(std::move(check).value());
+  }
+  into.verification.covered.push_back(fmt::format("{}: {}", run.shape.text(), run.shape.covers));
+  return success();
+}
+
+}  // namespace
+
+Result<SimulatedVerification> verify_simulated(const step::Cell& cell, const schedule::Problem& problem,
+                                               const schedule::KernelPlan& plan,
+                                               const std::vector<VerifyCase>& cases, std::uint64_t seed) {
+  SimulatedVerification result;
+  for (const VerifyCase& shape : cases) {
+    const Result<Verifier> verifier = Verifier::make(cell, problem, {shape}, seed++);
+    if (!verifier) return verifier.error();
+    if (Status status = check_case(cell, problem, plan, *verifier, verifier->cases().front(), result);
+        !status)
+      return status.error();
+  }
+  result.verification.finish();
+  return result;
+}
+
+}  // namespace rondo::engine

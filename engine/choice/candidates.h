@@ -1,0 +1,42 @@
+// All ways to compute a problem: every strategy that is legal, every point of its space, priced by its cost
+// model.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compiler/schedule/plan/strategy.h"
+#include "compiler/support/result.h"
+#include "compiler/target/profile.h"
+
+namespace rondo::engine {
+
+struct Candidate {
+  std::string strategy;
+  schedule::Parameters parameters;
+  schedule::Estimate estimate;  // by the model, for the problem's B and T
+};
+
+// Largest alignment that any kernel asks for, and the one that every CUDA allocation has: no restriction.
+inline constexpr int kFullAlignment = 16;
+
+// Candidates that content themselves with tensors aligned to `alignment` bytes, the fastest by the model
+// first; equal ones in a fixed order. Errors: Unsupported when no strategy is legal (why, for each), or when
+// no point of any space is left (what is short, with numbers). With `strategy`, of that one only; Input if
+// there is none of this name or it is not legal.
+Result<std::vector<Candidate>> ranked_candidates(const step::Cell& cell, const schedule::Problem& problem,
+                                                 const target::Profile& profile,
+                                                 int alignment = kFullAlignment,
+                                                 const std::string& strategy = "");
+
+// The first of them that is not may_spill (schedule::Estimate), if there is one, without making the list: a
+// space may have some 100,000 points.
+Result<Candidate> best_candidate(const step::Cell& cell, const schedule::Problem& problem,
+                                 const target::Profile& profile, int alignment = kFullAlignment);
+
+// Would ranked_candidates() list it? Errors: Input naming what is unknown, illegal or out of range.
+Status check_candidate(const step::Cell& cell, const schedule::Problem& problem,
+                       const target::Profile& profile, const std::string& strategy,
+                       const schedule::Parameters& parameters, int alignment = kFullAlignment);
+
+}  // namespace rondo::engine

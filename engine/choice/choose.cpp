@@ -1,0 +1,115 @@
+#include "engine/choice/choose.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "compiler/schedule/strategies.h"
+#include "compiler/support/enum_text.h"
+#include "compiler/target/target.h"
+#include "engine/choice/recorded.h"
+
+namespace rondo::engine {
+
+using schedule::Parameters;
+using schedule::Problem;
+
+namespace {
+
+constexpr EnumText<ChoiceOrigin> kChoiceOrigins[] = {
+    {ChoiceOrigin::Tuned, "tuned"},
+    {ChoiceOrigin::Nearest, "nearest tuned"},
+    {ChoiceOrigin::OtherPass, "tuned for another pass"},
+    {ChoiceOrigin::Model, "by model"},
+    {ChoiceOrigin::Elsewhere, "recorded elsewhere"},
+    {ChoiceOrigin::Pinned, "pinned"},
+    {ChoiceOrigin::Shipped, "shipped"},
+    {ChoiceOrigin::NearestShipped, "nearest shipped"},
+    {ChoiceOrigin::ShippedAlike, "shipped for a like problem"}};
+static_assert(is_total(kChoiceOrigins));
+
+}  // namespace
+
+std::vector<Problem> problems_alike(const Problem& problem) {
+  using schedule::Pass;
+  std::vector<Problem> result;
+  for (Problem& other : schedule::in_all_passes(problem)) {
+    const bool same_way = (other.pass == Pass::Backward) == (problem.pass == Pass::Backward);
+    if (same_way && schedule::pass_key(other) != schedule::pass_key(problem))
+      result.push_back(std::move(other));
+  }
+  return result;
+}
+
+const char* origin_name(ChoiceOrigin origin) { return to_text(kChoiceOrigins, origin); }
+
+std::string label(const Choice& choice) {
+  return choice.proven() ? origin_name(choice.origin)
+                         : fmt::format("{}, not verified", origin_name(choice.origin));
+}
+
+db::Problem database_problem(const step::Cell& cell, const Problem& problem, const target::Profile& profile) {
+  db::Problem result;
+  result.cell = step::canonical_hash(schedule::cell_with_constants(cell, problem));
+  result.device = profile.key;
+  result.arch = target::plain_arch(problem.arch);
+  result.shape = {problem.sizes.batch, problem.sizes.time, problem.sizes.heads, problem.sizes.dim};
+  result.dtype = kernel::storage_name(problem.storage);
+  result.math = kernel::math_name(problem.math);
+  result.pass = schedule::pass_key(problem);
+  return result;
+}
+
+std::vector<std::string> passes_alike(const Problem& problem) {
+  std::vector<std::string> keys;
+  for (const Problem& other : problems_alike(problem)) keys.push_back(schedule::pass_key(other));
+  return keys;
+}
+
+std::string parameters_to_json(const Parameters& parameters) { return nlohmann::json(parameters).dump(); }
+
+std::optional<Parameters> parameters_from_json(const std::string& text) {
+  const nlohmann::json parsed = nlohmann::json::parse(text, nullptr, false);
+  if (!parsed.is_object()) return std::nullopt;
+  Parameters result;
+  for (const auto& [name, value] : parsed.items()) {
+    if (!value.is_number_integer()) return std::nullopt;
+    result[name] = value.get<std::int64_t>();
+  }
+  return result;
+}
+
+std::optional<Parameters> recorded_parameters(const std::string& strategy, const std::string& recorded) {
+  std::optional<Parameters> parameters = parameters_from_json(recorded);
+  const schedule::Strategy* known = schedule::find_strategy(strategy);
+  if (!parameters || known == nullptr) return parameters;
+  return known->completed(std::move(*parameters));
+}
+
+std::optional<Parameters> recorded_parameters(const db::Trial& trial) {
+  return recorded_parameters(trial.strategy, trial.parameters);
+}
+
+Choice verified_here(Choice choice, const std::string& code) {
+  choice.origin = choice.once_verified;
+  choice.verified_code = code;
+  choice.note += ", verified here";
+  return choice;
+}
+
+Result<Choice> choose(const step::Cell& cell, const Problem& problem, const target::Profile& profile,
+                      const ChooseOptions& options) {
+  if (options.pinned != nullptr) return pinned_choice(cell, problem, profile, options);
+  std::string trouble;
+  ModelsOpinion model(cell, problem, profile, options.alignment);
+  if (options.recorded && (options.database != nullptr || options.shipped != nullptr))
+    if (auto choice = RecordedChoices(cell, problem, profile, options, model).first(trouble)) return *choice;
+  const Result<Candidate>& best = model.best();
+  if (!best) return best.error();
+  std::string note = fmt::format("best by the model of {}", profile.name);
+  if (!trouble.empty()) note += fmt::format(" ({})", trouble);
+  return Choice{
+      best->strategy, best->parameters, ChoiceOrigin::Model, "", best->estimate.seconds * 1e3, note};
+}
+
+}  // namespace rondo::engine

@@ -1,0 +1,135 @@
+#include "engine/choice/fits.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "compiler/constraint/explain.h"
+#include "compiler/schedule/strategies_for.h"
+#include "compiler/target/cluster_cost.h"
+
+namespace rondo::engine {
+
+using schedule::Pass;
+using schedule::Problem;
+using schedule::Strategy;
+using schedule::Variant;
+
+namespace {
+
+constexpr const char* kVariantLabel = "variant";
+
+// The space's part where the variant's parameters have their values.
+constraint::System space_of_variant(constraint::System space, const Variant& variant) {
+  const auto& variables = space.names().variables;
+  for (const auto& [name, value] : variant.fixed) {
+    const auto found =
+        std::find_if(variables.begin(), variables.end(),
+                     [&, wanted = name](const auto& variable) { return variable.name == wanted; });
+    if (found == variables.end())
+      throw std::logic_error(
+          fmt::format("variant '{}' fixes '{}', which its space does not have", variant.name, name));
+    const auto index = static_cast<std::size_t>(found - variables.begin());
+    space.require(constraint::Var(index, name) == value, kVariantLabel);
+  }
+  return space;
+}
+
+// A limit of the machine: a rule against a number, not one among parameters.
+bool is_limit(const constraint::System& space, const constraint::ConflictMember& member) {
+  using Kind = constraint::Shortfall::Kind;
+  const constraint::Node& rule = *space.constraints()[member.constraint].condition.node();
+  return member.shortfall && member.shortfall->kind == Kind::TooLarge && rule.children.size() == 2 &&
+         rule.children[1]->op == constraint::Op::Constant;
+}
+
+// Names the limits among the rules that contradict each other; where there are none, the rules.
+Fit shortage(const constraint::System& space, const constraint::Explanation& why) {
+  const bool limits = std::any_of(why.conflict.begin(), why.conflict.end(),
+                                  [&](const auto& member) { return is_limit(space, member); });
+  Fit fit{Fit::Kind::Short, "", ""};
+  for (const constraint::ConflictMember& member : why.conflict) {
+    if (member.label == kVariantLabel || (limits && !is_limit(space, member))) continue;
+    fit.missed += (fit.missed.empty() ? "" : ", ") + member.label;
+    fit.detail += (fit.detail.empty() ? "" : "; ") + member.text;
+  }
+  if (fit.missed.empty()) fit.missed = fit.detail = "no such configuration";
+  return fit;
+}
+
+Fit fit_of(const Strategy& strategy, const Variant& variant, const step::Cell& cell, const Problem& problem,
+           const target::Profile& profile) {
+  if (const schedule::Legality served = strategy.serves(profile); !served.legal)
+    return {Fit::Kind::Short, "compute capability", served.reason};
+  if (const int largest = target::largest_cluster(profile.limits); variant.cluster > largest)
+    return {Fit::Kind::Short, "cluster size",
+            fmt::format("clusters of {}: {} has {}", variant.cluster, profile.name,
+                        largest > 1 ? fmt::format("at most {} blocks", largest) : "none")};
+  const constraint::System space = space_of_variant(strategy.space(cell, problem, profile), variant);
+  const Result<constraint::First> first = constraint::find_first(space);
+  if (first && first->solution) return {};
+  const Result<constraint::Explanation> why = constraint::explain(space);
+  if (!why) return {Fit::Kind::Short, "unknown", why.error().message};
+  return shortage(space, *why);
+}
+
+std::string title(const FitRow& row) {
+  return row.variant.empty() ? row.strategy : fmt::format("{}, {}", row.strategy, row.variant);
+}
+
+std::string shown(const Fit& fit) {
+  if (fit.kind == Fit::Kind::Fits) return "fits";
+  return fit.kind == Fit::Kind::NotLegal ? "-" : fit.missed;
+}
+
+}  // namespace
+
+FitTable fit_table(const step::Cell& cell, const Problem& problem,
+                   const std::vector<target::Profile>& profiles) {
+  if (profiles.empty()) return {};
+  FitTable table;
+  for (const target::Profile& profile : profiles) table.profiles.push_back(profile.key);
+  for (const Pass pass : {Pass::Forward, Pass::Backward})
+    for (const Strategy* strategy : schedule::strategies_for(profiles.front())) {
+      Problem asked = problem;
+      asked.pass = pass;
+      const schedule::Legality legality = strategy->legal(cell, asked);
+      for (const Variant& variant : strategy->variants()) {
+        FitRow row{strategy->name(), variant.name, pass, {}};
+        for (const target::Profile& profile : profiles) {
+          asked.arch = profile.arch();
+          row.fits.push_back(legality.legal ? fit_of(*strategy, variant, cell, asked, profile)
+                                            : Fit{Fit::Kind::NotLegal, "not legal", legality.reason});
+        }
+        table.rows.push_back(std::move(row));
+      }
+    }
+  return table;
+}
+
+std::string print(const FitTable& table) {
+  std::vector<std::vector<std::string>> lines;
+  const FitRow* before = nullptr;
+  for (const FitRow& row : table.rows) {
+    if (before == nullptr || before->pass != row.pass) {
+      lines.push_back({schedule::pass_title(schedule::pass_name(row.pass))});
+      lines.back().insert(lines.back().end(), table.profiles.begin(), table.profiles.end());
+    }
+    before = &row;
+    lines.push_back({title(row)});
+    for (const Fit& fit : row.fits) lines.back().push_back(shown(fit));
+  }
+  std::vector<std::size_t> widths(table.profiles.size() + 1, 0);
+  for (const auto& line : lines)
+    for (std::size_t i = 0; i < line.size(); ++i) widths[i] = std::max(widths[i], line[i].size());
+  std::string text;
+  for (const auto& line : lines) {
+    for (std::size_t i = 0; i < line.size(); ++i)
+      text +=
+          i + 1 < line.size() ? fmt::format("  {:<{}}", line[i], widths[i]) : fmt::format("  {}\n", line[i]);
+  }
+  return text;
+}
+
+}  // namespace rondo::engine

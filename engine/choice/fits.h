@@ -1,0 +1,41 @@
+// Which variants of the strategies fit which GPU, and what is short where they do not: `rondo check`.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compiler/schedule/plan/strategy.h"
+#include "compiler/target/profile.h"
+
+namespace rondo::engine {
+
+struct Fit {
+  enum class Kind {
+    Fits,
+    Short,     // a resource or rule leaves no configuration
+    NotLegal,  // the strategy cannot compute the cell at all
+  } kind = Kind::Fits;
+  std::string missed;  // what is short, in a few words: "shared memory"
+  std::string detail;  // the same with numbers, or why it is not legal
+};
+
+// A variant on every GPU of the table, in the order of FitTable::profiles.
+struct FitRow {
+  std::string strategy, variant;  // variant: "" where the strategy has one only
+  schedule::Pass pass;
+  std::vector<Fit> fits;
+};
+
+struct FitTable {
+  std::vector<std::string> profiles;  // keys of the boards, as --arch takes them
+  std::vector<FitRow> rows;           // forward, then backward; strategies in order of preference
+};
+
+// Of the problem's sizes and types; its pass and architecture do not matter.
+FitTable fit_table(const step::Cell& cell, const schedule::Problem& problem,
+                   const std::vector<target::Profile>& profiles);
+
+// A paragraph a pass, aligned; "fits", what is short, or "-" where the strategy is not legal.
+std::string print(const FitTable& table);
+
+}  // namespace rondo::engine

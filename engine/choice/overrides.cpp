@@ -1,0 +1,80 @@
+#include "engine/choice/overrides.h"
+
+#include <fmt/format.h>
+
+#include <map>
+
+#include "compiler/schedule/strategies.h"
+
+namespace rondo::engine {
+
+using schedule::Parameters;
+
+namespace {
+
+// The parameters of the overrides by strategy, under the names of this version.
+std::map<std::string, Parameters> wanted_parameters(const Overrides& overrides) {
+  std::map<std::string, Parameters> wanted;
+  for (const schedule::Strategy* strategy : schedule::strategies())
+    wanted[strategy->name()] = strategy->current(overrides.parameters);
+  return wanted;
+}
+
+bool agrees(const Candidate& candidate, const Parameters& wanted) {
+  for (const auto& [name, value] : wanted) {
+    const auto found = candidate.parameters.find(name);
+    if (found == candidate.parameters.end() || found->second != value) return false;
+  }
+  return true;
+}
+
+// Why no candidate agrees with the overrides: the best one, bent to it, breaks some rule.
+Error no_candidate_agrees(const step::Cell& cell, const schedule::Problem& problem,
+                          const target::Profile& profile, const Overrides& overrides, const Candidate& best) {
+  const std::string strategy = overrides.strategy.empty() ? best.strategy : overrides.strategy;
+  const Parameters wanted = wanted_parameters(overrides).at(strategy);
+  Parameters parameters = wanted;
+  parameters.insert(best.parameters.begin(), best.parameters.end());
+  const Status status = check_candidate(cell, problem, profile, strategy, parameters);
+  if (!status) return status.error();
+  return {ErrorKind::Input, fmt::format("no configuration of {} has {}", strategy, schedule::print(wanted)),
+          ""};
+}
+
+}  // namespace
+
+Result<Choice> choose_with(const step::Cell& cell, const schedule::Problem& problem,
+                           const target::Profile& profile, const Overrides& overrides,
+                           const ChooseOptions& options) {
+  if (overrides.empty()) return choose(cell, problem, profile, options);
+  if (options.pinned != nullptr)
+    return Error{
+        ErrorKind::Input,
+        fmt::format("'{}' pins strategy and parameters: none can be asked for", options.pinned->origin()),
+        "leave out --strategy and --param, or --lock"};
+  const Result<std::vector<Candidate>> candidates =
+      ranked_candidates(cell, problem, profile, options.alignment, overrides.strategy);
+  if (!candidates) return candidates.error();
+  const std::map<std::string, Parameters> wanted = wanted_parameters(overrides);
+  // A candidate that may spill is taken only if no other is granted.
+  for (const bool may_spill : {false, true})
+    for (const Candidate& candidate : *candidates)
+      if (candidate.estimate.may_spill == may_spill && agrees(candidate, wanted.at(candidate.strategy)))
+        return Choice{candidate.strategy,
+                      candidate.parameters,
+                      ChoiceOrigin::Model,
+                      "",
+                      candidate.estimate.seconds * 1e3,
+                      "best of those asked for, by the model of " + profile.name};
+  return no_candidate_agrees(cell, problem, profile, overrides, candidates->front());
+}
+
+Result<schedule::KernelPlan> build_choice(const step::Cell& cell, const schedule::Problem& problem,
+                                          const target::Profile& profile, const Choice& choice) {
+  const schedule::Strategy* strategy = schedule::find_strategy(choice.strategy);
+  if (strategy == nullptr)
+    return Error{ErrorKind::Input, fmt::format("there is no strategy '{}'", choice.strategy), ""};
+  return strategy->build_legal(cell, problem, choice.parameters, profile);
+}
+
+}  // namespace rondo::engine

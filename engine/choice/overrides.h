@@ -1,0 +1,27 @@
+// A choice of which the user has fixed a part.
+#pragma once
+
+#include <string>
+
+#include "compiler/schedule/plan/kernel_plan.h"
+#include "engine/choice/choose.h"
+
+namespace rondo::engine {
+
+// What a user fixes of the choice; the rest is the database's or the model's.
+struct Overrides {
+  std::string strategy;             // empty: any
+  schedule::Parameters parameters;  // those that must have these values
+  bool empty() const { return strategy.empty() && parameters.empty(); }
+};
+
+// The best choice that agrees with the overrides. Errors: Input (an unknown strategy or parameter, or values
+// that contradict each other or the GPU's limits), and those of choose().
+Result<Choice> choose_with(const step::Cell& cell, const schedule::Problem& problem,
+                           const target::Profile& profile, const Overrides& overrides,
+                           const ChooseOptions& options = {});
+// The kernels of a choice.
+Result<schedule::KernelPlan> build_choice(const step::Cell& cell, const schedule::Problem& problem,
+                                          const target::Profile& profile, const Choice& choice);
+
+}  // namespace rondo::engine

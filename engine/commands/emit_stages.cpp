@@ -1,0 +1,202 @@
+#include "engine/commands/emit_stages.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "compiler/executable/print.h"
+#include "compiler/kernel/ir/print.h"
+#include "compiler/schedule/plan/lower_plan.h"
+#include "compiler/schedule/strategies.h"
+#include "compiler/step/derive.h"
+#include "compiler/step/forms.h"
+#include "compiler/step/simplify.h"
+#include "compiler/step/structure.h"
+#include "compiler/support/enum_text.h"
+#include "engine/plan/compile.h"
+#include "engine/request/problem_text.h"
+
+namespace rondo::engine {
+
+namespace {
+
+constexpr EnumText<Stage> kStages[] = {{Stage::Ast, "ast"},           {Stage::Step, "step"},
+                                       {Stage::Backward, "backward"}, {Stage::Jacobian, "jacobian"},
+                                       {Stage::Kernel, "kernel"},     {Stage::Cuda, "cuda"},
+                                       {Stage::Llvm, "llvm"},         {Stage::Ptx, "ptx"},
+                                       {Stage::Object, "object"},     {Stage::Launches, "launches"}};
+static_assert(is_total(kStages));
+
+Result<std::string> jacobian_text(const step::Cell& cell) {
+  if (!step::analyze(cell).all_diagonal)
+    return Error{
+        ErrorKind::Unsupported,
+        fmt::format("cell {} is dense: its Jacobian has no block a channel that could be printed", cell.name),
+        "`rondo check` shows which states are coupled"};
+  const step::Cell simple = step::simplify(cell);
+  return step::print(simple, step::jacobian_step(simple));
+}
+
+// Lines of a comment that begin with `mark`, broken at blanks.
+std::string comment_of(const std::string& text, const std::string& mark) {
+  constexpr std::size_t kWidth = 112;
+  std::string result;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    std::string line = mark;
+    for (std::size_t at = begin; at < end;) {
+      const std::size_t word = std::min(text.find(' ', at), end);
+      if (line.size() > mark.size() && line.size() + 1 + (word - at) > kWidth) {
+        result += line + "\n";
+        line = mark + "    ";
+      }
+      line += " " + text.substr(at, word - at);
+      at = word + 1;
+    }
+    result += line + "\n";
+    begin = end + 1;
+  }
+  return result;
+}
+
+// The text of a stage, in the language of a backend.
+struct Written {
+  backend::Request request;
+  std::string text;
+  std::string mark;     // begins a comment
+  std::string command;  // that compiles the text; none for CPUs
+};
+
+Result<Written> written(Stage stage, const EmitRequest& request, const schedule::KernelPlan& plan) {
+  const backend::Language language =
+      stage == Stage::Cuda ? backend::Language::CudaCxx : backend::Language::LlvmIr;
+  const backend::Backend& backend = backend::backend_for(language);
+  Written result;
+  result.request = backend::request_for(backend, kernels_of(plan),
+                                        target::compute_capability(request.problem.arch), request.cell.name);
+  result.text = result.request.text;
+  const std::string arch = result.request.target.name(),
+                    flags = fmt::format("{}", fmt::join(result.request.flags, " "));
+  result.mark = stage == Stage::Llvm ? ";" : "//";
+  // CUDA's compilers know no CPU.
+  const bool cpu = result.request.target.is_cpu();
+  if (stage == Stage::Cuda && !cpu)
+    result.command = fmt::format("nvcc -arch={} {} -cubin FILE.cu", arch, flags);
+  if (stage == Stage::Llvm)
+    result.command = fmt::format("rondo emit --stage ptx ..., by LLVM 22 for {}", arch);
+  if (stage != Stage::Ptx) return result;
+  if (!cpu) result.command = fmt::format("ptxas -arch={} FILE.ptx -o FILE.cubin", arch);
+  Result<std::string> ptx = backend.assembly(result.request);
+  if (!ptx) return ptx.error();
+  result.text = std::move(ptx).value();
+  return result;
+}
+
+// What stands above a text: what it computes, and how to compile and launch it by hand.
+std::string heading(const EmitRequest& request, const schedule::KernelPlan& plan,
+                    const executable::Executable& executable, const Written& of) {
+  const schedule::Problem& problem = request.problem;
+  std::string text = fmt::format("{}, {}, {}, {}, {} math", request.cell.name, schedule::pass_title(problem),
+                                 shape_text(problem.sizes), kernel::storage_name(problem.storage),
+                                 kernel::math_name(problem.math));
+  for (const auto& [name, value] : problem.constants) text += fmt::format(", {}={}", name, value);
+  if (request.cell.clip.forward) text += fmt::format(", clip-forward={}", *request.cell.clip.forward);
+  if (request.cell.clip.gradient) text += fmt::format(", clip-gradient={}", *request.cell.clip.gradient);
+  const step::Forms forms = step::forms_of(request.cell);
+  if (forms.resets) text += forms.reset_states ? ", with resets to given states" : ", with resets";
+  if (forms.lengths) text += ", with lengths";
+  if (forms.reversed) text += ", reversed";
+  text += fmt::format("\n{} {}\nby {}\n", plan.strategy, schedule::print(plan.parameters),
+                      executable.identity.producer);
+  if (!of.command.empty()) text += fmt::format("compile: {}\n", of.command);
+  text +=
+      "launch on one stream in this order, neighbours that run once for each step in turns; any B and T; "
+      "`rondo emit --stage launches` tells the tensors\n";
+  return comment_of(text + executable::print_rules(executable), of.mark) + "\n";
+}
+
+Result<std::string> code_text(Stage stage, const EmitRequest& request, const schedule::KernelPlan& plan) {
+  const Result<executable::Executable> executable = schedule::lower_plan(request.cell, request.problem, plan);
+  if (!executable) return executable.error();
+  const Result<Written> of = written(stage, request, plan);
+  if (!of) return of.error();
+  return heading(request, plan, *executable, *of) + of->text;
+}
+
+// The object file of kernels for CPUs.
+Result<std::string> object_bytes(const EmitRequest& request, const schedule::KernelPlan& plan) {
+  const int capability = target::compute_capability(request.problem.arch);
+  if (!target::Target{capability, false}.is_cpu())
+    return Error{ErrorKind::Input, fmt::format("{} has no object files", request.problem.arch),
+                 "--arch cpu, x86-64-v3, x86-64-v4 or aarch64; --stage ptx is what GPUs have"};
+  const backend::Backend& backend = backend::preferred_backend_for(capability);
+  Result<backend::Compiled> compiled =
+      backend.compile(backend::request_for(backend, kernels_of(plan), capability, request.cell.name));
+  if (!compiled) return compiled.error();
+  return std::move(compiled->image.bytes);
+}
+
+Result<std::string> plan_text(Stage stage, const EmitRequest& request) {
+  ChooseOptions options;
+  options.database = request.database;
+  options.pinned = request.pinned;
+  options.shipped = request.shipped;
+  const Result<Choice> choice =
+      choose_with(request.cell, request.problem, request.profile, request.overrides, options);
+  if (!choice) return choice.error();
+  const Result<schedule::KernelPlan> plan =
+      build_choice(request.cell, request.problem, request.profile, *choice);
+  if (!plan) return plan.error();
+  if (stage == Stage::Cuda || stage == Stage::Llvm || stage == Stage::Ptx)
+    return code_text(stage, request, *plan);
+  if (stage == Stage::Object) return object_bytes(request, *plan);
+  if (stage == Stage::Launches) {
+    const Result<executable::Executable> executable =
+        schedule::lower_plan(request.cell, request.problem, *plan);
+    if (!executable) return executable.error();
+    return executable::print_launches(*executable, request.problem.sizes.batch, request.problem.sizes.time);
+  }
+  std::string text;
+  for (const schedule::Launch& launch : plan->launches) text += kernel::print(launch.kernel);
+  return text;
+}
+
+Result<std::string> text_of(Stage stage, const EmitRequest& request) {
+  switch (stage) {
+    case Stage::Ast: return frontend::print_ast(request.file->text, request.file->path);
+    case Stage::Step: return step::print(schedule::cell_with_constants(request.cell, request.problem));
+    case Stage::Backward: {
+      const step::Cell simple = step::simplify(request.cell);
+      return step::print(simple, step::backward_step(simple));
+    }
+    case Stage::Jacobian: return jacobian_text(request.cell);
+    case Stage::Kernel:
+    case Stage::Cuda:
+    case Stage::Llvm:
+    case Stage::Ptx:
+    case Stage::Object:
+    case Stage::Launches: return plan_text(stage, request);
+  }
+  return Error{ErrorKind::Internal, "a stage without text", ""};
+}
+
+}  // namespace
+
+Result<Stage> parse_stage(const std::string& text) {
+  if (const std::optional<Stage> stage = from_text(kStages, text)) return *stage;
+  std::string known;
+  for (const EnumText<Stage>& row : kStages)
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", row.text);
+  return Error{ErrorKind::Input, fmt::format("unknown stage '{}'", text), "known: " + known};
+}
+
+Result<std::string> emit_stage(Stage stage, const EmitRequest& request) {
+  Result<std::string> text = text_of(stage, request);
+  if (text && (text->empty() || text->back() != '\n')) *text += '\n';
+  return text;
+}
+
+}  // namespace rondo::engine

@@ -1,0 +1,34 @@
+// Any stage on the way from cell to kernel as text: `rondo emit`.
+#pragma once
+
+#include <string>
+
+#include "compiler/schedule/plan/kernel_plan.h"
+#include "compiler/support/result.h"
+#include "engine/choice/overrides.h"
+#include "engine/request/load_cell.h"
+
+namespace rondo::engine {
+
+enum class Stage { Ast, Step, Backward, Jacobian, Kernel, Cuda, Llvm, Ptx, Object, Launches };
+Result<Stage> parse_stage(const std::string& text);  // "ast", "step", ...; Error Input names them all
+
+struct EmitRequest {
+  const CellFile* file = nullptr;  // parsed without errors
+  step::Cell cell;                 // one of its cells
+  schedule::Problem problem;       // of Kernel and later stages only, like all below
+  target::Profile profile;
+  Overrides overrides;
+  db::Database* database = nullptr;
+  const db::PinnedChoices* pinned = nullptr;
+  const ShippedLayer* shipped = nullptr;
+};
+
+// Ends with a line break. A text of CUDA or LLVM IR begins with a comment and an empty line: what it
+// computes, the command that compiles it, and how each kernel is launched. Neither is part of what plans
+// compile and caches know. Errors: Unsupported (no Jacobian of a dense cell, no legal strategy), those of
+// choose_with() and, for Ptx, of backend::Backend::assembly(), for Object of its compile(); Input where
+// Object is not for CPUs.
+Result<std::string> emit_stage(Stage stage, const EmitRequest& request);
+
+}  // namespace rondo::engine

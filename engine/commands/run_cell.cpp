@@ -1,0 +1,109 @@
+#include "engine/commands/run_cell.h"
+
+#include <fmt/format.h>
+
+#include "engine/plan/device_tensor.h"
+
+namespace rondo::engine {
+
+using schedule::Role;
+
+namespace {
+
+const std::vector<double>* given(schedule::TensorRef ref, const std::string& name,
+                                 const step::ForwardArguments<double>& arguments) {
+  const step::TensorMap<double>* map = ref.role == Role::Input          ? &arguments.inputs
+                                       : ref.role == Role::Param        ? &arguments.params
+                                       : ref.role == Role::InitialState ? &arguments.initial_states
+                                       : ref.role == Role::Resets || ref.role == Role::Lengths
+                                           ? &arguments.flags
+                                           : nullptr;
+  if (map == nullptr) return nullptr;
+  const auto found = map->find(name);
+  return found == map->end() ? nullptr : &found->second;
+}
+
+// The tensors of one launch in the device's memory.
+struct DeviceTensors {
+  std::vector<DeviceTensor> all;
+  runtime::Memory workspace;
+  runtime::Bindings bindings;
+};
+
+Result<DeviceTensors> upload(const step::Cell& cell, const schedule::Problem& problem,
+                             const runtime::Device& device, const runtime::LoadedPlan& plan,
+                             const step::ForwardArguments<double>& arguments) {
+  DeviceTensors tensors;
+  for (const executable::Tensor& tensor : plan.tensors()) {
+    if (schedule::is_internal(tensor.ref.role)) continue;
+    const std::string& name = cell.tensors[static_cast<std::size_t>(tensor.ref.tensor)].name;
+    const std::vector<double>* values = given(tensor.ref, name, arguments);
+    if (values == nullptr && !tensor.written) continue;  // an initial state that is zero
+    Result<DeviceTensor> made = DeviceTensor::allocate(device, tensor.ref, cell, problem, problem.sizes);
+    if (!made) return made.error();
+    const Status filled = values != nullptr ? made->upload(*values) : made->poison();
+    if (!filled) return filled.error();
+    tensors.bindings.set(made->binding());
+    tensors.all.push_back(std::move(made).value());
+  }
+  const std::int64_t bytes = plan.workspace_bytes(problem.sizes.batch, problem.sizes.time);
+  Result<runtime::Memory> workspace = device.allocate(static_cast<std::size_t>(bytes));
+  if (!workspace) return workspace.error();
+  tensors.workspace = std::move(workspace).value();
+  if (bytes > 0) tensors.bindings.set_workspace(tensors.workspace.address(), bytes);
+  return tensors;
+}
+
+Result<CellRun> download(const step::Cell& cell, const DeviceTensors& tensors) {
+  CellRun run;
+  for (const DeviceTensor& tensor : tensors.all) {
+    const Role role = tensor.ref().role;
+    if (role != Role::Output && role != Role::LastState) continue;
+    Result<ReadBack> result = tensor.download();
+    if (!result) return result.error();
+    if (result->unwritten > 0)
+      return Error{
+          ErrorKind::Wrong,
+          fmt::format("the kernel left {} elements of '{}' unwritten", result->unwritten, tensor.name()), ""};
+    const std::string& name = cell.tensors[static_cast<std::size_t>(tensor.ref().tensor)].name;
+    (role == Role::Output ? run.outputs : run.last_states)[name] = std::move(result->values);
+  }
+  return run;
+}
+
+}  // namespace
+
+Result<CellRun> run_on_reference(const step::Cell& cell, const schedule::Problem& problem,
+                                 const step::ForwardArguments<double>& arguments) {
+  step::ForwardArguments<double> with_constants = arguments;
+  with_constants.constants = problem.constants;
+  Result<step::ForwardResult<double>> result = step::run_forward(cell, problem.sizes, with_constants);
+  if (!result) return result.error();
+  CellRun run{
+      std::move(result->outputs), std::move(result->last_states), {}, "CPU, reference executor in fp64"};
+  for (auto& [name, values] : run.outputs)
+    for (double& value : values)
+      value = static_cast<double>(round_to(problem.storage, static_cast<float>(value)));
+  for (auto& [name, values] : run.last_states)
+    for (double& value : values) value = static_cast<double>(static_cast<float>(value));
+  return run;
+}
+
+Result<CellRun> run_on_device(const step::Cell& cell, const schedule::Problem& problem,
+                              const step::ForwardArguments<double>& arguments, const runtime::Device& device,
+                              const runtime::LoadedPlan& plan) {
+  const Result<DeviceTensors> tensors = upload(cell, problem, device, plan, arguments);
+  if (!tensors) return tensors.error();
+  const step::Sizes& sizes = problem.sizes;
+  if (Status status = plan.launch(tensors->bindings, sizes.batch, sizes.time); !status) return status.error();
+  if (Status status = device.wait(); !status) return status.error();
+  if (Status status = plan.check(); !status) return status.error();
+  Result<CellRun> run = download(cell, *tensors);
+  if (!run) return run;
+  auto convergence = plan.convergence(tensors->workspace, sizes.batch, sizes.time);
+  if (!convergence) return convergence.error();
+  run->convergence = *convergence;
+  return run;
+}
+
+}  // namespace rondo::engine

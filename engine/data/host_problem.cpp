@@ -1,0 +1,266 @@
+#include "engine/data/host_problem.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "compiler/kernel/simulator/simulate.h"
+#include "compiler/scalar/storage.h"
+#include "compiler/schedule/analysis/saved_products.h"
+#include "compiler/schedule/plan/signature.h"
+#include "compiler/schedule/plan/tensor_layout.h"
+#include "compiler/support/split_mix.h"
+
+namespace rondo::engine {
+
+using kernel::Storage;
+using schedule::Pass;
+using schedule::Role;
+using schedule::TensorRef;
+using step::TensorKind;
+using step::TensorMap;
+
+namespace {
+
+constexpr std::int64_t kWarmUpSteps = 8;
+
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : state_(seed) {}
+  double uniform() {  // in [-1, 1)
+    state_ += kSplitMixStep;
+    return static_cast<double>(split_mix(state_) >> 11) * 0x1p-52 - 1.0;
+  }
+
+ private:
+  std::uint64_t state_;
+};
+
+// FNV-1a: a tensor's values follow its name, not its place in the cell.
+std::uint64_t seed_for(const std::string& name, std::uint64_t seed) {
+  std::uint64_t hash = 0xCBF29CE484222325u ^ (seed * kSplitMixStep);
+  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3u;
+  return hash;
+}
+
+double scale_of(const step::Tensor& tensor, const step::Sizes& sizes, const RandomOptions& options) {
+  const double scale = random_scale(tensor, sizes.dim);
+  return tensor.tail == step::Tail::Matrix ? options.matrix_scale * scale : scale;
+}
+
+std::vector<double> values_for(TensorRef ref, const step::Cell& cell, const schedule::Problem& problem,
+                               const step::Sizes& sizes, const RandomOptions& options) {
+  const step::Tensor& tensor = cell.tensors[static_cast<std::size_t>(ref.tensor)];
+  return random_values(schedule::storage_of(ref, cell, problem), schedule::total_elements(ref, cell, sizes),
+                       scale_of(tensor, sizes, options),
+                       seed_for(schedule::name_of(ref, cell), options.seed));
+}
+
+bool finite(const std::vector<double>& values) {
+  for (const double value : values)
+    if (!std::isfinite(value)) return false;
+  return true;
+}
+
+Status reach_initial_states(const step::Cell& cell, const schedule::Problem& problem, HostProblem& data,
+                            std::uint64_t seed) {
+  step::Sizes sizes = data.sizes;
+  sizes.time = kWarmUpSteps;
+  step::ForwardArguments<double> arguments = data.forward;
+  // Every row walks through all of these steps.
+  for (auto& [name, values] : arguments.flags) {
+    const bool resets = cell.tensors[static_cast<std::size_t>(*cell.find(name))].kind == TensorKind::Reset;
+    values.assign(static_cast<std::size_t>(sizes.batch * (resets ? sizes.time : 1)),
+                  resets ? 0 : static_cast<double>(sizes.time));
+  }
+  for (const step::TensorId id : cell.of_kind(TensorKind::Input))
+    arguments.inputs[cell.tensors[static_cast<std::size_t>(id)].name] =
+        values_for({Role::Input, id}, cell, problem, sizes, {.seed = seed + 1});
+  Result<step::ForwardResult<double>> reached = step::run_forward(cell, sizes, arguments);
+  if (!reached) return reached.error();
+  for (auto& [name, values] : reached->last_states) {
+    for (double& value : values) value = static_cast<double>(static_cast<float>(value));
+    if (!finite(values))
+      return Error{ErrorKind::Input,
+                   fmt::format("cell {}: state '{}' is not finite after {} steps of random inputs", cell.name,
+                               name, kWarmUpSteps),
+                   "the recurrence is unstable, or divides by a state that starts at zero"};
+  }
+  data.forward.initial_states = std::move(reached->last_states);
+  return success();
+}
+
+// From a run of their own: all else is by the cell as it is written.
+Status add_products(const step::Cell& cell, const step::Sizes& sizes,
+                    const step::ForwardArguments<double>& arguments, const step::RunOptions<double>& options,
+                    step::ForwardResult<double>& into) {
+  Result<step::ForwardResult<double>> run =
+      step::run_forward(schedule::with_product_outputs(cell), sizes, arguments, options);
+  if (!run) return run.error();
+  for (const step::TensorId id : schedule::product_tensors(cell)) {
+    const std::string name = schedule::product_output(cell.tensors[static_cast<std::size_t>(id)]);
+    into.outputs[name] = std::move(run->outputs.at(name));
+  }
+  return success();
+}
+
+step::ForwardArguments<double> arguments_of(const schedule::Problem& problem, const HostProblem& data) {
+  step::ForwardArguments<double> arguments = data.forward;
+  arguments.constants = problem.constants;
+  return arguments;
+}
+
+Result<ReferenceResult> run_forward_pass(const step::Cell& cell, const schedule::Problem& problem,
+                                         const HostProblem& data, const step::RunOptions<double>& options) {
+  const step::ForwardArguments<double> arguments = arguments_of(problem, data);
+  Result<step::ForwardResult<double>> forward = step::run_forward(cell, data.sizes, arguments, options);
+  if (!forward) return forward.error();
+  ReferenceResult result;
+  result.forward = std::move(forward).value();
+  if (passes_products(problem))
+    if (Status status = add_products(cell, data.sizes, arguments, options, result.forward); !status)
+      return status.error();
+  return result;
+}
+
+// Over the states that a forward pass has left.
+Result<step::BackwardResult<double>> run_backward_pass(const step::Cell& cell,
+                                                       const schedule::Problem& problem,
+                                                       const HostProblem& data,
+                                                       const step::ForwardResult<double>& forward,
+                                                       const step::RunOptions<double>& options) {
+  return step::run_backward_from(cell, data.sizes, arguments_of(problem, data), data.loss, forward.history,
+                                 options);
+}
+
+// Their name among the outputs of the reference.
+std::string products_of(TensorRef ref, const step::Cell& cell) {
+  return schedule::product_output(cell.tensors[static_cast<std::size_t>(ref.tensor)]);
+}
+
+const std::vector<double>* look_up(const TensorMap<double>& map, const std::string& name) {
+  const auto found = map.find(name);
+  return found == map.end() ? nullptr : &found->second;
+}
+
+}  // namespace
+
+double random_scale(const step::Tensor& tensor, std::int64_t dim) {
+  if (tensor.kind != TensorKind::Param) return 1;
+  return tensor.tail == step::Tail::Matrix ? 1 / std::sqrt(static_cast<double>(dim)) : 0.5;
+}
+
+std::vector<double> random_values(Storage storage, std::int64_t count, double scale, std::uint64_t seed) {
+  Random random(seed);
+  std::vector<double> values(static_cast<std::size_t>(count));
+  for (double& value : values)
+    value = static_cast<double>(round_to(storage, static_cast<float>(random.uniform() * scale)));
+  return values;
+}
+
+std::vector<double> random_flags(const step::Tensor& tensor, const step::Sizes& sizes, std::uint64_t seed) {
+  Random random(seed_for(tensor.name, seed));
+  std::vector<double> values(static_cast<std::size_t>(step::element_count(tensor, sizes)));
+  const auto time = static_cast<double>(sizes.time);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const double drawn = (random.uniform() + 1) / 2;
+    if (tensor.kind == TensorKind::Reset)
+      values[i] = drawn < 0.125 ? 1 : 0;
+    else
+      values[i] = i == 0 ? time : std::min(time, std::floor(drawn * (time + 1)));
+  }
+  return values;
+}
+
+Result<HostProblem> random_problem(const step::Cell& cell, const schedule::Problem& problem,
+                                   const step::Sizes& sizes, const RandomOptions& options) {
+  HostProblem data;
+  data.sizes = sizes;
+  data.forward.constants = problem.constants;
+  auto fill = [&](TensorKind kind, Role role, TensorMap<double>& into) {
+    for (const step::TensorId id : cell.of_kind(kind))
+      into[cell.tensors[static_cast<std::size_t>(id)].name] =
+          values_for({role, id}, cell, problem, sizes, options);
+  };
+  for (const step::Tensor& tensor : cell.tensors)
+    if (step::is_flag(tensor.kind))
+      data.forward.flags[tensor.name] = random_flags(tensor, sizes, options.seed);
+  fill(TensorKind::Input, Role::Input, data.forward.inputs);
+  fill(TensorKind::Param, Role::Param, data.forward.params);
+  fill(TensorKind::Output, Role::OutputGradient, data.loss.outputs);
+  fill(TensorKind::State, Role::LastStateGradient, data.loss.last_states);
+  step::fill_past_ends(cell, sizes, std::numeric_limits<double>::quiet_NaN(), data.forward, data.loss);
+  if (options.initial_states && options.arbitrary_states) {
+    fill(TensorKind::State, Role::InitialState, data.forward.initial_states);
+  } else if (options.initial_states) {
+    if (Status status = reach_initial_states(cell, problem, data, options.seed); !status)
+      return status.error();
+  }
+  return data;
+}
+
+Result<ReferenceResult> run_reference(const step::Cell& cell, const schedule::Problem& problem,
+                                      const HostProblem& data) {
+  step::RunOptions<double> options;
+  options.keep_history = true;
+  Result<ReferenceResult> result = run_forward_pass(cell, problem, data, options);
+  if (!result || problem.pass != Pass::Backward) return result;
+  auto backward = run_backward_pass(cell, problem, data, result->forward, options);
+  if (!backward) return backward.error();
+  result->backward = std::move(backward).value();
+  return result;
+}
+
+Result<ReferenceResult> run_perturbed(const step::Cell& cell, const schedule::Problem& problem,
+                                      const HostProblem& data, const ReferenceResult& exact,
+                                      const step::Perturbation& perturbation) {
+  step::RunOptions<double> options;
+  options.threads = 1;
+  options.perturbation = &perturbation;
+  options.keep_history = problem.pass == Pass::ForwardSave;
+  if (problem.pass != Pass::Backward) return run_forward_pass(cell, problem, data, options);
+  auto backward = run_backward_pass(cell, problem, data, exact.forward, options);
+  if (!backward) return backward.error();
+  return ReferenceResult{{}, std::move(backward).value()};
+}
+
+const std::vector<double>* given_values(TensorRef ref, const step::Cell& cell, Pass pass,
+                                        const HostProblem& data, const step::ForwardResult<double>& forward) {
+  if (ref.tensor < 0) return nullptr;
+  const std::string& name = cell.tensors[static_cast<std::size_t>(ref.tensor)].name;
+  const bool backward = pass == Pass::Backward;
+  switch (ref.role) {
+    case Role::Input: return look_up(data.forward.inputs, name);
+    case Role::Param: return look_up(data.forward.params, name);
+    case Role::Resets:
+    case Role::Lengths: return look_up(data.forward.flags, name);
+    case Role::InitialState: return look_up(data.forward.initial_states, name);
+    case Role::Output: return backward ? look_up(forward.outputs, name) : nullptr;
+    case Role::History: return backward ? look_up(forward.history, name) : nullptr;
+    case Role::Products: return backward ? look_up(forward.outputs, products_of(ref, cell)) : nullptr;
+    case Role::OutputGradient: return look_up(data.loss.outputs, name);
+    case Role::LastStateGradient: return look_up(data.loss.last_states, name);
+    default: return nullptr;
+  }
+}
+
+const std::vector<double>* computed_values(TensorRef ref, const step::Cell& cell, Pass pass,
+                                           const ReferenceResult& results) {
+  if (ref.tensor < 0) return nullptr;
+  const std::string& name = cell.tensors[static_cast<std::size_t>(ref.tensor)].name;
+  const bool backward = pass == Pass::Backward;
+  switch (ref.role) {
+    case Role::Output: return backward ? nullptr : look_up(results.forward.outputs, name);
+    case Role::History: return backward ? nullptr : look_up(results.forward.history, name);
+    case Role::Products: return backward ? nullptr : look_up(results.forward.outputs, products_of(ref, cell));
+    case Role::LastState: return backward ? nullptr : look_up(results.forward.last_states, name);
+    case Role::InputGradient: return look_up(results.backward.inputs, name);
+    case Role::ParamGradient: return look_up(results.backward.params, name);
+    case Role::InitialStateGradient: return look_up(results.backward.initial_states, name);
+    default: return nullptr;
+  }
+}
+
+}  // namespace rondo::engine

@@ -1,0 +1,72 @@
+// Test data for any cell on the host: random but meaningful inputs, and what the reference makes of them.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "compiler/schedule/plan/kernel_plan.h"
+#include "compiler/step/reference/executor.h"
+#include "compiler/support/result.h"
+
+namespace rondo::engine {
+
+// Everything a run is given. All values are exact in the storage type of their tensor
+// (schedule/plan/signature.h), so the reference and a kernel see the same numbers.
+struct HostProblem {
+  step::Sizes sizes;
+  step::ForwardArguments<double> forward;
+  step::LossGradients<double> loss;  // random weights on every step of every output, and on every last state
+};
+
+struct RandomOptions {
+  std::uint64_t seed = 1;
+  bool initial_states = true;  // false: none given (zero)
+  double matrix_scale = 1;     // times what is said below
+  bool arbitrary_states = false;
+};
+
+// Inputs and loss weights are uniform in [-1, 1], vector and scalar parameters in [-1/2, 1/2], matrices in
+// [-1/sqrt(D), 1/sqrt(D)]: recurrences stay near stable. Initial states are the ones that the cell itself
+// reaches after a few steps from zero, so that states with a meaning (normalisers, running maxima) have one;
+// arbitrary ones are uniform in [-1, 1].
+// Past the end of a row of a cell with lengths inputs and loss weights are no numbers: they may be anything.
+// The same seed gives the same values for a tensor of the same name and size. Errors: those of the reference
+// executor; Input when a state is not finite after these steps.
+Result<HostProblem> random_problem(const step::Cell& cell, const schedule::Problem& problem,
+                                   const step::Sizes& sizes, const RandomOptions& options = {});
+
+// The bound of a tensor's random values, as said above; of dim channels.
+double random_scale(const step::Tensor& tensor, std::int64_t dim);
+
+// `count` numbers uniform in [-scale, scale], rounded to the storage type.
+std::vector<double> random_values(kernel::Storage storage, std::int64_t count, double scale,
+                                  std::uint64_t seed);
+
+// A tensor of flags (step/forms.h). Resets: one step of eight. Lengths: T in the first row, and any from 0 to
+// T in the others, so that some batch tiles end before T.
+std::vector<double> random_flags(const step::Tensor& tensor, const step::Sizes& sizes, std::uint64_t seed);
+
+// What the reference gives for a problem, in double; `backward` is filled for Pass::Backward only. Products
+// that pass from forward to backward are outputs by the names of schedule::product_output().
+struct ReferenceResult {
+  step::ForwardResult<double> forward;  // with histories
+  step::BackwardResult<double> backward;
+};
+Result<ReferenceResult> run_reference(const step::Cell& cell, const schedule::Problem& problem,
+                                      const HostProblem& data);
+// What the pass computes, with the errors of `perturbation`: of a forward pass the forward results (histories
+// only for ForwardSave), of a backward pass the gradients. By the calling thread alone. `exact`: of
+// run_reference, whose states a backward pass is given.
+Result<ReferenceResult> run_perturbed(const step::Cell& cell, const schedule::Problem& problem,
+                                      const HostProblem& data, const ReferenceResult& exact,
+                                      const step::Perturbation& perturbation);
+
+// The values a tensor is given by the caller of a pass; null for tensors that the pass computes. For
+// Backward, outputs, histories and saved products are given: those of `forward`.
+const std::vector<double>* given_values(schedule::TensorRef ref, const step::Cell& cell, schedule::Pass pass,
+                                        const HostProblem& data, const step::ForwardResult<double>& forward);
+// The values a pass computes for a tensor; null for tensors it is given.
+const std::vector<double>* computed_values(schedule::TensorRef ref, const step::Cell& cell,
+                                           schedule::Pass pass, const ReferenceResult& results);
+
+}  // namespace rondo::engine

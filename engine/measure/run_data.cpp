@@ -1,0 +1,201 @@
+// Tensors for timing: large, random, and several sets of them where one would stay in L2.
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "compiler/scalar/storage.h"
+#include "compiler/schedule/analysis/history.h"
+#include "compiler/schedule/analysis/saved_products.h"
+#include "compiler/schedule/plan/signature.h"
+#include "engine/data/host_problem.h"
+#include "engine/measure/measure.h"
+
+namespace rondo::engine {
+
+using engine::DeviceTensor;
+using schedule::Pass;
+using schedule::Role;
+using schedule::TensorRef;
+using step::TensorKind;
+
+namespace {
+
+// A prime: rows and steps, whose sizes are mostly powers of two, all differ.
+constexpr std::int64_t kPatternElements = 1'048'573;
+constexpr int kMostSets = 32;
+// Sets in which shoot finds other numbers: one draw of the weights may just need a sweep less than most.
+constexpr int kDraws = 8;
+
+// Timing hardly depends on the values as long as they are ordinary numbers; shoot sweeps more often where
+// weights are large.
+Status fill_random(const runtime::Device& device, const DeviceTensor& tensor, double scale,
+                   std::uint64_t seed) {
+  const auto size = static_cast<std::size_t>(kernel::storage_bytes(tensor.storage()));
+  const auto count =
+      static_cast<std::int64_t>(std::min<std::size_t>(tensor.buffer().bytes() / size, kPatternElements));
+  return fill_repeated(device, tensor, engine::random_values(tensor.storage(), count, scale, seed));
+}
+
+// No reset, and rows of T steps: a pass with forms does the work of the plain one, all of it.
+std::vector<double> flag_that_changes_nothing(const step::Tensor& flag, const step::Sizes& sizes) {
+  return {flag.kind == step::TensorKind::Reset ? 0 : static_cast<double>(sizes.time)};
+}
+
+Result<std::vector<DeviceTensor>> make_tensors(const std::vector<TensorRef>& refs, const step::Cell& cell,
+                                               const schedule::Problem& problem,
+                                               const runtime::Device& device, std::uint64_t seed,
+                                               double weights) {
+  std::vector<DeviceTensor> tensors;
+  for (const TensorRef ref : refs) {
+    Result<DeviceTensor> tensor = DeviceTensor::allocate(device, ref, cell, problem, problem.sizes);
+    if (!tensor) return tensor.error();
+    const double scale = ref.role == Role::Param          ? weights * std::sqrt(3.0)
+                         : ref.role == Role::InitialState ? 0.5
+                                                          : 1;
+    const step::Tensor& declared = cell.tensors[static_cast<std::size_t>(ref.tensor)];
+    Status filled = success();
+    if (step::is_flag(declared.kind))
+      filled = fill_repeated(device, *tensor, flag_that_changes_nothing(declared, problem.sizes));
+    else
+      filled = fill_random(device, *tensor, scale, seed++);
+    if (!filled) return filled.error();
+    tensors.push_back(std::move(tensor).value());
+  }
+  return tensors;
+}
+
+// What a set with other numbers needs of its own: all that has no steps. The steps are most of its bytes.
+std::vector<TensorRef> tensors_of_draw(const step::Cell& cell, const schedule::Problem& problem) {
+  std::vector<TensorRef> refs = tensors_of_pass(cell, problem);
+  std::erase_if(
+      refs, [](const TensorRef& ref) { return ref.role != Role::Param && ref.role != Role::InitialState; });
+  return refs;
+}
+
+// Whether a forward pass of the cell may iterate, so that its time depends on the numbers.
+bool may_iterate(const step::Cell& cell, const schedule::Problem& problem) {
+  const bool has_matrix =
+      std::any_of(cell.tensors.begin(), cell.tensors.end(),
+                  [](const step::Tensor& tensor) { return tensor.tail == step::Tail::Matrix; });
+  return problem.pass != Pass::Backward && !has_matrix;
+}
+
+std::int64_t bytes_of(const std::vector<DeviceTensor>& set) {
+  std::int64_t bytes = 0;
+  for (const DeviceTensor& tensor : set) bytes += static_cast<std::int64_t>(tensor.buffer().bytes());
+  return bytes;
+}
+
+}  // namespace
+
+Status fill_repeated(const runtime::Device& device, const DeviceTensor& tensor,
+                     std::span<const double> values) {
+  const auto size = static_cast<std::size_t>(kernel::storage_bytes(tensor.storage()));
+  const std::size_t total = tensor.buffer().bytes();
+  std::vector<std::byte> bytes(std::min(values.size() * size, total));
+  for (std::size_t i = 0; i * size < bytes.size(); ++i)
+    scalar::encode(tensor.storage(), values[i], &bytes[i * size]);
+  if (bytes.empty()) return success();
+  const runtime::Address base = tensor.buffer().address();
+  const auto turn = device.turn();
+  if (Status status = device.upload(base, bytes); !status) return status;
+  for (std::size_t done = bytes.size(); done < total; done *= 2) {
+    if (Status status = device.copy(base + done, base, std::min(done, total - done)); !status) return status;
+  }
+  return device.wait();
+}
+
+std::int64_t cache_to_leave(const target::Profile& profile) {
+  constexpr std::int64_t kMost = std::int64_t{128} << 20;
+  const target::Limits& limits = profile.limits;
+  if (!profile.is_cpu()) return limits.l2_bytes;
+  // A cache that does not drop what it has had longest keeps a part of data that are larger than itself.
+  return std::min(kMost, 2 * std::max(limits.l3_bytes, limits.l2_bytes * limits.sm_count));
+}
+
+std::vector<TensorRef> tensors_of_pass(const step::Cell& cell, const schedule::Problem& problem) {
+  std::vector<TensorRef> result;
+  const Pass pass = problem.pass;
+  if (passes_products(problem))
+    for (const step::TensorId id : schedule::product_tensors(cell)) result.push_back({Role::Products, id});
+  auto add = [&](TensorKind kind, std::initializer_list<Role> roles) {
+    for (const step::TensorId id : cell.of_kind(kind))
+      for (const Role role : roles) result.push_back({role, id});
+  };
+  add(TensorKind::Reset, {Role::Resets});
+  add(TensorKind::Length, {Role::Lengths});
+  if (pass == Pass::Backward) {
+    add(TensorKind::Input, {Role::Input, Role::InputGradient});
+    add(TensorKind::Param, {Role::Param, Role::ParamGradient});
+    add(TensorKind::State, {Role::InitialState, Role::LastStateGradient, Role::InitialStateGradient});
+    add(TensorKind::Output, {Role::OutputGradient});
+    for (const TensorRef& history : schedule::backward_needs(cell).history_tensors) result.push_back(history);
+    return result;
+  }
+  add(TensorKind::Input, {Role::Input});
+  add(TensorKind::Param, {Role::Param});
+  add(TensorKind::State, {Role::InitialState, Role::LastState});
+  add(TensorKind::Output, {Role::Output});
+  if (pass == Pass::ForwardSave)
+    for (const step::TensorId id : schedule::stored_histories(cell)) result.push_back({Role::History, id});
+  return result;
+}
+
+Result<RunData> RunData::make(const step::Cell& cell, const schedule::Problem& problem,
+                              std::int64_t cache_bytes, const runtime::Device& device, std::uint64_t seed,
+                              double weights) {
+  RunData data;
+  data.device_ = &device;
+  data.sizes_ = problem.sizes;
+  std::int64_t total = 0;
+  while (data.sets() == 0 || (total < 2 * cache_bytes && data.sets() < kMostSets)) {
+    Result<std::vector<DeviceTensor>> set = make_tensors(tensors_of_pass(cell, problem), cell, problem,
+                                                         device, seed + 1000 * data.sets_.size(), weights);
+    if (!set) {
+      if (data.sets() > 0) break;  // memory is short: fewer sets, warmer caches
+      return set.error();
+    }
+    data.bytes_per_set_ = bytes_of(*set);
+    total += data.bytes_per_set_;
+    data.sets_.push_back(std::move(set).value());
+  }
+  const std::vector<TensorRef> drawn = tensors_of_draw(cell, problem);
+  while (may_iterate(cell, problem) && data.sets() < kDraws) {
+    Result<std::vector<DeviceTensor>> draw = make_tensors(
+        drawn, cell, problem, device, seed + 1000 * static_cast<std::uint64_t>(data.sets()), weights);
+    if (!draw) break;  // memory is short: fewer draws
+    data.draws_.push_back(std::move(draw).value());
+  }
+  return data;
+}
+
+Status RunData::reserve(const runtime::LoadedPlan& plan) {
+  const auto bytes = static_cast<std::size_t>(plan.workspace_bytes(sizes_.batch, sizes_.time));
+  if (bytes <= workspace_.bytes()) return success();
+  Result<runtime::Memory> grown = device_->allocate(bytes);
+  if (!grown) return grown.error();
+  workspace_ = std::move(grown).value();
+  return success();
+}
+
+TimedWork RunData::work(const runtime::LoadedPlan& plan) const {
+  auto made = std::make_shared<std::vector<runtime::Bindings>>(sets_.size() + draws_.size());
+  std::vector<runtime::Bindings>& bindings = *made;
+  for (std::size_t set = 0; set < bindings.size(); ++set) {
+    for (const DeviceTensor& tensor : sets_[set % sets_.size()]) bindings[set].set(tensor.binding());
+    if (set >= sets_.size())
+      for (const DeviceTensor& tensor : draws_[set - sets_.size()]) bindings[set].set(tensor.binding());
+    if (workspace_.bytes() > 0)
+      bindings[set].set_workspace(workspace_.address(), static_cast<std::int64_t>(workspace_.bytes()));
+  }
+  const auto of = [made](int set) -> const runtime::Bindings& {
+    return (*made)[static_cast<std::size_t>(set) % made->size()];
+  };
+  return TimedWork(
+      [&plan, of, sizes = sizes_](int set) { return plan.launch(of(set), sizes.batch, sizes.time); },
+      [&plan, of, sizes = sizes_](int set, int sets) {
+        plan.prepare(of(set), sizes.batch, sizes.time, static_cast<std::size_t>(sets));
+      });
+}
+
+}  // namespace rondo::engine

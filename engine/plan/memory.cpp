@@ -1,0 +1,32 @@
+#include "engine/plan/memory.h"
+
+#include "compiler/executable/launcher.h"
+#include "compiler/schedule/analysis/history.h"
+#include "compiler/schedule/analysis/saved_products.h"
+#include "compiler/schedule/plan/lower_plan.h"
+#include "compiler/schedule/plan/tensor_layout.h"
+#include "compiler/step/simplify.h"
+
+namespace rondo::engine {
+
+Result<PlanMemory> plan_memory(const step::Cell& cell, const schedule::Problem& problem,
+                               const schedule::KernelPlan& plan) {
+  const Result<executable::Executable> executable = schedule::lower_plan(cell, problem, plan);
+  if (!executable) return executable.error();
+  const Result<executable::Launcher> launcher = executable::Launcher::make(*executable);
+  if (!launcher) return launcher.error();
+  PlanMemory memory;
+  memory.workspace_bytes = launcher->workspace_bytes(problem.sizes.batch, problem.sizes.time);
+  if (problem.pass == schedule::Pass::Forward) return memory;
+  const step::Cell simple = step::simplify(cell);
+  for (const step::TensorId id : schedule::stored_histories(simple))
+    memory.saved_bytes += step::history_count(simple.tensors[static_cast<std::size_t>(id)], problem.sizes) *
+                          kernel::storage_bytes(problem.storage);
+  if (!schedule::passes_products(problem)) return memory;
+  for (const step::TensorId id : schedule::product_tensors(simple))
+    memory.saved_bytes += schedule::total_elements({schedule::Role::Products, id}, simple, problem.sizes) *
+                          kernel::storage_bytes(problem.storage);
+  return memory;
+}
+
+}  // namespace rondo::engine

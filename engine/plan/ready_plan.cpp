@@ -1,0 +1,65 @@
+#include "engine/plan/ready_plan.h"
+
+#include <chrono>
+#include <memory>
+
+#include "compiler/schedule/plan/asked.h"
+#include "compiler/schedule/plan/lower_plan.h"
+#include "compiler/schedule/strategies.h"
+#include "compiler/target/target.h"
+
+namespace rondo::engine {
+
+Result<engine::CompiledCode> code_of_choice(const step::Cell& cell, const schedule::Problem& problem,
+                                            const target::Profile& profile, const engine::Choice& choice,
+                                            db::Database* database) {
+  const int capability = target::compute_capability(problem.arch);
+  const bool cpu = target::Target{capability, false}.is_cpu();
+  const backend::Backend* wanted = cpu ? nullptr : backend::wanted_backend();
+  const backend::Backend& preferred = backend::preferred_backend_for(capability);
+  engine::CompileOptions compiling;
+  // Of what the program brings itself the id of the build says nothing.
+  if (schedule::strategy_registry().is_built_in(schedule::find_strategy(choice.strategy)) &&
+      backend::backend_registry().is_built_in(&preferred))
+    compiling.asked = schedule::asked_hash(cell, problem, profile);
+  if (database != nullptr && !compiling.asked.empty()) {
+    executable::Identity identity = schedule::identity_of(cell, problem, choice.strategy, choice.parameters);
+    identity.asked = compiling.asked;
+    if (auto stored = engine::stored_code(identity, choice.cubin_key, wanted, capability, *database))
+      return std::move(*stored);
+  }
+  Result<schedule::KernelPlan> built = engine::build_choice(cell, problem, profile, choice);
+  if (!built) return built.error();
+  compiling.database = database;
+  compiling.cubin_key = choice.cubin_key;
+  // A tuned choice was timed with one backend's code.
+  const backend::Backend* recorded = wanted == nullptr && database != nullptr
+                                         ? engine::backend_of_code(choice.cubin_key, *database)
+                                         : nullptr;
+  compiling.backend = recorded != nullptr ? recorded : &preferred;
+  const auto shared_cell = std::make_shared<const step::Cell>(cell);
+  Result<engine::CompiledPlan> compiled = engine::compile_plan(shared_cell, problem, *built, compiling);
+  if (!compiled && compiled.error().kind == ErrorKind::Missing && compiling.backend != &preferred) {
+    compiling.backend = &preferred;  // whose compiler is not here any more
+    compiled = engine::compile_plan(shared_cell, problem, std::move(built).value(), compiling);
+  }
+  if (!compiled) return compiled.error();
+  return engine::CompiledCode(std::move(compiled).value());
+}
+
+Result<ReadyPlan> make_ready(const step::Cell& cell, const schedule::Problem& problem, const Machine& machine,
+                             const engine::Overrides& overrides, const engine::ChooseOptions& options) {
+  if (Status status = machine.need_device(); !status) return status.error();
+  const auto begin = std::chrono::steady_clock::now();
+  Result<engine::Choice> choice = engine::choose_with(cell, problem, machine.profile, overrides, options);
+  if (!choice) return choice.error();
+  auto compiled = code_of_choice(cell, problem, machine.profile, *choice, options.database);
+  if (!compiled) return compiled.error();
+  Result<std::unique_ptr<runtime::LoadedPlan>> plan = machine.device->load(compiled->executable);
+  if (!plan) return plan.error();
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+  return ReadyPlan{std::move(choice).value(), std::move(compiled).value(), std::move(plan).value(),
+                   took.count()};
+}
+
+}  // namespace rondo::engine

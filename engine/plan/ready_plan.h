@@ -1,0 +1,34 @@
+// A problem's kernel on a GPU or on this machine's CPUs, ready to launch: chosen, built, compiled or taken
+// from the database, loaded.
+#pragma once
+
+#include <memory>
+
+#include "engine/choice/overrides.h"
+#include "engine/machine/machine.h"
+#include "engine/plan/compile.h"
+#include "runtime/device/device.h"
+
+namespace rondo::engine {
+
+// The code of a choice for the problem: what is stored for a tuned one, as it is, if this build of the
+// program stored it; else its plan is built, and compared with what is stored, or compiled. Needs no GPU.
+// Code that is compiled is kept in `database` (null: none), and so is code that another build stored, as made
+// by this one, if it may be written. Errors: Missing (no compiler), Compile, Unsupported, Input.
+Result<engine::CompiledCode> code_of_choice(const step::Cell& cell, const schedule::Problem& problem,
+                                            const target::Profile& profile, const engine::Choice& choice,
+                                            db::Database* database);
+
+struct ReadyPlan {
+  engine::Choice choice;
+  engine::CompiledCode compiled;
+  std::unique_ptr<runtime::LoadedPlan> plan;  // of the machine's device
+  double ready_s = 0;                         // what all of it took
+};
+
+// `options.database` is asked for choice and code, and keeps code that is compiled if it may be written.
+// Errors: Missing (no device, no compiler), Compile, Unsupported, Device, and those of choose_with().
+Result<ReadyPlan> make_ready(const step::Cell& cell, const schedule::Problem& problem, const Machine& machine,
+                             const engine::Overrides& overrides, const engine::ChooseOptions& options);
+
+}  // namespace rondo::engine

@@ -1,0 +1,119 @@
+#include "engine/trust/trusted_plan.h"
+
+#include <fmt/format.h>
+
+#include "compiler/schedule/strategies.h"
+#include "engine/check/device_shape.h"
+#include "engine/check/plain.h"
+
+namespace rondo::engine {
+
+namespace {
+
+constexpr std::uint64_t kSeed = 1;  // of the data on first use: the same machine finds the same again
+
+class DeviceWork final : public TrustWork {
+ public:
+  DeviceWork(const step::Cell& cell, const schedule::Problem& problem, const Machine& machine,
+             const engine::Overrides& overrides, std::uint64_t seed)
+      : cell_(cell), problem_(problem), machine_(machine), overrides_(overrides), seed_(seed) {}
+
+  Result<Made> make(const engine::ChooseOptions& options) override {
+    ready_.reset();  // its memory first
+    Result<ReadyPlan> made = make_ready(cell_, problem_, machine_, overrides_, options);
+    if (!made) return made.error();
+    ready_ = std::move(made).value();
+    return Made{ready_->choice, ready_->compiled.code};
+  }
+
+  Result<Outcome> verify() override {
+    const Result<Verification> found = check();
+    if (!found) return found.error();
+    return Outcome{found->passed, found->summary()};
+  }
+
+  void keep(db::Database& database) override { engine::store_cubin(ready_->compiled, database); }
+
+  Result<Verification> check(bool arbitrary_states = false) const {
+    const engine::Choice& choice = ready_->choice;
+    const Coverage coverage =
+        coverage_of(ready_->compiled.executable, schedule::turn_of(choice.strategy, choice.parameters));
+    const Result<Verifier> verifier = Verifier::make(
+        cell_, problem_, cases_for(cell_, problem_, coverage, gpu_budget(), arbitrary_states), seed_);
+    if (!verifier) return verifier.error();
+    return verifier->check(*machine_.device, *ready_->plan);
+  }
+
+  // Adds what is found at the full shape. What cannot be compared there is said, and is no error.
+  Status check_at_shape(Verification& into, db::Database* database) const {
+    const Result<Verification> found = at_shape(database);
+    if (!found && found.error().kind == ErrorKind::Device) return found.error();
+    if (!found) {
+      into.covered.push_back("not the full shape: " + found.error().message);
+      return success();
+    }
+    into.checks.insert(into.checks.end(), found->checks.begin(), found->checks.end());
+    into.covered.insert(into.covered.end(), found->covered.begin(), found->covered.end());
+    into.finish();
+    return success();
+  }
+
+  ReadyPlan take() { return std::move(*ready_); }
+
+ private:
+  Result<Verification> at_shape(db::Database* database) const {
+    const engine::Choice& choice = ready_->choice;
+    Result<PlainPlans> plain =
+        plain_plans(cell_, problem_, machine_.profile, choice.strategy, choice.parameters);
+    if (!plain) return plain.error();
+    const Result<PlainCode> code = compile_plain(std::move(plain).value(), database);
+    if (!code) return code.error();
+    return verify_at_shape(cell_, problem_, *machine_.device, *ready_->plan, *code, seed_);
+  }
+
+  const step::Cell& cell_;
+  const schedule::Problem& problem_;
+  const Machine& machine_;
+  const engine::Overrides& overrides_;
+  std::uint64_t seed_;
+  std::optional<ReadyPlan> ready_;
+};
+
+}  // namespace
+
+Result<ReadyPlan> trusted_plan(const step::Cell& cell, const schedule::Problem& problem,
+                               const Machine& machine, const engine::Overrides& overrides,
+                               const TrustOptions& options) {
+  if (Status status = machine.need_device(); !status) return status.error();
+  DeviceWork work(cell, problem, machine, overrides, kSeed);
+  Result<engine::Choice> choice = trusted_choice(work, machine.platform, problem, options);
+  if (!choice) return choice.error();
+  ReadyPlan ready = work.take();
+  ready.choice = std::move(choice).value();
+  return ready;
+}
+
+Result<VerifiedPlan> verified_plan(const step::Cell& cell, const schedule::Problem& problem,
+                                   const Machine& machine, const engine::Overrides& overrides,
+                                   std::uint64_t seed, const TrustOptions& options) {
+  if (Status status = machine.need_device(); !status) return status.error();
+  DeviceWork work(cell, problem, machine, overrides, seed);
+  engine::ChooseOptions choosing;  // without a platform: what was found wrong is compared again
+  choosing.database = options.database;
+  choosing.shipped = options.shipped;
+  choosing.pinned = options.pinned;
+  const Result<TrustWork::Made> made = work.make(choosing);
+  if (!made) return made.error();
+  Result<Verification> found = work.check(options.arbitrary_states);
+  if (!found) return found.error();
+  if (options.at_shape && found->passed)
+    if (Status status = work.check_at_shape(*found, options.database); !status) return status.error();
+  if (options.database != nullptr && made->choice.trial != 0) {
+    const Status kept = keep_verification(work, *made, machine.platform, problem,
+                                          {found->passed, found->summary()}, *options.database);
+    if (!kept && options.note) options.note("the result is not kept: " + kept.error().message);
+  }
+  return VerifiedPlan{work.take(), *found};
+}
+
+}  // namespace rondo::engine

@@ -1,0 +1,55 @@
+// Where strategies take over from each other, against what the list of candidates says on both sides.
+#include "engine/choice/crossover.h"
+
+#include <gtest/gtest.h>
+
+#include "engine/choice/candidates.h"
+#include "tests/engine/plan/cells.h"
+
+namespace rondo::engine {
+namespace {
+
+using schedule::Pass;
+
+schedule::Problem channels_of(std::int64_t channels, Pass pass = Pass::Forward) {
+  schedule::Problem problem = testing::problem_of(pass, std::min<std::int64_t>(channels, 1024));
+  problem.sizes.batch = std::max<std::int64_t>(1, channels / 1024);
+  problem.sizes.heads = 1;
+  problem.sizes.time = 8192;
+  return problem;
+}
+
+TEST(Crossovers, LieWhereTheBestCandidateChanges) {
+  const step::Cell cell = testing::library_cell("paragru");
+  const target::Profile profile = target::find_profile("h200").value();
+  const auto found = crossover(cell, channels_of(64), profile);
+  ASSERT_TRUE(found.ok() && found.value());
+  const Crossover& at = *found.value();
+  EXPECT_EQ(at.few, "shoot");
+  EXPECT_EQ(at.many, "stream");
+  EXPECT_EQ(ranked_candidates(cell, channels_of(at.channels), profile)->front().strategy, "shoot");
+  EXPECT_EQ(ranked_candidates(cell, channels_of(2 * at.channels), profile)->front().strategy, "stream");
+  EXPECT_NE(print(at, channels_of(64)).find("at T=8192: shoot up to"), std::string::npos);
+}
+
+TEST(Crossovers, OneStrategyHasNone) {
+  const target::Profile profile = target::find_profile("h200").value();
+  const auto backward = crossover(testing::library_cell("paragru"), channels_of(64, Pass::Backward), profile);
+  ASSERT_TRUE(backward.ok());
+  EXPECT_FALSE(backward.value()) << "stream alone has a backward pass";
+  const auto affine = crossover(testing::library_cell("mingru"), channels_of(64), profile);
+  ASSERT_TRUE(affine.ok() && affine.value());
+  EXPECT_EQ(affine.value()->few, "stream");
+  EXPECT_EQ(affine.value()->many, "stream");
+}
+
+// `persistent for any number of channels` was said of D = 3000, where it is not legal.
+TEST(Crossovers, CellsWithMatricesHaveNone) {
+  const target::Profile profile = target::find_profile("h200").value();
+  const auto found = crossover(testing::library_cell("lstm"), channels_of(64), profile);
+  ASSERT_TRUE(found.ok());
+  EXPECT_FALSE(found.value());
+}
+
+}  // namespace
+}  // namespace rondo::engine

@@ -1,0 +1,301 @@
+// What a record proves: nothing, until its code was verified where it runs.
+#include "tests/engine/trust/fixture.h"
+
+namespace rondo::engine {
+namespace {
+
+TEST_F(Trust, ARecordFromElsewhereIsVerifiedOnFirstUseAndOnlyThen) {
+  record(points_[0], 1);
+  FakeWork gpu = work();
+  const Result<Choice> first = trusted(gpu);
+  ASSERT_TRUE(first.ok()) << first.error().message;
+  EXPECT_EQ(first->parameters, points_[0]);
+  EXPECT_EQ(first->origin, ChoiceOrigin::Tuned) << "it may be called that now";
+  EXPECT_EQ(gpu.verified, 1);
+  EXPECT_EQ(gpu.kept_in, database_->path());
+  ASSERT_EQ(notes_.size(), 1u);
+  EXPECT_NE(notes_[0].find("verified on first use, which took "), std::string::npos) << notes_[0];
+  EXPECT_NE(notes_[0].find("all 3 tensors agree"), std::string::npos) << notes_[0];
+
+  const Result<Choice> second = trusted(gpu);
+  ASSERT_TRUE(second.ok());
+  EXPECT_EQ(second->origin, ChoiceOrigin::Tuned);
+  EXPECT_EQ(second->cubin_key, "code of " + schedule::print(points_[0])) << "the code is known: no compiler";
+  EXPECT_EQ(gpu.verified, 0);
+  EXPECT_EQ(gpu.made, 1);
+  EXPECT_TRUE(notes_.empty());
+}
+
+TEST_F(Trust, AnotherDeviceDriverVersionOrTextIsVerifiedAgain) {
+  record(points_[0], 1);
+  FakeWork gpu = work();
+  ASSERT_TRUE(trusted(gpu).ok());
+  for (std::string db::Platform::*field :
+       {&db::Platform::rondo_version, &db::Platform::device, &db::Platform::driver}) {
+    db::Platform other = kHere;
+    other.*field = "another";
+    ASSERT_TRUE(trusted(gpu, other).ok());
+    EXPECT_EQ(gpu.verified, 1);
+    ASSERT_TRUE(trusted(gpu, other).ok());
+    EXPECT_EQ(gpu.verified, 0);
+  }
+  gpu.text = ", mended";
+  ASSERT_TRUE(trusted(gpu).ok());
+  EXPECT_EQ(gpu.verified, 1);
+  gpu.text = "";
+  ASSERT_TRUE(trusted(gpu).ok());
+  EXPECT_EQ(gpu.verified, 0) << "what was verified before still is";
+}
+
+// A proof of this very code that is not the newest counts only for what it was given.
+TEST_F(Trust, AnOlderProofCountsForItsOwnPlatformAlone) {
+  record(points_[0], 1);
+  db::Platform other = kHere;
+  other.driver = "another";
+  FakeWork gpu = work();
+  ASSERT_TRUE(trusted(gpu).ok());
+  gpu.text = ", mended";
+  ASSERT_TRUE(trusted(gpu, other).ok());
+  ASSERT_EQ(gpu.verified, 1);
+  gpu.text = "";
+  ASSERT_TRUE(trusted(gpu, other).ok());
+  EXPECT_EQ(gpu.verified, 1) << "with the other driver that was not verified";
+}
+
+TEST_F(Trust, AnOlderProofCountsForItsOwnShapeAlone) {
+  record(points_[0], 1);
+  FakeWork gpu = work();
+  ASSERT_TRUE(trusted(gpu).ok());
+  problem_.sizes.time *= 2;
+  gpu.text = ", mended";
+  ASSERT_TRUE(trusted(gpu).ok());
+  ASSERT_EQ(gpu.verified, 1);
+  gpu.text = "";
+  ASSERT_TRUE(trusted(gpu).ok());
+  EXPECT_EQ(gpu.verified, 1) << "at twice the steps that was not verified";
+}
+
+TEST_F(Trust, WhatIsWrongIsPassedOverForGood) {
+  record(points_[0], 1);
+  record(points_[1], 2, problem_.sizes.time * 2);
+  FakeWork gpu = work();
+  gpu.wrong = points_[0];
+  const Result<Choice> choice = trusted(gpu);
+  ASSERT_TRUE(choice.ok()) << choice.error().message;
+  EXPECT_EQ(choice->parameters, points_[1]) << "the nearest";
+  EXPECT_EQ(choice->origin, ChoiceOrigin::Nearest);
+  EXPECT_EQ(gpu.verified, 2);
+  EXPECT_TRUE(std::any_of(notes_.begin(), notes_.end(), [](const std::string& note) {
+    return note.find("wrong here; it is passed over: h: error 1") != std::string::npos;
+  }));
+  ASSERT_TRUE(trusted(gpu).ok());
+  EXPECT_EQ(gpu.verified, 0);
+  EXPECT_EQ(trusted(gpu)->parameters, points_[1]);
+}
+
+TEST_F(Trust, WhereAllIsWrongTheModelChooses) {
+  record(points_[0], 1);
+  FakeWork gpu = work();
+  gpu.wrong = points_[0];
+  EXPECT_EQ(trusted(gpu)->origin, ChoiceOrigin::Model);
+  const Result<Choice> again = trusted(gpu);
+  EXPECT_EQ(again->origin, ChoiceOrigin::Model);
+  EXPECT_NE(again->note.find("wrong here: h: error 1"), std::string::npos) << again->note;
+}
+
+TEST_F(Trust, StrictRefusesWhatHasNoProof) {
+  FakeWork gpu = work();
+  const Result<Choice> by_model = trusted(gpu, kHere, true);
+  ASSERT_FALSE(by_model.ok());
+  EXPECT_EQ(by_model.error().kind, ErrorKind::Missing);
+  record(points_[0], 1);
+  const Result<Choice> refused = trusted(gpu, kHere, true);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().kind, ErrorKind::Missing);
+  EXPECT_NE(refused.error().message.find("recorded elsewhere"), std::string::npos) << refused.error().message;
+  EXPECT_EQ(gpu.verified, 0);
+  ASSERT_TRUE(trusted(gpu).ok());
+  EXPECT_TRUE(trusted(gpu, kHere, true).ok());
+}
+
+schedule::Problem training(schedule::Problem problem) {
+  problem.pass = schedule::Pass::ForwardSave;
+  return problem;
+}
+
+// The kernel of this pass was never compared with anything, whatever is known of the other one.
+TEST_F(Trust, WhatWasTunedForAnotherPassIsVerifiedOnFirstUseAndOnlyThen) {
+  const engine::Candidate near_best = engine::ranked_candidates(cell_, problem_, profile_)->at(1);
+  record_for(training(problem_), near_best, 1);
+  FakeWork gpu = work();
+  const Result<Choice> refused = trusted(gpu, kHere, true);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().kind, ErrorKind::Missing);
+  const Result<Choice> first = trusted(gpu);
+  ASSERT_TRUE(first.ok()) << first.error().message;
+  EXPECT_EQ(first->parameters, near_best.parameters);
+  EXPECT_EQ(first->origin, ChoiceOrigin::OtherPass) << "it was not measured for this one";
+  EXPECT_TRUE(first->proven());
+  EXPECT_EQ(gpu.verified, 1);
+  EXPECT_EQ(gpu.kept_in, database_->path());
+  ASSERT_EQ(notes_.size(), 1u);
+  EXPECT_EQ(notes_[0].find("tuned for another pass, so verified on first use"), 0u) << notes_[0];
+
+  const Result<Choice> second = trusted(gpu, kHere, true);
+  ASSERT_TRUE(second.ok()) << second.error().message;
+  EXPECT_EQ(second->origin, ChoiceOrigin::OtherPass);
+  EXPECT_EQ(second->cubin_key, "code of " + schedule::print(near_best.parameters))
+      << "the code is known: no compiler";
+  EXPECT_EQ(gpu.verified, 0);
+  EXPECT_EQ(gpu.made, 1);
+  EXPECT_TRUE(notes_.empty());
+  // Which proves nothing of the pass that it was tuned for.
+  problem_ = training(problem_);
+  FakeWork other = work();
+  EXPECT_EQ(trusted(other)->origin, ChoiceOrigin::Tuned);
+  EXPECT_EQ(other.verified, 1);
+}
+
+TEST_F(Trust, WhatIsWrongForThisPassStaysTunedForTheOther) {
+  const engine::Candidate near_best = engine::ranked_candidates(cell_, problem_, profile_)->at(1);
+  record_for(training(problem_), near_best, 1);
+  FakeWork gpu = work();
+  gpu.wrong = near_best.parameters;
+  for (int turn = 0; turn < 2; ++turn) {
+    const Result<Choice> choice = trusted(gpu);
+    ASSERT_TRUE(choice.ok()) << choice.error().message;
+    EXPECT_EQ(choice->origin, ChoiceOrigin::Model);
+    EXPECT_FALSE(choice->proven());
+    EXPECT_EQ(gpu.verified, turn == 0 ? 1 : 0) << "what is wrong is remembered too";
+    const bool told = choice->note.find("wrong here: h: error 1") != std::string::npos;
+    EXPECT_EQ(told, turn == 1) << choice->note;
+  }
+  problem_ = training(problem_);
+  FakeWork other = work();
+  const Result<Choice> tuned = trusted(other);
+  ASSERT_TRUE(tuned.ok()) << tuned.error().message;
+  EXPECT_EQ(tuned->origin, ChoiceOrigin::Tuned);
+  EXPECT_EQ(tuned->parameters, near_best.parameters);
+}
+
+// Nobody claims anything of it: it is called what it is, and a launch does not wait for a comparison.
+TEST_F(Trust, TheModelsChoiceIsLabelledAndNotVerifiedUnasked) {
+  FakeWork gpu = work();
+  const Result<Choice> choice = trusted(gpu);
+  ASSERT_TRUE(choice.ok());
+  EXPECT_EQ(gpu.verified, 0);
+  EXPECT_TRUE(notes_.empty());
+  EXPECT_FALSE(choice->proven());
+  EXPECT_EQ(engine::label(*choice), "by model, not verified");
+  const Result<Choice> refused = trusted(gpu, kHere, true);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.error().hint.find("`rondo tune`"), std::string::npos) << refused.error().hint;
+  EXPECT_NE(refused.error().hint.find("`rondo verify`"), std::string::npos) << refused.error().hint;
+}
+
+TEST_F(Trust, ALabelSaysWhatIsNotVerified) {
+  record(points_[0], 1);
+  FakeWork gpu = work();
+  EXPECT_EQ(engine::label(*trusted(gpu)), "tuned");
+  gpu.text = ", mended";
+  gpu.error = Error{ErrorKind::Input, "'h' of the reference is not finite", ""};
+  EXPECT_EQ(engine::label(*trusted(gpu)), "recorded elsewhere, not verified");
+}
+
+// `run` and `bench` open the database for reading.
+TEST_F(Trust, TheProofIsKeptThroughAReadersDatabase) {
+  record(points_[0], 1);
+  const std::string path = database_->path();
+  database_ = std::make_unique<db::Database>(db::Database::open(path, {db::Access::ReadOnly}).value());
+  FakeWork gpu = work();
+  ASSERT_TRUE(trusted(gpu).ok());
+  EXPECT_EQ(gpu.verified, 1);
+  EXPECT_EQ(gpu.kept_in, path);
+  ASSERT_TRUE(trusted(gpu).ok());
+  EXPECT_EQ(gpu.verified, 0);
+}
+
+// Who opens the database for reading alone, and means it.
+TEST_F(Trust, NothingIsKeptWhereItMustNot) {
+  record(points_[0], 1);
+  keep_ = false;
+  FakeWork gpu = work();
+  for (int use = 0; use < 2; ++use) {
+    const Result<Choice> choice = trusted(gpu);
+    ASSERT_TRUE(choice.ok());
+    EXPECT_EQ(choice->origin, ChoiceOrigin::Tuned);
+    EXPECT_EQ(gpu.verified, 1);
+    EXPECT_EQ(gpu.kept_in, "");
+    ASSERT_EQ(notes_.size(), 1u);
+    EXPECT_NE(notes_[0].find("the database is open for reading only"), std::string::npos) << notes_[0];
+  }
+}
+
+TEST_F(Trust, WhatTheModelIsAskedForIsNoRecord) {
+  record(points_[0], 1);
+  recorded_ = false;
+  FakeWork gpu = work();
+  const Result<Choice> choice = trusted(gpu);
+  ASSERT_TRUE(choice.ok());
+  EXPECT_EQ(choice->origin, ChoiceOrigin::Model);
+  EXPECT_EQ(gpu.verified, 0);
+}
+
+TEST_F(Trust, AProofThatCannotBeKeptIsToldAndTheKernelRuns) {
+  record(points_[0], 1);
+  const std::string path = database_->path();
+  database_ = std::make_unique<db::Database>(db::Database::open(path, {db::Access::ReadOnly}).value());
+  for (const char* suffix : {"", "-wal", "-shm"}) std::filesystem::remove(path + suffix);
+  std::filesystem::create_directory(path);  // nothing can be written under this name
+  FakeWork gpu = work();
+  const Result<Choice> choice = trusted(gpu);
+  ASSERT_TRUE(choice.ok()) << choice.error().message;
+  EXPECT_EQ(choice->origin, ChoiceOrigin::Tuned);
+  ASSERT_EQ(notes_.size(), 1u);
+  EXPECT_NE(notes_[0].find("not kept, so every use will do it"), std::string::npos) << notes_[0];
+}
+
+TEST_F(Trust, WhatCannotBeComparedIsNotCalledTuned) {
+  record(points_[0], 1);
+  FakeWork gpu = work();
+  gpu.error = Error{ErrorKind::Input, "'h' of the reference is not finite", ""};
+  EXPECT_EQ(trusted(gpu)->origin, ChoiceOrigin::Elsewhere);
+  gpu.error->kind = ErrorKind::Device;
+  EXPECT_EQ(trusted(gpu).error().kind, ErrorKind::Device);
+}
+
+TEST_F(Trust, WhatTheTunerStoresHasItsProof) {
+  tuner::TrialRecorder recorder(database_.get(), cell_, problem_, profile_, kHere);
+  tuner::Row row;
+  row.candidate = {"stream", points_[0], {}};
+  row.timing = {1e-3, 0, 7};
+  row.verified = true;
+  row.cubin_key = "code of " + schedule::print(points_[0]);
+  ASSERT_TRUE(recorder.store_best(row)) << recorder.trouble();
+  FakeWork gpu = work();
+  const Result<Choice> choice = trusted(gpu, kHere, true);
+  ASSERT_TRUE(choice.ok()) << choice.error().message;
+  EXPECT_EQ(choice->origin, ChoiceOrigin::Tuned);
+  EXPECT_EQ(gpu.verified, 0);
+}
+
+// The whole way of a claim: it comes in, is verified, and gives way to a time measured here.
+TEST_F(Trust, AFastClaimThatIsRightGivesWayToATimeMeasuredHere) {
+  record(points_[0], 0.001);
+  FakeWork gpu = work();
+  ASSERT_TRUE(trusted(gpu).ok());
+  tuner::TrialRecorder recorder(database_.get(), cell_, problem_, profile_, kHere);
+  tuner::Row row;
+  row.candidate = {"stream", points_[1], {}};
+  row.timing = {0.2e-3, 0, 7};
+  row.verified = true;
+  row.cubin_key = "code";
+  EXPECT_TRUE(recorder.store_best(row)) << "the claim was never timed here";
+  row.candidate.parameters = points_[2];
+  row.timing.median_s = 0.3e-3;
+  EXPECT_FALSE(recorder.store_best(row)) << "slower than what was timed here";
+  EXPECT_TRUE(recorder.store_best(row, db::Replace::Always)) << "--again";
+}
+
+}  // namespace
+}  // namespace rondo::engine

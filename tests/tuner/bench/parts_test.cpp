@@ -1,0 +1,91 @@
+// Which plans are timed to say what the time of one is made of.
+#include "tuner/bench/parts.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "compiler/schedule/strategies.h"
+#include "engine/plan/compile.h"
+#include "tests/engine/plan/cells.h"
+#include "tests/schedule/point_plan.h"
+
+namespace rondo::tuner {
+namespace {
+
+schedule::KernelPlan grid_plan(schedule::Pass pass) {
+  return schedule::point_plan(*schedule::find_strategy("persistent"), rondo::testing::library_cell("lstm"),
+                              rondo::testing::problem_of(pass),
+                              {{"blocks", 4},
+                               {"exchange", 1},
+                               {"reduce_scatter", 0},
+                               {"cluster_k_split", 1},
+                               {"setmaxnreg", 0},
+                               {"batch_tiles_in_flight", 1},
+                               {"split_k", 1},
+                               {"unit_blocks", 1},
+                               {"batch_tiles", 1},
+                               {"register_k_tiles", 1},
+                               {"accumulators", 1},
+                               {"steps", 4},
+                               {"stages", 3},
+                               {"vector", 8},
+                               {"producer_warps", 1},
+                               {"store_warps", 1},
+                               {"poll_delay", 0}});
+}
+
+std::vector<std::string> names(const std::vector<PlanWithout>& plans) {
+  std::vector<std::string> result;
+  for (const PlanWithout& plan : plans)
+    result.push_back(plan.what + (plan.beside.empty() ? "" : " beside " + plan.beside));
+  return result;
+}
+
+TEST(Parts, OfAGridForward) {
+  EXPECT_EQ(names(plans_without(grid_plan(schedule::Pass::Forward))),
+            (std::vector<std::string>{"products", "exchange", "inputs", "stores", "functions",
+                                      "clears beside exchange", "launch lstm_persistent_fw"}));
+}
+
+// Without the launch that marks words as absent the sweep could wait for words that have been and gone.
+TEST(Parts, LaunchesOthersWaitForStay) {
+  const schedule::KernelPlan plan = grid_plan(schedule::Pass::Backward);
+  std::size_t launches = 0;
+  for (const PlanWithout& without : plans_without(plan)) {
+    if (without.what.rfind("launch ", 0) != 0) continue;
+    ++launches;
+    EXPECT_EQ(without.plan.launches.size(), plan.launches.size() - 1);
+    EXPECT_EQ(without.plan.launches[0].kernel.name, "lstm_clear_exchange");
+  }
+  EXPECT_EQ(launches, plan.launches.size() - 1);
+}
+
+// Of what stream does nothing waits for other blocks; one launch is all of it.
+TEST(Parts, OnlyThoseThereAre) {
+  const step::Cell cell = rondo::testing::library_cell("mingru");
+  const auto found = names(
+      plans_without(rondo::testing::stream_plan(cell, rondo::testing::problem_of(schedule::Pass::Forward))));
+  EXPECT_EQ(found, (std::vector<std::string>{"inputs", "stores", "functions"}));
+}
+
+// Nobody finds a kernel without a part where the whole one is asked for.
+TEST(Parts, HaveKeysOfTheirOwn) {
+  const auto cell = std::make_shared<const step::Cell>(rondo::testing::library_cell("lstm"));
+  const schedule::Problem problem = rondo::testing::problem_of(schedule::Pass::Forward);
+  const schedule::KernelPlan whole = grid_plan(schedule::Pass::Forward);
+  const auto key_of = [&](const schedule::KernelPlan& plan) {
+    return engine::uncompiled_plan(cell, problem, plan, backend::preferred_backend(), "13.0")
+        .value()
+        .key.hash();
+  };
+  std::vector<std::string> keys = {key_of(whole)};
+  for (const PlanWithout& without : plans_without(whole)) {
+    const std::string key = key_of(without.plan);
+    EXPECT_EQ(std::count(keys.begin(), keys.end(), key), 0) << without.what;
+    keys.push_back(key);
+  }
+}
+
+}  // namespace
+}  // namespace rondo::tuner

@@ -1,0 +1,213 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+
+#include "compiler/schedule/analysis/saved_products.h"
+#include "compiler/schedule/plan/problem_check.h"
+#include "engine/request/problem_text.h"
+#include "runtime/capi/launch/status.h"
+#include "tools/librondo/choose.h"
+#include "tools/librondo/database.h"
+
+namespace rondo::capi {
+
+namespace {
+
+constexpr std::size_t kFirstProblem = RONDO_SIZE_TO(rondo_problem, constant_count);
+constexpr std::size_t kFirstConstant = RONDO_SIZE_TO(rondo_constant, value);
+constexpr std::size_t kFirstPlanOptions = RONDO_SIZE_TO(rondo_plan_options, parameters);
+constexpr std::size_t kMostConstants = 4096;
+
+Error unknown(const char* what, std::int32_t value, const char* known) {
+  return {ErrorKind::Input, fmt::format("{} is no {}", value, what), fmt::format("known: {}", known)};
+}
+
+Result<kernel::Storage> storage_of(std::int32_t type) {
+  switch (type) {
+    case RONDO_TYPE_F32: return kernel::Storage::F32;
+    case RONDO_TYPE_BF16: return kernel::Storage::BF16;
+    case RONDO_TYPE_F16: return kernel::Storage::F16;
+    default: return unknown("type of inputs", type, "RONDO_TYPE_F32, RONDO_TYPE_BF16, RONDO_TYPE_F16");
+  }
+}
+
+Result<kernel::Math> math_of(std::int32_t math, kernel::Storage storage) {
+  switch (math) {
+    case RONDO_MATH_DEFAULT: return schedule::default_math(storage);
+    case RONDO_MATH_FAST: return kernel::Math::Fast;
+    case RONDO_MATH_ACCURATE: return kernel::Math::Accurate;
+    case RONDO_MATH_TF32: break;
+    default: return unknown("math", math, "RONDO_MATH_DEFAULT, _FAST, _ACCURATE and _TF32");
+  }
+  if (storage == kernel::Storage::F32) return kernel::Math::Tf32;
+  return Error{ErrorKind::Input, "RONDO_MATH_TF32 rounds the products of fp32 matrices",
+               "take RONDO_TYPE_F32, or fast or accurate math"};
+}
+
+Result<schedule::Pass> pass_of(std::int32_t pass) {
+  switch (pass) {
+    case RONDO_PASS_FORWARD: return schedule::Pass::Forward;
+    case RONDO_PASS_FORWARD_SAVE: return schedule::Pass::ForwardSave;
+    case RONDO_PASS_BACKWARD: return schedule::Pass::Backward;
+    default: return unknown("pass", pass, "RONDO_PASS_FORWARD, _FORWARD_SAVE and _BACKWARD");
+  }
+}
+
+Result<bool> saves_products(std::int32_t save, const step::Cell& cell) {
+  if (save == RONDO_SAVE_STATES) return false;
+  if (save != RONDO_SAVE_PRODUCTS)
+    return unknown("way to save", save, "RONDO_SAVE_STATES and _PRODUCTS; of training also _AUTO");
+  if (!schedule::saved_products(cell).empty()) return true;
+  return Error{ErrorKind::Input,
+               fmt::format("cell {} has no products to save: its backward pass reads none", cell.name),
+               "take RONDO_SAVE_STATES"};
+}
+
+Status read_constants(const rondo_problem& given, std::map<std::string, double>& into) {
+  if (given.constant_count == 0) return success();
+  if (given.constant_count > kMostConstants)
+    return Error{ErrorKind::Input, fmt::format("{} constants are given", given.constant_count), ""};
+  if (Status status = not_null(given.constants, "rondo_problem.constants"); !status) return status;
+  const std::size_t size = given.constant_size == 0 ? kFirstConstant : given.constant_size;
+  if (Status status = check_size(size, kFirstConstant, "rondo_constant"); !status) return status;
+  const auto* at = reinterpret_cast<const unsigned char*>(given.constants);
+  for (std::size_t i = 0; i < given.constant_count; ++i, at += size) {
+    rondo_constant constant{};
+    std::memcpy(&constant, at, std::min(size, sizeof constant));
+    if (Status status = check_rest(at, size, sizeof constant, "rondo_constant"); !status) return status;
+    if (Status status = not_null(constant.name, "the name of a constant"); !status) return status;
+    if (!into.emplace(constant.name, constant.value).second)
+      return Error{ErrorKind::Input, fmt::format("constant '{}' is given twice", constant.name), ""};
+  }
+  return success();
+}
+
+Result<schedule::Parameters> parameters_of(const std::string& text) {
+  std::vector<std::string> words;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find(' ', begin), text.size());
+    if (end > begin) words.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return engine::parse_parameters(words);
+}
+
+// Sizes to choose for: all that chooses counts on what the command line takes.
+Status check_extents(const step::Sizes& sizes) {
+  for (const auto& [axis, extent] : {std::pair("B", sizes.batch), std::pair("T", sizes.time),
+                                     std::pair("H", sizes.heads), std::pair("D", sizes.dim)})
+    if (extent > engine::kMostExtent)
+      return Error{ErrorKind::Unsupported,
+                   fmt::format("{} is {}: the most to choose for is {}", axis, extent, engine::kMostExtent),
+                   "B and T of a call are free: choose for smaller ones"};
+  return success();
+}
+
+rondo_progress to_c(const tuner::Progress& progress) {
+  rondo_progress result{};
+  result.struct_size = sizeof result;
+  result.phase = tuner::phase_name(progress.phase);
+  result.best = progress.best.c_str();
+  result.tried = static_cast<std::int64_t>(progress.tried);
+  result.total = static_cast<std::int64_t>(progress.total);
+  result.best_ms = progress.best_ms;
+  result.seconds_left = progress.seconds_left;
+  return result;
+}
+
+Status check_numbers(const rondo_plan_options& given) {
+  if (given.choose < RONDO_CHOOSE_DEFAULT || given.choose > RONDO_CHOOSE_TUNE)
+    return unknown("way to choose", given.choose, "RONDO_CHOOSE_DEFAULT, _RECORDED, _MODEL and _TUNE");
+  if (given.alignment != 0 && given.alignment != 2 && given.alignment != 4 && given.alignment != 8 &&
+      given.alignment != 16)
+    return unknown("alignment", given.alignment, "2, 4, 8 and 16 bytes, and 0 for 16");
+  if (given.workers < 0 || given.workers > 1024)
+    return unknown("number of workers", given.workers, "0 for the default, to 1024");
+  if (!(given.budget_s >= 0) || given.budget_s > 1e9)
+    return Error{ErrorKind::Input, fmt::format("a budget of {} seconds", given.budget_s),
+                 "0 stands for a minute"};
+  return zero_or_one(given.strict, "strict");
+}
+
+// The file's choices. Nothing else may choose beside it.
+Result<std::shared_ptr<const db::PinnedChoices>> lock_of(const rondo_plan_options& given) {
+  const char* beside = given.choose == RONDO_CHOOSE_MODEL  ? "the model is to choose"
+                       : given.choose == RONDO_CHOOSE_TUNE ? "a tune is to choose"
+                       : given.strategy != nullptr         ? "a strategy is given"
+                       : given.parameters != nullptr       ? "parameters are given"
+                                                           : nullptr;
+  if (beside != nullptr)
+    return Error{ErrorKind::Input, fmt::format("{}, and '{}' pins the choice", beside, given.lock),
+                 "leave one of the two out"};
+  Result<db::PinnedChoices> pinned = db::PinnedChoices::load(given.lock);
+  if (!pinned) return pinned.error();
+  return std::make_shared<const db::PinnedChoices>(std::move(pinned).value());
+}
+
+}  // namespace
+
+Result<rondo_problem> read_problem(const rondo_problem* given) {
+  return read_struct(given, kFirstProblem, "rondo_problem");
+}
+
+Result<schedule::Problem> problem_of(const step::Cell& cell, const rondo_problem& given,
+                                     const std::string& arch) {
+  schedule::Problem problem;
+  problem.sizes = {given.batch, given.time, given.heads, given.dim};
+  problem.arch = arch;
+  const auto storage = storage_of(given.type);
+  if (!storage) return storage.error();
+  problem.storage = *storage;
+  const auto math = math_of(given.math, *storage);
+  if (!math) return math.error();
+  problem.math = *math;
+  const auto pass = pass_of(given.pass);
+  if (!pass) return pass.error();
+  problem.pass = *pass;
+  const auto products = saves_products(given.save, cell);
+  if (!products) return products.error();
+  problem.save_products = *products && *pass != schedule::Pass::Forward;
+  if (Status status = read_constants(given, problem.constants); !status) return status.error();
+  if (Status status = schedule::check_problem(cell, problem); !status) return status.error();
+  if (Status status = check_extents(problem.sizes); !status) return status.error();
+  return problem;
+}
+
+Result<ChoosePlan> choice_of(const rondo_plan_options* options) {
+  ChoosePlan result;
+  if (options == nullptr) return result;
+  const auto given = read_struct(options, kFirstPlanOptions, "rondo_plan_options");
+  if (!given) return given.error();
+  if (Status status = check_numbers(*given); !status) return status.error();
+  result.how = given->choose;
+  result.strict = given->strict != 0;
+  result.workers = given->workers;
+  if (given->alignment != 0) result.alignment = given->alignment;
+  if (given->budget_s > 0) result.budget_s = given->budget_s;
+  if (given->database != nullptr) {
+    const auto database = object_of<DatabaseObject>(given->database);
+    if (!database) return database.error();
+    result.database = (*database)->database;
+  }
+  if (given->progress != nullptr)
+    result.progress = [call = given->progress, user = given->progress_user](const tuner::Progress& progress) {
+      const rondo_progress now = to_c(progress);
+      return call(user, &now) == 0;
+    };
+  if (given->strategy != nullptr) result.overrides.strategy = given->strategy;
+  if (given->lock != nullptr) {
+    auto lock = lock_of(*given);
+    if (!lock) return lock.error();
+    result.lock = std::move(lock).value();
+  }
+  if (given->parameters != nullptr) {
+    auto parameters = parameters_of(given->parameters);
+    if (!parameters) return parameters.error();
+    result.overrides.parameters = std::move(parameters).value();
+  }
+  return result;
+}
+
+}  // namespace rondo::capi

@@ -1,0 +1,264 @@
+#include "tools/librondo/reference_plan.h"
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+#include <span>
+
+#include "compiler/scalar/storage.h"
+#include "compiler/schedule/analysis/history.h"
+#include "compiler/schedule/plan/lower_plan.h"
+#include "compiler/support/index.h"
+#include "engine/data/host_problem.h"
+#include "engine/measure/measure.h"
+
+namespace rondo::capi {
+
+namespace {
+
+using executable::Argument;
+using executable::Executable;
+using executable::Role;
+using executable::Tensor;
+using executable::TensorRef;
+using schedule::Pass;
+using step::TensorKind;
+
+// Tensors that the backward step reads: of inputs, parameters and initial states only these are asked for.
+std::set<step::TensorId> read_by_backward(const step::Cell& cell) {
+  const schedule::BackwardNeeds needs = schedule::backward_needs(cell);
+  std::set<step::TensorId> read(needs.inputs.begin(), needs.inputs.end());
+  for (const step::NodeId id : schedule::reachable(needs.step.graph, schedule::roots_of(needs.step))) {
+    const step::Node& node = needs.step.graph.at(id);
+    if (node.kind == step::NodeKind::Leaf || node.kind == step::NodeKind::MatVec ||
+        node.kind == step::NodeKind::MatTVec)
+      read.insert(node.tensor);
+  }
+  return read;
+}
+
+std::vector<TensorRef> tensors_asked_for(const step::Cell& cell, const schedule::Problem& problem) {
+  std::vector<TensorRef> tensors = engine::tensors_of_pass(cell, problem);
+  if (problem.pass != Pass::Backward) return tensors;
+  const std::set<step::TensorId> read = read_by_backward(cell);
+  std::erase_if(tensors, [&](TensorRef ref) {
+    return (ref.role == Role::Input || ref.role == Role::Param || ref.role == Role::InitialState) &&
+           !read.contains(ref.tensor);
+  });
+  return tensors;
+}
+
+bool is_result(Role role, Pass pass) {
+  switch (role) {
+    case Role::Output:
+    case Role::History:
+    case Role::Products: return pass != Pass::Backward;
+    case Role::LastState:
+    case Role::InputGradient:
+    case Role::ParamGradient:
+    case Role::InitialStateGradient: return true;
+    default: return false;
+  }
+}
+
+// Rows of a tensor in its storage, strided in B and T.
+struct Placed {
+  std::byte* data = nullptr;
+  executable::Strides strides;
+};
+
+class ReferenceSink final : public executable::LaunchSink {
+ public:
+  ReferenceSink(std::shared_ptr<const step::Cell> cell, schedule::Problem problem,
+                std::vector<Tensor> tensors)
+      : cell_(std::move(cell)), problem_(std::move(problem)), tensors_(std::move(tensors)) {
+    if (problem_.pass == Pass::Backward) needs_ = schedule::backward_needs(*cell_);
+  }
+
+  Status zero(executable::Address pointer, std::int64_t bytes) override {
+    std::memset(reinterpret_cast<void*>(pointer), 0, static_cast<std::size_t>(bytes));
+    return success();
+  }
+
+  // The arguments are those of reference_executable().
+  Status launch(std::size_t, std::int64_t, std::span<void* const> arguments) override {
+    std::size_t next = 0;
+    const auto take = [&] {
+      std::int64_t value = 0;
+      std::memcpy(&value, arguments[next++], sizeof value);
+      return value;
+    };
+    std::vector<Placed> places;
+    for (const Tensor& tensor : tensors_) {
+      Placed place{reinterpret_cast<std::byte*>(take()), {tensor.unit, tensor.unit}};
+      if (executable::has_time_axis(tensor.ref.role)) place.strides = {take(), take()};
+      places.push_back(place);
+    }
+    schedule::Problem problem = problem_;
+    problem.sizes.batch = take();
+    problem.sizes.time = take();
+    return run(problem, places);
+  }
+
+ private:
+  std::int64_t rows_of(const Tensor& tensor, const step::Sizes& sizes) const {
+    return executable::role_info(tensor.ref.role).per_batch ? sizes.batch : 1;
+  }
+  std::int64_t steps_of(const Tensor& tensor, const step::Sizes& sizes) const {
+    return executable::has_time_axis(tensor.ref.role) ? sizes.time : 1;
+  }
+
+  // Calls `body` with the memory of each element, in dense order.
+  template <class Body>
+  void each_element(const Tensor& tensor, const Placed& place, const step::Sizes& sizes, Body body) const {
+    const std::int64_t element = scalar::storage_bytes(tensor.storage);
+    for (std::int64_t b = 0; b < rows_of(tensor, sizes); ++b)
+      for (std::int64_t t = 0; t < steps_of(tensor, sizes); ++t) {
+        std::byte* row = place.data + (b * place.strides.b + t * place.strides.t) * element;
+        for (std::int64_t i = 0; i < tensor.unit; ++i) body(row + i * element);
+      }
+  }
+
+  std::vector<double> gather(const Tensor& tensor, const Placed& place, const step::Sizes& sizes) const {
+    std::vector<double> values;
+    values.reserve(static_cast<std::size_t>(tensor.unit * rows_of(tensor, sizes) * steps_of(tensor, sizes)));
+    each_element(tensor, place, sizes,
+                 [&](const std::byte* at) { values.push_back(scalar::decode(tensor.storage, at)); });
+    return values;
+  }
+
+  const std::string& name_of(TensorRef ref) const { return cell_->tensors[at(ref.tensor)].name; }
+
+  Status run(const schedule::Problem& problem, const std::vector<Placed>& places) const {
+    engine::HostProblem data;
+    data.sizes = problem.sizes;
+    step::TensorMap<double> outputs, histories;  // given to a backward pass
+    for (std::size_t i = 0; i < tensors_.size(); ++i) {
+      const Tensor& tensor = tensors_[i];
+      if (tensor.written || tensor.ref.role == Role::Products) continue;
+      step::TensorMap<double>* into = nullptr;
+      switch (tensor.ref.role) {
+        case Role::Input: into = &data.forward.inputs; break;
+        case Role::Param: into = &data.forward.params; break;
+        case Role::InitialState: into = &data.forward.initial_states; break;
+        case Role::Resets:
+        case Role::Lengths: into = &data.forward.flags; break;
+        case Role::Output: into = &outputs; break;
+        case Role::History: into = &histories; break;
+        case Role::OutputGradient: into = &data.loss.outputs; break;
+        case Role::LastStateGradient: into = &data.loss.last_states; break;
+        default: continue;
+      }
+      (*into)[name_of(tensor.ref)] = gather(tensor, places[i], problem.sizes);
+    }
+    const Result<engine::ReferenceResult> result = problem.pass == Pass::Backward
+                                                       ? backward(problem, data, outputs, histories)
+                                                       : engine::run_reference(*cell_, problem, data);
+    if (!result) return result.error();
+    store(problem, *result, places);
+    return success();
+  }
+
+  // From what the forward pass saved. What the gradients do not depend on may be anything: it is zero.
+  Result<engine::ReferenceResult> backward(const schedule::Problem& problem, engine::HostProblem& data,
+                                           const step::TensorMap<double>& outputs,
+                                           const step::TensorMap<double>& histories) const {
+    for (const step::Tensor& tensor : cell_->tensors) {
+      step::TensorMap<double>* map = tensor.kind == TensorKind::Input   ? &data.forward.inputs
+                                     : tensor.kind == TensorKind::Param ? &data.forward.params
+                                                                        : nullptr;
+      if (map != nullptr && !map->contains(tensor.name))
+        (*map)[tensor.name].resize(at(step::element_count(tensor, problem.sizes)));
+    }
+    step::ForwardArguments<double> arguments = data.forward;
+    arguments.constants = problem.constants;
+    Result<step::BackwardResult<double>> gradients = step::run_backward_from(
+        *cell_, problem.sizes, arguments, data.loss, states(problem.sizes, outputs, histories));
+    if (!gradients) return gradients.error();
+    engine::ReferenceResult result;
+    result.backward = std::move(gradients).value();
+    return result;
+  }
+
+  // The states after each step, row by row from where they were saved.
+  step::TensorMap<double> states(const step::Sizes& sizes, const step::TensorMap<double>& outputs,
+                                 const step::TensorMap<double>& histories) const {
+    step::TensorMap<double> result;
+    for (const step::TensorId id : cell_->of_kind(TensorKind::State))
+      result[cell_->tensors[at(id)].name].resize(at(step::history_count(cell_->tensors[at(id)], sizes)));
+    for (const auto& [state, saved] : needs_.history) {
+      const step::Tensor& tensor = cell_->tensors[at(state.first)];
+      const step::Tensor& source = cell_->tensors[at(saved.tensor.tensor)];
+      const step::TensorMap<double>& map = saved.tensor.role == Role::Output ? outputs : histories;
+      const std::vector<double>& from = map.at(source.name);
+      std::vector<double>& to = result.at(tensor.name);
+      const std::int64_t width = step::width(tensor, sizes), source_width = step::width(source, sizes);
+      for (std::int64_t place = 0; place < sizes.batch * sizes.time * sizes.heads; ++place)
+        for (std::int64_t i = 0; i < width; ++i)
+          to[at((place * tensor.rows + state.second) * width + i)] =
+              from[at((place * source.rows + saved.row) * source_width + std::min(i, source_width - 1))];
+    }
+    return result;
+  }
+
+  void store(const schedule::Problem& problem, const engine::ReferenceResult& result,
+             const std::vector<Placed>& places) const {
+    for (std::size_t i = 0; i < tensors_.size(); ++i) {
+      const Tensor& tensor = tensors_[i];
+      const std::vector<double>* values =
+          tensor.written ? engine::computed_values(tensor.ref, *cell_, problem.pass, result) : nullptr;
+      if (values == nullptr) continue;
+      const double* next = values->data();
+      each_element(tensor, places[i], problem.sizes,
+                   [&](std::byte* at) { scalar::encode(tensor.storage, *next++, at); });
+    }
+  }
+
+  std::shared_ptr<const step::Cell> cell_;
+  schedule::Problem problem_;
+  std::vector<Tensor> tensors_;
+  schedule::BackwardNeeds needs_;  // of a backward pass
+};
+
+}  // namespace
+
+Result<Executable> reference_executable(const step::Cell& cell, const schedule::Problem& problem) {
+  Executable result;
+  result.identity = schedule::identity_of(cell, problem, "reference", {});
+  executable::Launch launch;
+  launch.grid.blocks.fixed = 1;
+  for (const TensorRef ref : tensors_asked_for(cell, problem)) {
+    Result<Tensor> tensor = schedule::bound_tensor(ref, cell, problem, 1);
+    if (!tensor) return tensor.error();
+    tensor->written = is_result(ref.role, problem.pass);
+    const auto index = static_cast<std::uint16_t>(result.tensors.size());
+    launch.arguments.push_back({Argument::Kind::Pointer, 8, index});
+    if (executable::has_time_axis(ref.role)) {
+      launch.arguments.push_back({Argument::Kind::StrideB, 8, index});
+      launch.arguments.push_back({Argument::Kind::StrideT, 8, index});
+    }
+    result.tensors.push_back(std::move(tensor).value());
+  }
+  launch.arguments.push_back({Argument::Kind::Batch, 8, 0});
+  launch.arguments.push_back({Argument::Kind::Time, 8, 0});
+  if (launch.arguments.size() > executable::kMaxArguments || result.tensors.size() > executable::kMaxTensors)
+    return Error{ErrorKind::Unsupported, "cell " + cell.name + " has too many tensors",
+                 "join tensors of the cell into rows of one: x[4, D]"};
+  result.kernels.push_back({"reference"});
+  result.launches.push_back(std::move(launch));
+  return result;
+}
+
+Result<std::unique_ptr<PlanObject>> reference_plan(std::shared_ptr<const Device> device,
+                                                   std::shared_ptr<const step::Cell> cell,
+                                                   const schedule::Problem& problem) {
+  Result<Executable> executable = reference_executable(*cell, problem);
+  if (!executable) return executable.error();
+  auto sink = std::make_shared<ReferenceSink>(std::move(cell), problem, executable->tensors);
+  Result<std::unique_ptr<Work>> work = host_work(*executable, std::move(sink));
+  if (!work) return work.error();
+  return make_plan(std::move(device), executable->identity, std::move(work).value(),
+                   {"reference", "the reference executor on the CPU, in fp64", true, 0});
+}
+
+}  // namespace rondo::capi

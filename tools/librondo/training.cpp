@@ -1,0 +1,215 @@
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "runtime/capi/launch/status.h"
+#include "tools/librondo/cell.h"
+#include "tools/librondo/choose.h"
+
+namespace rondo::capi {
+
+namespace {
+
+constexpr std::size_t kFirstTrainingInfo = RONDO_SIZE_TO(rondo_training_info, shared);
+constexpr std::size_t kFirstShared = RONDO_SIZE_TO(rondo_shared_tensor, role);
+constexpr std::size_t kFirstSizes = RONDO_SIZE_TO(rondo_training_sizes, backward_workspace_bytes);
+
+// A tensor that both passes have.
+struct Shared {
+  std::string name;
+  std::int32_t forward = 0, backward = 0;
+  bool saved = false;
+  std::int32_t role = 0;
+};
+
+struct TrainingObject {
+  std::int32_t save = RONDO_SAVE_STATES;
+  std::unique_ptr<PlanObject> forward, backward;
+  std::vector<Shared> shared;
+  double expected_ms() const { return forward->facts.expected_ms + backward->facts.expected_ms; }
+};
+
+}  // namespace
+
+template <>
+struct HandleOf<TrainingObject> {
+  using Handle = rondo_training;
+  static constexpr HandleKind kind = HandleKind::Training;
+};
+
+namespace {
+
+std::vector<Shared> shared_tensors(const PlanObject& forward, const PlanObject& backward) {
+  std::vector<Shared> shared;
+  for (std::size_t f = 0; f < forward.bound.size(); ++f)
+    for (std::size_t b = 0; b < backward.bound.size(); ++b)
+      if (forward.tensor(f).ref == backward.tensor(b).ref)
+        shared.push_back({forward.tensor(f).name, static_cast<std::int32_t>(f), static_cast<std::int32_t>(b),
+                          forward.tensor(f).written, static_cast<std::int32_t>(forward.tensor(f).ref.role)});
+  return shared;
+}
+
+using TrainingResult = Result<std::unique_ptr<TrainingObject>>;
+
+TrainingResult train(const std::shared_ptr<const Device>& device,
+                     const std::shared_ptr<const step::Cell>& cell, rondo_problem given,
+                     const ChoosePlan& how, std::int32_t save) {
+  auto training = std::make_unique<TrainingObject>();
+  training->save = given.save = save;
+  for (const std::int32_t pass : {RONDO_PASS_FORWARD_SAVE, RONDO_PASS_BACKWARD}) {
+    given.pass = pass;
+    const auto problem = problem_of(*cell, given, device->cuda ? device->arch : "sm_90");
+    if (!problem) return problem.error();
+    auto plan = plan_for(device, cell, *problem, how);
+    if (!plan) return plan.error();
+    (pass == RONDO_PASS_BACKWARD ? training->backward : training->forward) = std::move(plan).value();
+  }
+  training->shared = shared_tensors(*training->forward, *training->backward);
+  return training;
+}
+
+// Both ways, and the faster one. One that cannot be had leaves the other, as does one that a lock does not
+// pin.
+TrainingResult train_either(const std::shared_ptr<const Device>& device,
+                            const std::shared_ptr<const step::Cell>& cell, const rondo_problem& given,
+                            const ChoosePlan& how) {
+  const auto leaves_the_other = [&](const Error& error) {
+    return error.kind == ErrorKind::Unsupported || (how.lock && error.kind == ErrorKind::Missing);
+  };
+  TrainingResult states = train(device, cell, given, how, RONDO_SAVE_STATES);
+  if (!states && !leaves_the_other(states.error())) return states;
+  TrainingResult products = train(device, cell, given, how, RONDO_SAVE_PRODUCTS);
+  if (!products) {
+    return states && leaves_the_other(products.error()) ? std::move(states) : std::move(products);
+  }
+  if (!states) return products;
+  return (*products)->expected_ms() < (*states)->expected_ms() ? std::move(products) : std::move(states);
+}
+
+Status create_training(rondo_context* context, const rondo_cell* cell, const rondo_problem* problem,
+                       const rondo_plan_options* options, rondo_training** training) {
+  const auto where = object_of<ContextObject>(context);
+  if (!where) return where.error();
+  const auto what = object_of<CellObject>(cell);
+  if (!what) return what.error();
+  const std::shared_ptr<const Device> device = (*where)->device;
+  const std::shared_ptr<const step::Cell> step_cell = (*what)->cell;
+  const bool has_products = (*what)->saves_products;
+  const auto given = read_problem(problem);
+  if (!given) return given.error();
+  auto how = choice_of(options);
+  if (!how) return how.error();
+  // On the CPU both ways take the same time.
+  const bool either = given->save == RONDO_SAVE_AUTO && has_products && device->cuda;
+  how->budget_s /= either ? 4 : 2;
+  TrainingResult made =
+      either ? train_either(device, step_cell, *given, *how)
+             : train(device, step_cell, *given, *how,
+                     given->save == RONDO_SAVE_AUTO ? std::int32_t{RONDO_SAVE_STATES} : given->save);
+  if (!made) return made.error();
+  *training = new_handle(std::move(made).value());
+  return success();
+}
+
+Status sizes_of(const TrainingObject& training, std::int64_t batch, std::int64_t time,
+                rondo_training_sizes* into) {
+  if (batch < 1 || time < 1)
+    return Error{ErrorKind::Input, fmt::format("B = {}, T = {}: both are at least 1", batch, time), ""};
+  rondo_training_sizes sizes{};
+  for (const Shared& shared : training.shared) {
+    const executable::Tensor& tensor = training.forward->tensor(static_cast<std::size_t>(shared.forward));
+    if (tensor.ref.role == executable::Role::History || tensor.ref.role == executable::Role::Products)
+      sizes.saved_bytes += tensor.size.at(batch, time) * scalar::storage_bytes(tensor.storage);
+  }
+  sizes.forward_workspace_bytes = training.forward->work->workspace_bytes(batch, time);
+  sizes.backward_workspace_bytes = training.backward->work->workspace_bytes(batch, time);
+  return write_struct(sizes, into, kFirstSizes, "rondo_training_sizes");
+}
+
+Result<const PlanObject*> plan_of(const TrainingObject& training, std::int32_t pass) {
+  if (pass == RONDO_PASS_FORWARD_SAVE) return training.forward.get();
+  if (pass == RONDO_PASS_BACKWARD) return training.backward.get();
+  return Error{ErrorKind::Input, fmt::format("training has no pass {}", pass),
+               "it has RONDO_PASS_FORWARD_SAVE and RONDO_PASS_BACKWARD"};
+}
+
+}  // namespace
+}  // namespace rondo::capi
+
+using namespace rondo;  // NOLINT: a source of the C interface
+using capi::TrainingObject;
+
+extern "C" {
+
+rondo_status rondo_training_create(rondo_context* context, const rondo_cell* cell,
+                                   const rondo_problem* problem, const rondo_plan_options* options,
+                                   rondo_training** training) {
+  return capi::guarded([&]() -> Status {
+    if (Status status = capi::not_null(training, "training"); !status) return status;
+    *training = nullptr;
+    return capi::create_training(context, cell, problem, options, training);
+  });
+}
+
+rondo_status rondo_training_destroy(rondo_training* training) {
+  return capi::guarded([&]() -> Status {
+    const auto object = capi::taken_object<TrainingObject>(training);
+    return object ? success() : Status(object.error());
+  });
+}
+
+rondo_status rondo_training_get_info(const rondo_training* training, rondo_training_info* info) {
+  return capi::guarded([&]() -> Status {
+    const auto object = capi::object_of<TrainingObject>(training);
+    if (!object) return object.error();
+    rondo_training_info result{};
+    result.save = (*object)->save;
+    result.shared = static_cast<std::int32_t>((*object)->shared.size());
+    return capi::write_struct(result, info, capi::kFirstTrainingInfo, "rondo_training_info");
+  });
+}
+
+rondo_status rondo_training_get_plan(const rondo_training* training, int32_t pass, rondo_plan** plan) {
+  return capi::guarded([&]() -> Status {
+    if (Status status = capi::not_null(plan, "plan"); !status) return status;
+    *plan = nullptr;
+    const auto object = capi::object_of<TrainingObject>(training);
+    if (!object) return object.error();
+    const auto found = capi::plan_of(**object, pass);
+    if (!found) return found.error();
+    *plan = capi::new_handle(std::make_unique<capi::PlanObject>(**found));
+    return success();
+  });
+}
+
+rondo_status rondo_training_get_shared(const rondo_training* training, int32_t index,
+                                       rondo_shared_tensor* tensor) {
+  return capi::guarded([&]() -> Status {
+    const auto object = capi::object_of<TrainingObject>(training);
+    if (!object) return object.error();
+    const auto& shared = (*object)->shared;
+    if (index < 0 || static_cast<std::size_t>(index) >= shared.size())
+      return Error{ErrorKind::Input,
+                   fmt::format("there is no shared tensor {}: there are {}, from 0", index, shared.size()),
+                   ""};
+    const capi::Shared& found = shared[static_cast<std::size_t>(index)];
+    rondo_shared_tensor result{};
+    result.name = found.name.c_str();
+    result.forward = found.forward;
+    result.backward = found.backward;
+    result.saved = found.saved ? 1 : 0;
+    result.role = found.role;
+    return capi::write_struct(result, tensor, capi::kFirstShared, "rondo_shared_tensor");
+  });
+}
+
+rondo_status rondo_training_get_sizes(const rondo_training* training, int64_t batch, int64_t time,
+                                      rondo_training_sizes* sizes) {
+  return capi::guarded([&]() -> Status {
+    const auto object = capi::object_of<TrainingObject>(training);
+    if (!object) return object.error();
+    return capi::sizes_of(**object, batch, time, sizes);
+  });
+}
+
+}  // extern "C"

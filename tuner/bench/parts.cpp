@@ -1,0 +1,167 @@
+#include "tuner/bench/parts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <thread>
+
+#include "compiler/backend/backends.h"
+#include "compiler/kernel/passes/ablate.h"
+#include "compiler/target/target.h"
+#include "engine/measure/measure.h"
+#include "engine/plan/compile.h"
+#include "engine/worker/compile_worker.h"
+
+namespace rondo::tuner {
+
+using engine::CompiledPlan;
+using kernel::Part;
+using schedule::KernelPlan;
+using schedule::Launch;
+
+namespace {
+
+constexpr double kSample = 2e-3;  // seconds
+constexpr double kMostRepetitions = 200;
+constexpr std::chrono::milliseconds kCompileLimit{120000};
+
+bool has(const KernelPlan& plan, Part part) {
+  return std::any_of(plan.launches.begin(), plan.launches.end(),
+                     [&](const Launch& launch) { return kernel::has_part(launch.kernel, part); });
+}
+
+KernelPlan without(KernelPlan plan, Part part) {
+  for (Launch& launch : plan.launches) launch.kernel = kernel::ablate(std::move(launch.kernel), part);
+  return plan;
+}
+
+// Whether others wait for what this launch leaves.
+bool is_waited_for(const Launch& launch) {
+  return !launch.kernel.cooperative &&
+         std::any_of(launch.arguments.begin(), launch.arguments.end(), [](const auto& argument) {
+           const auto* pointer = std::get_if<schedule::Pointer>(&argument);
+           return pointer != nullptr && pointer->tensor.role == schedule::Role::Exchange;
+         });
+}
+
+}  // namespace
+
+std::vector<PlanWithout> plans_without(const KernelPlan& plan) {
+  std::vector<PlanWithout> result;
+  for (const Part part : kernel::kParts)
+    if (part != Part::Clears && has(plan, part))
+      result.push_back({kernel::part_name(part), "", without(plan, part)});
+  if (has(plan, Part::Clears))
+    result.push_back({kernel::part_name(Part::Clears), kernel::part_name(Part::Exchange),
+                      without(without(plan, Part::Exchange), Part::Clears)});
+  for (std::size_t i = 0; plan.launches.size() > 1 && i < plan.launches.size(); ++i) {
+    if (is_waited_for(plan.launches[i])) continue;
+    KernelPlan rest = plan;
+    rest.launches.erase(rest.launches.begin() + static_cast<std::ptrdiff_t>(i));
+    result.push_back({"launch " + plan.launches[i].kernel.name, "", std::move(rest)});
+  }
+  return result;
+}
+
+namespace {
+
+// Compiles all of them in worker processes, or here where there are none. Neither reads nor writes a
+// database.
+Status compile_all(std::vector<engine::CompiledPlan>& plans) {
+  engine::CompilePoolOptions options;
+  options.workers = std::clamp(static_cast<int>(std::thread::hardware_concurrency()) - 1, 1, 16);
+  options.limit = kCompileLimit;
+  engine::CompilePool pool(options);
+  for (std::size_t i = 0; i < plans.size(); ++i) pool.submit({i, plans[i].request});
+  while (pool.pending() > 0) {
+    std::optional<engine::CompileOutcome> outcome = pool.next(kCompileLimit);
+    if (!outcome) continue;
+    engine::CompiledPlan& plan = plans[static_cast<std::size_t>(outcome->id)];
+    if (outcome->end == engine::CompileEnd::NoWorker) outcome->result = backend::compile(plan.request);
+    if (!outcome->result) return outcome->result.error();
+    if (Status status = engine::attach_code(plan, std::move(outcome->result).value()); !status) return status;
+  }
+  return success();
+}
+
+using LoadedParts = std::unique_ptr<runtime::LoadedPlan>;
+
+// One sample of each plan after the other, again and again: what changes with time changes all of them.
+Result<std::vector<std::vector<double>>> time_in_turns(const std::vector<LoadedParts>& plans,
+                                                       engine::RunData& data, engine::Timer& timer,
+                                                       int rounds) {
+  for (const LoadedParts& plan : plans)  // all first: works keep the workspace's address
+    if (Status status = data.reserve(*plan); !status) return status.error();
+  std::vector<std::vector<double>> samples(plans.size());
+  std::vector<double> expected(plans.size(), kSample);
+  for (int round = -2; round < rounds; ++round)  // two to warm up: the first also loads the code
+    for (std::size_t i = 0; i < plans.size(); ++i) {
+      const double wanted = std::ceil(kSample / std::max(expected[i], 1e-7));
+      const int repetitions = static_cast<int>(std::clamp(wanted, 1.0, kMostRepetitions));
+      const Result<double> seconds = timer.sample(data.work(*plans[i]), repetitions, data.sets());
+      if (!seconds) return seconds.error();
+      if (Status status = plans[i]->check(); !status) return status.error();
+      expected[i] = *seconds;
+      if (round >= 0) samples[i].push_back(*seconds);
+    }
+  return samples;
+}
+
+PartTimes part_times(engine::Choice choice, const std::vector<PlanWithout>& without,
+                     const std::vector<std::vector<double>>& samples) {
+  PartTimes result{std::move(choice), engine::timing_of(samples[0]), {}};
+  for (std::size_t i = 0; i < without.size(); ++i)
+    result.parts.push_back({without[i].what, without[i].beside, engine::timing_of(samples[i + 1]), 0});
+  for (PartTime& part : result.parts) {
+    const auto beside = std::find_if(result.parts.begin(), result.parts.end(),
+                                     [&](const PartTime& other) { return other.what == part.beside; });
+    const engine::Timing& more = beside == result.parts.end() ? result.whole : beside->timing;
+    part.difference_s = more.median_s - part.timing.median_s;
+  }
+  return result;
+}
+
+}  // namespace
+
+Result<PartTimes> measure_parts(const step::Cell& cell, const schedule::Problem& problem,
+                                const engine::Machine& machine, const engine::Choice& choice, int rounds) {
+  if (Status status = machine.need_device(); !status) return status.error();
+  Result<KernelPlan> whole = engine::build_choice(cell, problem, machine.profile, choice);
+  if (!whole) return whole.error();
+  const backend::Backend& backend = backend::preferred_backend_for(target::compute_capability(problem.arch));
+  const Result<std::string> version = backend.version();
+  if (!version) return version.error();
+
+  const std::vector<PlanWithout> without = plans_without(*whole);
+  const auto shared_cell = std::make_shared<const step::Cell>(cell);
+  std::vector<engine::CompiledPlan> compiled;
+  const auto add = [&](KernelPlan plan) -> Status {
+    Result<engine::CompiledPlan> made =
+        engine::uncompiled_plan(shared_cell, problem, std::move(plan), backend, *version);
+    if (!made) return made.error();
+    compiled.push_back(std::move(made).value());
+    return success();
+  };
+  if (Status status = add(std::move(*whole)); !status) return status.error();
+  for (const PlanWithout& part : without)
+    if (Status status = add(part.plan); !status) return status.error();
+  if (Status status = compile_all(compiled); !status) return status.error();
+
+  std::vector<LoadedParts> plans;
+  for (const engine::CompiledPlan& plan : compiled) {
+    Result<LoadedParts> loaded = machine.device->load(plan.executable);
+    if (!loaded) return loaded.error();
+    plans.push_back(std::move(loaded).value());
+  }
+  engine::Timer timer(*machine.device);
+  Result<engine::RunData> data =
+      engine::RunData::make(cell, problem, engine::cache_to_leave(machine.profile), *machine.device, 1);
+  if (!data) return data.error();
+  const auto samples = time_in_turns(plans, *data, timer, rounds);
+  if (!samples) return samples.error();
+  return part_times(choice, without, *samples);
+}
+
+}  // namespace rondo::tuner
