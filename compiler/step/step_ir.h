@@ -66,7 +66,7 @@ enum class NodeKind {
                  // HeadSize)
   ReduceSpread,  // sum over the channels of the head, and over operands[1] and those after it, of the squared
                  // distance from the mean of them all; operands[0] is the ReduceSum of them all. Vectors ->
-                 // Scalar. Schedules make it (schedule/analysis/fewer_exchanges.h); no cell has it.
+                 // Scalar. Schedules make it (schedule/rewrite/fewer_exchanges.h); no cell has it.
   HeadSize,      // D as a number
   Gradient,      // in a backward graph: the incoming gradient named by `gradient` (see GradientRef)
   Uniform,  // the draw named `draw`, in [0, 1), of every channel at this step (scalar/philox.h); operands[0]
@@ -130,6 +130,12 @@ struct Graph {
   NodeId gradient(GradientRef ref, Extent extent);
   NodeId uniform(const std::string& draw, NodeId seed);
   const Node& at(NodeId id) const { return nodes[static_cast<std::size_t>(id)]; }
+};
+
+// A graph and what is wanted of it: a forward step's next states and outputs, a backward step's gradients.
+struct StepGraph {
+  Graph graph;
+  std::vector<NodeId> roots;
 };
 
 struct NamedConstant {

@@ -72,7 +72,7 @@ FAULTS = [
           "return transform[i * (states + 1) + k];",
           "return k < states ? transform[k * (states + 1) + i] : transform[i * (states + 1) + k];",
           "rows in segments"),
-    fault("segments: a carried value that is read twice counts as shifted", "schedule/analysis/linear_step.cpp",
+    fault("segments: a carried value that is read twice counts as shifted", "schedule/rewrite/linear_step.cpp",
           "uses_[static_cast<std::size_t>(row)] == 1 &&", "uses_[static_cast<std::size_t>(row)] >= 1 &&",
           "segments shifted"),
     fault("scan warp: every block starts from the first block's carry", "schedule/channelwise/scan_warp.cpp",

@@ -77,7 +77,7 @@ FAULTS = [
     fault("persistent: a number's last state is that of another head", P + "numbers.cpp",
           "problem_.sizes.heads + b.wide(head_)) * rows", "problem_.sizes.heads + b.wide(head_ * 0)) * rows",
           "kept numbers fw"),
-    fault("numbers: the gradient of an input is taken for a vector", "schedule/analysis/backward_split.cpp",
+    fault("numbers: the gradient of an input is taken for a vector", "schedule/sweep/backward_split.cpp",
           "row.value == node && !is_number(cell, row.tensor)", "row.value == node",
           test="test_schedule PersistentNumbers.AnInputs*"),
     fault("host: a reduction misses the channels of a vector", HOST,

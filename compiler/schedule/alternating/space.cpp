@@ -8,8 +8,8 @@
 #include "compiler/schedule/analysis/compulsory_bytes.h"
 #include "compiler/schedule/analysis/history.h"
 #include "compiler/schedule/analysis/step_cost.h"
-#include "compiler/schedule/gemm/dense_backward.h"
-#include "compiler/schedule/gemm/time_numbers.h"
+#include "compiler/schedule/backward/dense_backward.h"
+#include "compiler/schedule/backward/time_numbers.h"
 #include "compiler/schedule/stepwise/body.h"
 #include "compiler/step/simplify.h"
 

@@ -4,8 +4,8 @@
 
 #include "compiler/schedule/alternating/kernels.h"
 #include "compiler/schedule/alternating/product.h"
-#include "compiler/schedule/gemm/dense_backward.h"
-#include "compiler/schedule/gemm/time_numbers.h"
+#include "compiler/schedule/backward/dense_backward.h"
+#include "compiler/schedule/backward/time_numbers.h"
 #include "compiler/step/simplify.h"
 
 namespace rondo::schedule {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "compiler/schedule/analysis/carried.h"
 #include "compiler/schedule/analysis/history.h"
-#include "compiler/schedule/analysis/shorten_chain.h"
 
 namespace rondo::schedule {
 namespace {

@@ -4,7 +4,7 @@
 #include <map>
 #include <set>
 
-#include "compiler/schedule/analysis/fewer_exchanges.h"
+#include "compiler/schedule/analysis/exchanges.h"
 #include "compiler/schedule/analysis/history.h"
 
 namespace rondo::schedule {
@@ -30,7 +30,7 @@ Waits waits_of_leaf(const step::Cell& cell, const Problem& problem, const Node& 
 }
 
 // The stages of reductions, and by node what comes before it.
-void order_exchanges(const StepGraph& step, const std::vector<ProductGroup>& groups, bool reduces,
+void order_exchanges(const step::StepGraph& step, const std::vector<ProductGroup>& groups, bool reduces,
                      StepOrder& order) {
   const std::vector<Depth> depths = exchange_depths(step.graph, ExchangeOrder::Levels);
   const auto depth = [&](NodeId id) { return depths[static_cast<std::size_t>(id)]; };
@@ -53,7 +53,7 @@ void order_exchanges(const StepGraph& step, const std::vector<ProductGroup>& gro
 
 // By node. Reductions of a stage share an exchange, so they wait for what any of them waits for; `late` are
 // those of which another one waits for a carry.
-std::vector<Waits> find_waits(const step::Cell& cell, const Problem& problem, const StepGraph& step,
+std::vector<Waits> find_waits(const step::Cell& cell, const Problem& problem, const step::StepGraph& step,
                               const std::vector<ProductGroup>& groups, bool reduces,
                               const std::vector<bool>& late) {
   const auto at = [](NodeId id) { return static_cast<std::size_t>(id); };
@@ -106,7 +106,7 @@ class Handed {
 
 }  // namespace
 
-StepOrder step_order(const step::Cell& cell, const Problem& problem, const StepGraph& step,
+StepOrder step_order(const step::Cell& cell, const Problem& problem, const step::StepGraph& step,
                      const std::vector<ProductGroup>& groups, bool reduces) {
   const auto at = [](NodeId id) { return static_cast<std::size_t>(id); };
   StepOrder order;

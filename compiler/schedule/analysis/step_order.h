@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "compiler/schedule/analysis/product_groups.h"
-#include "compiler/schedule/analysis/shorten_chain.h"
+#include "compiler/schedule/problem/problem.h"
 
 namespace rondo::schedule {
 
@@ -28,7 +28,7 @@ struct StepOrder {
 
 // `reduces`: the step's reductions are such; otherwise they stand for the shares of a scalar parameter's
 // gradient (GraphLowering).
-StepOrder step_order(const step::Cell& cell, const Problem& problem, const StepGraph& step,
+StepOrder step_order(const step::Cell& cell, const Problem& problem, const step::StepGraph& step,
                      const std::vector<ProductGroup>& groups, bool reduces);
 
 // Of each stage: how many reductions it has.

@@ -26,7 +26,7 @@ bool reads_memory(const step::Cell& cell, const Node& node) {
 
 // Appends the nodes of the coefficients to the sweep's graph, and says of each leaf where it is found: where
 // the sweep finds the same one.
-void append(const step::Cell& cell, const StepGraph& carry_free, AffineSweep& result) {
+void append(const step::Cell& cell, const step::StepGraph& carry_free, AffineSweep& result) {
   step::Graph& graph = result.sweep.step.graph;
   const auto first = static_cast<NodeId>(graph.nodes.size());
   for (Node node : carry_free.graph.nodes) {
@@ -54,7 +54,7 @@ std::vector<NodeId> AffineSweep::all_roots() const {
 }
 
 std::optional<AffineSweep> affine_sweep(const step::Cell& cell, const Problem& problem, const Sweep& sweep) {
-  StepGraph carried{sweep.step.graph, {}};
+  step::StepGraph carried{sweep.step.graph, {}};
   std::vector<std::size_t> carry_of_root;
   for (std::size_t root = 0; root < sweep.sinks.size(); ++root)
     for (const SweepSink& sink : sweep.sinks[root])

@@ -1,12 +1,12 @@
-// A sweep whose step is affine in what it carries (analysis/linear_step.h), and the coefficients of that
+// A sweep whose step is affine in what it carries (rewrite/linear_step.h), and the coefficients of that
 // step: with them a segment of time is one transform of the states before it, and segments go side by side.
 #pragma once
 
 #include <optional>
 #include <vector>
 
-#include "compiler/schedule/analysis/linear_step.h"
-#include "compiler/schedule/analysis/sweep.h"
+#include "compiler/schedule/rewrite/linear_step.h"
+#include "compiler/schedule/sweep/sweep.h"
 
 namespace rondo::schedule {
 

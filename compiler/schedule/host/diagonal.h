@@ -1,9 +1,9 @@
 // The kernel of a diagonal cell on CPUs.
 #pragma once
 
-#include "compiler/schedule/analysis/sweep.h"
 #include "compiler/schedule/host/parameters.h"
 #include "compiler/schedule/plan/kernel_plan.h"
+#include "compiler/schedule/sweep/sweep.h"
 
 namespace rondo::schedule {
 

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <optional>
 
-#include "compiler/schedule/analysis/backward_split.h"
 #include "compiler/schedule/analysis/compulsory_bytes.h"
 #include "compiler/schedule/analysis/history.h"
 #include "compiler/schedule/analysis/step_cost.h"
@@ -11,6 +10,7 @@
 #include "compiler/schedule/host/affine_sweep.h"
 #include "compiler/schedule/host/parameters.h"
 #include "compiler/schedule/host/strategy.h"
+#include "compiler/schedule/sweep/backward_split.h"
 #include "compiler/step/simplify.h"
 #include "compiler/step/structure.h"
 
@@ -196,7 +196,7 @@ struct HostModel {
 CostModel Host::cost_model(const step::Cell& cell, const Problem& problem,
                            const target::Profile& profile) const {
   const step::Cell simple = step::simplify(cell);
-  const StepGraph graph = sweep_graph(simple, problem);
+  const step::StepGraph graph = sweep_graph(simple, problem);
   HostModel model{problem, profile.limits, profile.speeds,
                   step_cost(simple, problem, graph.graph, graph.roots), compulsory_bytes(simple, problem)};
   const bool dense = step::analyze(simple).has_matrix;

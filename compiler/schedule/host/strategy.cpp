@@ -6,8 +6,8 @@
 
 #include "compiler/schedule/analysis/param_rows.h"
 #include "compiler/schedule/analysis/step_stages.h"
+#include "compiler/schedule/backward/dense_backward.h"
 #include "compiler/schedule/channelwise/legal.h"
-#include "compiler/schedule/gemm/dense_backward.h"
 #include "compiler/schedule/host/diagonal.h"
 #include "compiler/schedule/host/step_product.h"
 #include "compiler/schedule/host/time_launches.h"

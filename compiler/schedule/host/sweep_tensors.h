@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "compiler/schedule/analysis/sweep.h"
 #include "compiler/schedule/plan/signature.h"
+#include "compiler/schedule/sweep/sweep.h"
 
 namespace rondo::schedule {
 

@@ -1,7 +1,7 @@
 // Products of all steps at once on CPUs, for backward passes.
 #pragma once
 
-#include "compiler/schedule/gemm/dense_backward.h"
+#include "compiler/schedule/backward/dense_backward.h"
 #include "compiler/schedule/host/packed.h"
 
 namespace rondo::schedule {

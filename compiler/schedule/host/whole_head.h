@@ -1,9 +1,9 @@
 // Cells without matrices that reduce over the head, on CPUs.
 #pragma once
 
-#include "compiler/schedule/analysis/sweep.h"
 #include "compiler/schedule/host/parameters.h"
 #include "compiler/schedule/plan/kernel_plan.h"
+#include "compiler/schedule/sweep/sweep.h"
 
 namespace rondo::schedule {
 

@@ -1,13 +1,13 @@
 // The sweep of a persistent backward pass: it carries the gradients back (docs/strategies/dense-backward.md).
 #include <fmt/format.h>
 
-#include "compiler/schedule/analysis/backward_split.h"
 #include "compiler/schedule/analysis/param_rows.h"
-#include "compiler/schedule/gemm/dense_backward.h"
-#include "compiler/schedule/gemm/time_numbers.h"
+#include "compiler/schedule/backward/dense_backward.h"
+#include "compiler/schedule/backward/time_numbers.h"
 #include "compiler/schedule/lower/number_gradient_sum.h"
 #include "compiler/schedule/persistent/body.h"
 #include "compiler/schedule/persistent/strategy.h"
+#include "compiler/schedule/sweep/backward_split.h"
 
 namespace rondo::schedule {
 namespace {

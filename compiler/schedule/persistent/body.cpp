@@ -17,7 +17,7 @@ using step::TensorKind;
 namespace {
 
 // How often a value of the step is read.
-std::ptrdiff_t uses(const StepGraph& step, step::NodeId id) {
+std::ptrdiff_t uses(const step::StepGraph& step, step::NodeId id) {
   std::ptrdiff_t count = std::count(step.roots.begin(), step.roots.end(), id);
   for (const step::NodeId user : reachable(step.graph, step.roots)) {
     const std::vector<step::NodeId>& operands = step.graph.at(user).operands;
@@ -30,7 +30,7 @@ std::ptrdiff_t uses(const StepGraph& step, step::NodeId id) {
 
 PersistentBody::PersistentBody(const step::Cell& cell, const Problem& problem,
                                const PersistentParameters& parameters, const std::string& name,
-                               const std::string& comment, TimeOrder order, StepGraph step)
+                               const std::string& comment, TimeOrder order, step::StepGraph step)
     : cell_(cell),
       problem_(problem),
       kernel_(name, comment, cell, problem, parameters, order),

@@ -9,18 +9,18 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/schedule/analysis/shorten_chain.h"
 #include "compiler/schedule/analysis/step_order.h"
 #include "compiler/schedule/lower/graph.h"
 #include "compiler/schedule/persistent/reductions.h"
 #include "compiler/schedule/persistent/step_products.h"
+#include "compiler/schedule/problem/problem.h"
 
 namespace rondo::schedule {
 
 class PersistentBody {
  protected:
   PersistentBody(const step::Cell& cell, const Problem& problem, const PersistentParameters& parameters,
-                 const std::string& name, const std::string& comment, TimeOrder order, StepGraph step);
+                 const std::string& name, const std::string& comment, TimeOrder order, step::StepGraph step);
 
   // States with one value a head are held once for each batch row, by all threads.
   bool holds(std::size_t k, int channel) const {
@@ -57,7 +57,7 @@ class PersistentBody {
   const step::Cell& cell_;
   const Problem& problem_;
   PersistentKernel kernel_;
-  StepGraph step_;
+  step::StepGraph step_;
   std::vector<ProductGroup> groups_;
   std::vector<ProductSum> sums_;
   StepOrder order_;

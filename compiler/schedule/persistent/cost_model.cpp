@@ -2,14 +2,14 @@
 #include <algorithm>
 #include <cmath>
 
-#include "compiler/schedule/analysis/backward_split.h"
 #include "compiler/schedule/analysis/compulsory_bytes.h"
 #include "compiler/schedule/analysis/step_cost.h"
-#include "compiler/schedule/gemm/dense_backward.h"
-#include "compiler/schedule/gemm/time_numbers.h"
+#include "compiler/schedule/backward/dense_backward.h"
+#include "compiler/schedule/backward/time_numbers.h"
 #include "compiler/schedule/persistent/geometry.h"
 #include "compiler/schedule/persistent/reductions.h"
 #include "compiler/schedule/persistent/strategy.h"
+#include "compiler/schedule/sweep/backward_split.h"
 #include "compiler/step/simplify.h"
 #include "compiler/target/cluster_cost.h"
 
@@ -236,7 +236,7 @@ CostModel Persistent::cost_model(const step::Cell& cell, const Problem& problem,
   const step::Cell simple = step::simplify(cell);
   const SweepShape shape = sweep_shape(simple, problem);
   const SpreadSweep sweep = spread_sweep(simple, problem);
-  const StepGraph& graph = sweep.step;
+  const step::StepGraph& graph = sweep.step;
   const BeforeSweep before = before_sweep(simple, problem, profile);
   return Model{problem.sizes,
                problem.storage,

@@ -1,6 +1,7 @@
 // The vectors of products that a step sends for the step after it.
 #include <algorithm>
 
+#include "compiler/schedule/analysis/carried.h"
 #include "compiler/schedule/persistent/body.h"
 
 namespace rondo::schedule {

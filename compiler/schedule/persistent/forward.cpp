@@ -2,11 +2,12 @@
 
 #include <algorithm>
 
-#include "compiler/schedule/analysis/backward_split.h"
 #include "compiler/schedule/analysis/history.h"
 #include "compiler/schedule/analysis/saved_products.h"
 #include "compiler/schedule/persistent/body.h"
 #include "compiler/schedule/persistent/strategy.h"
+#include "compiler/schedule/rewrite/shorten_chain.h"
+#include "compiler/schedule/sweep/backward_split.h"
 
 namespace rondo::schedule {
 namespace {
@@ -50,8 +51,8 @@ class ForwardBuilder : PersistentBody {
 
  private:
   // What is added to a product is added up, and scaled with it, before the product is there.
-  static StepGraph forward_step(const step::Cell& cell, const Problem& problem) {
-    const StepGraph step = spread_sweep(cell, problem).step;
+  static step::StepGraph forward_step(const step::Cell& cell, const Problem& problem) {
+    const step::StepGraph step = spread_sweep(cell, problem).step;
     return problem.math == kernel::Math::Fast ? shorten_chain(cell, problem, step) : step;
   }
 

@@ -12,12 +12,12 @@
 #include <vector>
 
 #include "compiler/kernel/builder/builder.h"
-#include "compiler/schedule/analysis/sweep.h"
 #include "compiler/schedule/lower/flags.h"
 #include "compiler/schedule/persistent/elements.h"
 #include "compiler/schedule/persistent/flag_window.h"
 #include "compiler/schedule/persistent/geometry.h"
 #include "compiler/schedule/plan/signature.h"
+#include "compiler/schedule/sweep/sweep.h"
 
 namespace rondo::schedule {
 

@@ -4,11 +4,11 @@
 #include <numeric>
 #include <set>
 
-#include "compiler/schedule/analysis/backward_split.h"
+#include "compiler/schedule/persistent/all_gather.h"
 #include "compiler/schedule/persistent/geometry.h"
-#include "compiler/schedule/persistent/products.h"
 #include "compiler/schedule/persistent/reductions.h"
 #include "compiler/schedule/persistent/strategy.h"
+#include "compiler/schedule/sweep/backward_split.h"
 #include "compiler/step/simplify.h"
 #include "compiler/target/cluster_cost.h"
 

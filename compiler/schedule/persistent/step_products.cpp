@@ -1,7 +1,7 @@
 #include "compiler/schedule/persistent/step_products.h"
 
-#include "compiler/schedule/persistent/products.h"
-#include "compiler/schedule/persistent/sums.h"
+#include "compiler/schedule/persistent/all_gather.h"
+#include "compiler/schedule/persistent/reduce_scatter.h"
 
 namespace rondo::schedule {
 

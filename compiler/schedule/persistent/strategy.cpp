@@ -1,12 +1,12 @@
 #include "compiler/schedule/persistent/strategy.h"
 
-#include "compiler/schedule/analysis/backward_split.h"
 #include "compiler/schedule/analysis/step_stages.h"
-#include "compiler/schedule/gemm/dense_backward.h"
+#include "compiler/schedule/backward/dense_backward.h"
 #include "compiler/schedule/lower/exchange_clear.h"
 #include "compiler/schedule/persistent/exchange.h"
 #include "compiler/schedule/persistent/reductions.h"
 #include "compiler/schedule/persistent/step_products.h"
+#include "compiler/schedule/sweep/backward_split.h"
 #include "compiler/step/simplify.h"
 
 namespace rondo::schedule {
@@ -59,7 +59,7 @@ KernelPlan Persistent::build_kernels(const step::Cell& cell, const Problem& prob
   const PersistentGeometry geometry(problem.sizes.dim, problem.storage,
                                     PersistentParameters::from(parameters));
   if (geometry.in_grid()) {
-    const StepGraph sweep = spread_sweep(simple, problem).step;
+    const step::StepGraph sweep = spread_sweep(simple, problem).step;
     const std::vector<ProductGroup> groups = product_groups(sweep.graph, sweep.roots);
     const StepOrder order = step_order(simple, problem, sweep, groups, adds_over_head(simple));
     plan.exchange.each =

@@ -1,9 +1,9 @@
 // The parameters of shoot.
 #pragma once
 
-#include "compiler/schedule/analysis/rewrite_step.h"
 #include "compiler/schedule/channelwise/team.h"
 #include "compiler/schedule/problem/parameters.h"
+#include "compiler/schedule/rewrite/rewrite_step.h"
 
 namespace rondo::schedule {
 

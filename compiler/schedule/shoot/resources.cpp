@@ -46,7 +46,7 @@ ShootTraffic shoot_traffic(const step::Cell& cell, Pass pass) {
 }
 
 StepCost shoot_cost(const step::Cell& cell, const Problem& problem, bool newton) {
-  const StepGraph step = shoot_step(cell, newton);
+  const step::StepGraph step = shoot_step(cell, newton);
   StepCost cost = step_cost(cell, problem, step.graph, step.roots);
   const int states = static_cast<int>(cell.next.size());
   if (newton) cost.alu += states * states * states;

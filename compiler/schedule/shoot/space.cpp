@@ -1,9 +1,9 @@
 // The shoot strategy's tuning space.
 
 #include "compiler/schedule/analysis/compulsory_bytes.h"
-#include "compiler/schedule/analysis/fold_parameters.h"
 #include "compiler/schedule/channelwise/affine_transforms.h"
 #include "compiler/schedule/channelwise/scan_warp.h"
+#include "compiler/schedule/rewrite/fold_parameters.h"
 #include "compiler/schedule/shoot/resources.h"
 #include "compiler/schedule/shoot/strategy.h"
 #include "compiler/schedule/shoot/sweep.h"

@@ -15,7 +15,7 @@ using kernel::Value;
 using step::TensorId;
 using step::TensorKind;
 
-StepGraph shoot_step(const step::Cell& cell, bool newton) {
+step::StepGraph shoot_step(const step::Cell& cell, bool newton) {
   if (!newton) return {cell.graph, forward_roots(cell)};
   step::JacobianStep jacobian = step::jacobian_step(cell);
   std::vector<step::NodeId> roots = forward_roots(cell);

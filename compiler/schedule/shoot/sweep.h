@@ -14,7 +14,7 @@ namespace rondo::schedule {
 
 // What a step of the pass computes: next states, outputs and, with `newton`, the entries of its Jacobian, row
 // after row (kNoNode: zero).
-StepGraph shoot_step(const step::Cell& cell, bool newton);
+step::StepGraph shoot_step(const step::Cell& cell, bool newton);
 
 class SegmentSweep {
  public:
@@ -77,7 +77,7 @@ class SegmentSweep {
   ShootKernel& kernel_;
   const step::Cell& cell_;
   ShootParameters parameters_;
-  StepGraph step_;
+  step::StepGraph step_;
   GraphLowering lowering_;
   ChannelParams params_;
   std::map<step::TensorId, int> staged_, outputs_, histories_;

@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "compiler/schedule/analysis/step_stages.h"
-#include "compiler/schedule/analysis/sweep.h"
 #include "compiler/schedule/lower/flags.h"
 #include "compiler/schedule/lower/graph.h"
 #include "compiler/schedule/plan/signature.h"
 #include "compiler/schedule/stepwise/sweep.h"
+#include "compiler/schedule/sweep/sweep.h"
 
 namespace rondo::schedule {
 

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "compiler/schedule/analysis/step_stages.h"
-#include "compiler/schedule/analysis/sweep.h"
 #include "compiler/schedule/plan/kernel_plan.h"
 #include "compiler/schedule/stepwise/product.h"
+#include "compiler/schedule/sweep/sweep.h"
 
 namespace rondo::schedule {
 

@@ -16,7 +16,7 @@ using step::TensorKind;
 
 StreamBody::StreamBody(const step::Cell& cell, const Problem& problem, const StreamParameters& parameters,
                        const std::string& name, const std::string& comment, Direction direction,
-                       StepGraph step)
+                       step::StepGraph step)
     : cell_(cell),
       problem_(problem),
       parameters_(parameters),
@@ -25,7 +25,7 @@ StreamBody::StreamBody(const step::Cell& cell, const Problem& problem, const Str
       lowering_(stream_.builder(), cell, problem, step_.graph, step_.roots,
                 parameters.rewrite == Rewrite::Throughput) {}
 
-StepGraph StreamBody::prepare(const StreamParameters& parameters, StepGraph step) {
+step::StepGraph StreamBody::prepare(const StreamParameters& parameters, step::StepGraph step) {
   if (parameters.segments > 1) {
     std::optional<LinearStep> linear = linear_step(cell_, problem_, step);
     if (!linear) throw std::logic_error("stream: segments of a step that is not affine in what it carries");

@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/schedule/analysis/linear_step.h"
-#include "compiler/schedule/analysis/shorten_chain.h"
 #include "compiler/schedule/channelwise/params.h"
 #include "compiler/schedule/channelwise/scan_warp.h"
+#include "compiler/schedule/problem/problem.h"
+#include "compiler/schedule/rewrite/linear_step.h"
 #include "compiler/schedule/stream/head_reductions.h"
 #include "compiler/schedule/stream/kernel.h"
 
@@ -20,7 +20,7 @@ namespace rondo::schedule {
 class StreamBody {
  protected:
   StreamBody(const step::Cell& cell, const Problem& problem, const StreamParameters& parameters,
-             const std::string& name, const std::string& comment, Direction direction, StepGraph step);
+             const std::string& name, const std::string& comment, Direction direction, step::StepGraph step);
 
   // Declares the parameters' arguments. Call before StreamKernel::place_threads, and load_params after it.
   void declare_params();
@@ -75,13 +75,13 @@ class StreamBody {
   std::vector<LinearForm> forms_;
   std::vector<int> shifts_;
   HeadReductions reductions_;  // where a block holds the whole head: of step_
-  StepGraph step_;
+  step::StepGraph step_;
   GraphLowering lowering_;
 
  private:
   friend class SegmentedStep;
   friend class HeadStep;
-  StepGraph prepare(const StreamParameters& parameters, StepGraph step);
+  step::StepGraph prepare(const StreamParameters& parameters, step::StepGraph step);
   // Registers of a carried row: one for each channel of the thread, or one.
   int carried(std::size_t k) const { return is_number(cell_.next[k].tensor) ? 1 : parameters_.per_thread; }
   void assign_carries(const Results& values);

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "compiler/schedule/analysis/backward_split.h"
 #include "compiler/schedule/analysis/history.h"
+#include "compiler/schedule/sweep/backward_split.h"
 #include "compiler/step/structure.h"
 #include "compiler/support/index.h"
 
@@ -18,7 +18,7 @@ namespace {
 
 class Finder {
  public:
-  Finder(const StepGraph& step, HeadReductions& result) : graph_(step.graph), result_(result) {}
+  Finder(const step::StepGraph& step, HeadReductions& result) : graph_(step.graph), result_(result) {}
 
   void run(const std::vector<NodeId>& roots) {
     const std::vector<NodeId> order = reachable(graph_, roots);
@@ -78,10 +78,11 @@ std::vector<std::size_t> HeadReductions::of_level(int level) const {
   return result;
 }
 
-HeadReductions head_reductions(const step::Cell& cell, const Problem& problem, const StepGraph& original) {
+HeadReductions head_reductions(const step::Cell& cell, const Problem& problem,
+                               const step::StepGraph& original) {
   HeadReductions result;
   result.step = original;
-  StepGraph& step = result.step;
+  step::StepGraph& step = result.step;
   result.roots = step.roots.size();
   std::vector<bool> shares;
   if (problem.pass == Pass::Backward)

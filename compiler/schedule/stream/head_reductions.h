@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "compiler/schedule/analysis/shorten_chain.h"
+#include "compiler/schedule/problem/problem.h"
 #include "compiler/step/step_ir.h"
 
 namespace rondo::schedule {
@@ -28,7 +28,7 @@ struct HeadReduction {
 struct HeadReductions {
   // The results stand in the graph as products without operands, so that GraphLowering asks for their values.
   // After the roots of the step come the operands of `reductions`, in their order.
-  StepGraph step;
+  step::StepGraph step;
   std::size_t roots = 0;  // of the step
   std::vector<HeadReduction> reductions;
   int levels = 0;
@@ -41,6 +41,6 @@ struct HeadReductions {
 
 // `step` is that of the pass, with its last roots, backward, the gradients of vector and scalar parameters.
 // It is rewritten by fewer_exchanges(), gradients of scalar parameters as shares of the channels.
-HeadReductions head_reductions(const step::Cell& cell, const Problem& problem, const StepGraph& step);
+HeadReductions head_reductions(const step::Cell& cell, const Problem& problem, const step::StepGraph& step);
 
 }  // namespace rondo::schedule

@@ -81,7 +81,7 @@ int kept_values(const HeadReductions& of) {
 }
 
 // A reduction hands on what it adds up, so that the chain goes through it.
-StepCost cost_through(const step::Cell& cell, const Problem& problem, StepGraph step) {
+StepCost cost_through(const step::Cell& cell, const Problem& problem, step::StepGraph step) {
   for (Node& node : step.graph.nodes) {
     if (node.kind != NodeKind::ReduceSum && node.kind != NodeKind::ReduceMax) continue;
     node.kind = NodeKind::Scalar;
@@ -140,7 +140,7 @@ Legality head_fits(const step::Cell& cell, const Problem& problem) {
 
 HeadShape head_shape(const step::Cell& cell, const Problem& problem) {
   const bool backward = problem.pass == Pass::Backward;
-  const StepGraph step = stream_step(cell, problem);
+  const step::StepGraph step = stream_step(cell, problem);
   const HeadReductions of = head_reductions(cell, problem, step);
   HeadShape shape;
   shape.cost = cost_through(cell, problem, step);

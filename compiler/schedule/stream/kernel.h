@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/schedule/analysis/rewrite_step.h"
 #include "compiler/schedule/channelwise/threads.h"
 #include "compiler/schedule/lower/graph.h"
+#include "compiler/schedule/rewrite/rewrite_step.h"
 
 namespace rondo::schedule {
 

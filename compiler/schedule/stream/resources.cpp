@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
-#include "compiler/schedule/analysis/fold_parameters.h"
 #include "compiler/schedule/analysis/history.h"
 #include "compiler/schedule/analysis/param_rows.h"
 #include "compiler/schedule/channelwise/affine_transforms.h"
 #include "compiler/schedule/channelwise/cluster_transforms.h"
 #include "compiler/schedule/channelwise/scan_warp.h"
+#include "compiler/schedule/rewrite/fold_parameters.h"
 #include "compiler/schedule/stream/strategy.h"
 
 namespace rondo::schedule {
@@ -56,7 +56,7 @@ StreamTraffic stream_traffic(const step::Cell& cell, Pass pass) {
   return t;
 }
 
-StepGraph stream_step(const step::Cell& cell, const Problem& problem) {
+step::StepGraph stream_step(const step::Cell& cell, const Problem& problem) {
   if (problem.pass != Pass::Backward) return {cell.graph, forward_roots(cell)};
   BackwardNeeds needs = backward_needs(cell);
   const std::vector<step::NodeId> roots = roots_of(needs.step);
@@ -64,7 +64,7 @@ StepGraph stream_step(const step::Cell& cell, const Problem& problem) {
 }
 
 StepCost stream_cost(const step::Cell& cell, const Problem& problem) {
-  const StepGraph step = stream_step(cell, problem);
+  const step::StepGraph step = stream_step(cell, problem);
   return step_cost(cell, problem, step.graph, step.roots);
 }
 

@@ -4,10 +4,10 @@
 
 #include <cstdint>
 
-#include "compiler/schedule/analysis/shorten_chain.h"
 #include "compiler/schedule/analysis/step_cost.h"
 #include "compiler/schedule/problem/problem.h"
 #include "compiler/schedule/stream/kernel.h"
+#include "compiler/step/step_ir.h"
 
 namespace rondo::schedule {
 
@@ -19,7 +19,7 @@ struct StreamTraffic {
 StreamTraffic stream_traffic(const step::Cell& cell, Pass pass);
 // What a step of the pass computes: next states and outputs, or gradients of previous states, inputs and
 // parameters. What that costs.
-StepGraph stream_step(const step::Cell& cell, const Problem& problem);
+step::StepGraph stream_step(const step::Cell& cell, const Problem& problem);
 StepCost stream_cost(const step::Cell& cell, const Problem& problem);
 int stream_instructions_folded(const step::Cell& cell, const Problem& problem);  // by Rewrite::Throughput
 

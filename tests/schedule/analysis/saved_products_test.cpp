@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "compiler/schedule/gemm/dense_backward.h"
+#include "compiler/schedule/backward/dense_backward.h"
 #include "compiler/schedule/strategies.h"
 #include "compiler/step/simplify.h"
 #include "tests/schedule/cell_files.h"

@@ -3,7 +3,7 @@
 // every type.
 #include <tuple>
 
-#include "compiler/schedule/gemm/dense_backward.h"
+#include "compiler/schedule/backward/dense_backward.h"
 #include "compiler/schedule/gemm/time_threads.h"
 #include "compiler/step/forms.h"
 #include "tests/schedule/cell_files.h"

@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "compiler/constraint/solver.h"
-#include "compiler/schedule/analysis/backward_split.h"
 #include "compiler/schedule/analysis/step_stages.h"
 #include "compiler/schedule/strategies.h"
+#include "compiler/schedule/sweep/backward_split.h"
 #include "compiler/step/clip.h"
 #include "compiler/step/forms.h"
 #include "compiler/step/simplify.h"

@@ -1,7 +1,7 @@
 // persistent, forward and backward, in the simulator against the fp64 reference.
 #include <gtest/gtest.h>
 
-#include "compiler/schedule/persistent/products.h"
+#include "compiler/schedule/persistent/all_gather.h"
 #include "compiler/schedule/strategies.h"
 #include "tests/schedule/cell_files.h"
 #include "tests/schedule/comparison.h"

@@ -1,0 +1,155 @@
+// The backward pass of a cell with matrices: what does not depend on the order of time is done for all steps
+// at once, before and after the sweep (docs/strategies/dense-backward.md).
+#include "compiler/schedule/backward/dense_backward.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "compiler/schedule/analysis/param_rows.h"
+#include "compiler/schedule/backward/time_pointwise.h"
+#include "compiler/schedule/gemm/matrix_gradient.h"
+#include "compiler/schedule/gemm/time_product.h"
+#include "compiler/schedule/lower/param_gradient_sum.h"
+#include "compiler/step/structure.h"
+
+namespace rondo::schedule {
+
+using step::Node;
+using step::NodeId;
+using step::TensorKind;
+
+Legality dense_legal(const step::Cell& cell) {
+  if (!step::analyze(cell).has_matrix)
+    return {
+        false,
+        "the step multiplies by no matrix: stream computes such cells, shoot those with few channels, and "
+        "--arch cpu all of them"};
+  return {};
+}
+
+namespace {
+
+// Rows of tensors that a vector of all steps is made of: products, states and inputs, by channel.
+int rows_read(const BackwardSplit& split, const step::Cell& cell, NodeId vector) {
+  const step::Graph graph = detach_products(split.needs.step.graph, split.needs.step.forward_nodes);
+  int rows = 0;
+  for (const NodeId id : reachable(graph, {vector})) {
+    const Node& node = graph.at(id);
+    const bool given = node.kind == step::NodeKind::Leaf && node.extent == step::Extent::Vector &&
+                       cell.tensors[static_cast<std::size_t>(node.tensor)].kind != TensorKind::Param;
+    if (node.kind == step::NodeKind::MatVec || given) ++rows;
+  }
+  return rows;
+}
+
+}  // namespace
+
+// A vector takes as long as a copy of as many bytes. A product over all steps takes what bounds it:
+// multiplying, on the tensor cores (fp32: by multiply-adds), or moving vectors in and products out. Products
+// of warpgroups took 16 to 30% less time than that on an H200; only the choice between strategies depends
+// on it.
+BeforeSweep before_sweep(const step::Cell& cell, const Problem& problem, const target::Profile& profile) {
+  BeforeSweep before;
+  if (problem.pass != Pass::Backward) return before;
+  const bool reals = problem.storage == kernel::Storage::F32;
+  const double of_sm = reals ? 2 * profile.speeds.alu_per_cycle_sm : profile.speeds.mma_flops_per_cycle_sm;
+  const double flops = of_sm * profile.limits.sm_count * profile.speeds.clock_hz;
+  const step::Sizes& sizes = problem.sizes;
+  const std::int64_t elements =
+      sizes.batch * sizes.time * sizes.heads * sizes.dim;  // of a vector of all steps
+  const auto row = static_cast<double>(elements) * kernel::storage_bytes(problem.storage);
+  const BackwardSplit split = backward_split(cell, problem);
+  for (const auto& [vector, place] : split.vector_row)
+    before.seconds += profile.speeds.launch_s +
+                      row * (rows_read(split, cell, vector) + 1) / profile.speeds.copy_bytes_per_s;
+  for (const ProductGroup& group : split.forward) {
+    const auto rows = static_cast<int>(group.products.size());
+    const double operations = 2.0 * rows * static_cast<double>(elements) * static_cast<double>(sizes.dim);
+    before.seconds += profile.speeds.launch_s +
+                      std::max(operations / flops, row * (rows + 1) / profile.speeds.copy_bytes_per_s);
+    before.bytes += elements * rows * kernel::storage_bytes(problem.storage);
+  }
+  return before;
+}
+
+namespace {
+
+// Where a vector of all steps lies: an input, a saved state of the step before, or a scratch row.
+TimeOperand operand(const step::Cell& cell, const BackwardSplit& split, NodeId id) {
+  if (const auto row = split.vector_row.find(id); row != split.vector_row.end())
+    return {{{Role::Scratch, kVectors}, row->second}, false, std::nullopt, 0};
+  const Node& node = split.needs.step.graph.at(id);
+  if (cell.tensors[static_cast<std::size_t>(node.tensor)].kind == TensorKind::Input)
+    return {{{Role::Input, node.tensor}, node.row}, false, std::nullopt, 0};
+  return {split.needs.history.at({node.tensor, node.row}), true, TensorRef{Role::InitialState, node.tensor},
+          node.row};
+}
+
+void add_forward_products(const step::Cell& cell, const Problem& problem, const BackwardSplit& split,
+                          const TimeLaunches& launches, KernelPlan& plan) {
+  std::set<NodeId> made;
+  const auto make_vector = [&](NodeId node) {
+    if (split.vector_row.count(node) != 0 && made.insert(node).second)
+      plan.launches.push_back(time_vector(cell, problem, split, node, launches.vectors));
+  };
+  for (std::size_t g = 0; g < split.forward.size(); ++g) {
+    const ProductGroup& group = split.forward[g];
+    make_vector(group.vector);
+    std::vector<TimeProduct> products;
+    for (const Product& product : group.products)
+      products.push_back(
+          {product.matrix, product.row, operand(cell, split, group.vector), split.products.at(product.node)});
+    for (Launch& launch : launches.products(products, g)) plan.launches.push_back(std::move(launch));
+  }
+  for (const step::MatrixGradient& matrix : split.needs.step.matrices) make_vector(matrix.right);
+}
+
+void add_matrix_gradients(const step::Cell& cell, const BackwardSplit& split, const TimeLaunches& launches,
+                          KernelPlan& plan) {
+  std::vector<MatrixTerm> terms;
+  for (const step::MatrixGradient& matrix : split.needs.step.matrices)
+    terms.push_back({matrix.tensor,
+                     matrix.row,
+                     {left_row(cell, split, matrix.left), false, std::nullopt, 0},
+                     operand(cell, split, matrix.right)});
+  for (Launch& launch : launches.gradients(terms)) plan.launches.push_back(std::move(launch));
+  plan.workspace_elements_fixed = launches.workspace(terms);
+}
+
+}  // namespace
+
+void dense_backward(const step::Cell& cell, const Problem& problem, const BackwardSplit& split,
+                    const TimeLaunches& launches, const std::function<void()>& add_sweep, KernelPlan& plan) {
+  plan.scratch_rows = scratch_rows(split);
+  add_forward_products(cell, problem, split, launches, plan);
+  add_sweep();
+  for (Launch& launch : sum_param_gradients(cell, problem)) plan.launches.push_back(std::move(launch));
+  add_matrix_gradients(cell, split, launches, plan);
+  plan.workspace_elements_per_batch = param_rows(cell) * problem.sizes.heads * problem.sizes.dim;
+}
+
+void dense_backward(const step::Cell& cell, const Problem& problem, const target::Profile& profile,
+                    const BackwardSplit& split, int vector, const std::function<void()>& add_sweep,
+                    KernelPlan& plan) {
+  const auto gemm = [&](GemmUse use, std::size_t count) {
+    return gemm_parameters(problem, profile, use, static_cast<int>(count), vector);
+  };
+  const std::vector<int> rows = scratch_rows(split);
+  const TimeLaunches launches{
+      [&](const std::vector<TimeProduct>& products, std::size_t) {
+        return std::vector<Launch>{
+            time_product(cell, problem, products, rows, gemm(GemmUse::TimeProduct, products.size()))};
+      },
+      [&](const std::vector<MatrixTerm>& terms) {
+        return matrix_gradients(cell, problem, terms, rows, gemm(GemmUse::MatrixGradient, terms.size()));
+      },
+      [&](const std::vector<MatrixTerm>& terms) {
+        return matrix_gradient_workspace(cell, problem, terms, gemm(GemmUse::MatrixGradient, terms.size()));
+      },
+      {widest_access(problem, vector), true}};
+  dense_backward(cell, problem, split, launches, add_sweep, plan);
+}
+
+}  // namespace rondo::schedule

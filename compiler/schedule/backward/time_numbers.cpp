@@ -1,0 +1,281 @@
+#include "compiler/schedule/backward/time_numbers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <optional>
+
+#include "compiler/schedule/backward/time_values.h"
+
+namespace rondo::schedule {
+namespace {
+
+using kernel::Value;
+using scalar::Op;
+using step::Node;
+using step::NodeId;
+using step::NodeKind;
+
+constexpr int kTeamSteps = 16;     // of a team of threads, which keeps its channels' parameters for so many
+constexpr int kTeamChannels = 4;   // of a thread, at most, where a block has threads enough
+constexpr int kBlock = 128;        // threads of a block that holds several teams
+constexpr int kMostThreads = 512;  // of a team: more would leave each few registers
+constexpr int kLanes = 32;
+
+std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+
+// A spread is made in two passes: the mean of its vectors is there first, so nothing cancels.
+//
+// A team of threads has a head of a batch row, for some steps: as many threads as leave each at most
+// kTeamChannels channels, so that what a channel has made for one number is still there for the next one;
+// heads of more than kMostThreads * kTeamChannels channels make it again. A warp adds up its lanes by
+// shuffles, and the warps of a larger team meet in shared memory.
+class NumbersBuilder {
+ public:
+  NumbersBuilder(const step::Cell& cell, const Problem& problem, const BackwardSplit& split,
+                 const SpreadSweep& sweep)
+      : cell_(cell),
+        problem_(problem),
+        numbers_(sweep.numbers),
+        graph_(sweep.whole.graph),
+        team_(team_of(problem.sizes.dim)),
+        builder_(
+            cell.name + "_numbers", std::max(kBlock, team_), problem.math,
+            fmt::format("{}: reductions over the head that wait for no carry, for all steps", cell.name)),
+        signature_(builder_, cell, problem),
+        values_(builder_, signature_, cell, problem, split, graph_, products_of(split, sweep)) {
+    signature_.set_scratch(scratch_rows(split, sweep));
+    spreads_in_two_passes();
+  }
+
+  Launch build() {
+    auto& b = builder_;
+    values_.declare(operands_, 1);
+    out_ = signature_.writes({Role::Scratch, kNumbers});
+    lowering_.emplace(b, cell_, problem_, graph_, operands_);
+    const Value time = signature_.time();
+    values_.set_time(time);
+    if (team_ > kLanes)
+      lines_ = b.shared("lines", kernel::Storage::F32, 2 * std::int64_t(made_.size()) * (team_ / kLanes),
+                        fmt::format("[2, numbers {}, warps {}]", made_.size(), team_ / kLanes));
+    const int teams = b.kernel().threads / team_;
+    const std::int64_t span = std::int64_t{teams} * kTeamSteps;
+    const Value spans = b.let("spans", (time + (span - 1)) / span);
+    head_ = b.let("head", b.block() % problem_.sizes.heads);
+    const Value rest = b.let("rest", b.block() / problem_.sizes.heads);
+    row_ = b.let("row", rest / spans);
+    const Value first =
+        b.let("first", rest % spans * span + (teams > 1 ? b.thread() / team_ * kTeamSteps : b.constant(0)));
+    thread_ = b.let("member", teams > 1 ? b.thread() % team_ : b.thread());
+    for (int c = 0; keeps() && c < channels(); ++c) {
+      set_channel(c);
+      lowering_->hoist(c, [&](const Node& node) { return values_.param(node, 0); });
+    }
+    b.for_("t", first, min(first + kTeamSteps, time), b.constant(1), 1,
+           [&](Value t) { make_step(t, first); });
+    Launch launch{b.finish(), signature_.arguments(), 0, problem_.sizes.heads};
+    launch.time_tile = span;
+    return launch;
+  }
+
+ private:
+  static int team_of(std::int64_t dim) {
+    int team = kLanes;
+    while (team < kMostThreads && std::int64_t{team} * kTeamChannels < dim) team *= 2;
+    return team == kLanes || team >= kBlock ? team : kBlock;
+  }
+
+  static std::map<NodeId, RowRef> products_of(const BackwardSplit& split, const SpreadSweep& sweep) {
+    std::map<NodeId, RowRef> products;
+    for (std::size_t id = 0; id < sweep.origin.size(); ++id)
+      if (const auto product = split.products.find(sweep.origin[id]); product != split.products.end())
+        products.emplace(static_cast<NodeId>(id), product->second);
+    return products;
+  }
+
+  // A reduction is a value that is given; `operands_` has what the channels contribute to it. The mean that a
+  // spread is measured from is that of a sum before it.
+  void spreads_in_two_passes() {
+    for (const NodeId id : reachable(graph_, numbers_)) {
+      const Node of = graph_.at(id);
+      if (!step::is_reduction(of)) continue;
+      made_.push_back(id);
+      operands_.push_back(of.kind == NodeKind::ReduceSpread ? distances(of) : of.operands[0]);
+      ops_.push_back(of.kind == NodeKind::ReduceMax ? Op::Max : Op::Add);
+      Node& node = graph_.nodes[at(id)];
+      node.kind = NodeKind::MatVec;
+      node.operands.clear();
+    }
+  }
+
+  NodeId distances(const Node& spread) {
+    const auto scalar = [&](Op op, std::vector<NodeId> operands, step::Extent extent) {
+      Node node;
+      node.kind = NodeKind::Scalar, node.op = op, node.operands = std::move(operands), node.extent = extent;
+      graph_.nodes.push_back(node);
+      return static_cast<NodeId>(graph_.nodes.size()) - 1;
+    };
+    Node count;
+    count.kind = NodeKind::Constant, count.extent = step::Extent::Scalar;
+    count.value =
+        1 / (static_cast<double>(problem_.sizes.dim) * static_cast<double>(spread.operands.size() - 1));
+    graph_.nodes.push_back(count);
+    const auto share = static_cast<NodeId>(graph_.nodes.size()) - 1;
+    const NodeId mean = scalar(Op::Mul, {spread.operands[0], share}, step::Extent::Scalar);
+    NodeId sum = step::kNoNode;
+    for (std::size_t vector = 1; vector < spread.operands.size(); ++vector) {
+      const NodeId apart = scalar(Op::Sub, {spread.operands[vector], mean}, step::Extent::Vector);
+      const NodeId squared = scalar(Op::Square, {apart}, step::Extent::Vector);
+      sum = sum == step::kNoNode ? squared : scalar(Op::Add, {sum, squared}, step::Extent::Vector);
+    }
+    return sum;
+  }
+
+  int channels() const { return static_cast<int>((problem_.sizes.dim + team_ - 1) / team_); }
+  bool exact() const { return problem_.sizes.dim % team_ == 0; }
+
+  // A thread past the head's end reads the last channel, and contributes nothing.
+  Value channel(int c) const { return thread_ + c * team_; }
+  Value exists(int c) { return channel(c) < builder_.constant(problem_.sizes.dim); }
+  void set_channel(int c) {
+    const Value last = builder_.constant(problem_.sizes.dim - 1);
+    values_.set_place({row_, head_, exact() ? channel(c) : min(channel(c), last)});
+  }
+
+  void make_step(Value t, Value first) {
+    auto& b = builder_;
+    keeps() ? make_of_kept(t, first) : make_anew(t, first);
+    set_channel(0);
+    b.if_(thread_ == 0, [&] {
+      for (std::size_t number = 0; number < numbers_.size(); ++number)
+        b.store(out_.memory[values_.place(out_, static_cast<int>(number), {t})],
+                totals_.at(numbers_[number]));
+    });
+  }
+
+  // Whether a thread has few enough channels to hold what it has made of them.
+  bool keeps() const { return channels() <= kTeamChannels; }
+
+  void make_of_kept(Value t, Value first) {
+    const std::vector<NodeId> read = values_.loaded_by(operands_, made_);
+    std::vector<TimeValues::Step> steps;
+    for (int c = 0; c < channels(); ++c) {
+      set_channel(c);
+      steps.push_back(values_.load(read, {t}, false));
+    }
+    std::vector<GraphLowering::Values> of_channels;
+    for (int c = 0; c < channels(); ++c) {
+      set_channel(c);
+      values_.take_first_states(steps[at(c)]);
+      of_channels.push_back(lowering_->start(c));
+    }
+    for (std::size_t number = 0; number < made_.size(); ++number) {
+      Value share;
+      for (int c = 0; c < channels(); ++c) {
+        const Value own = contribution(number, c, steps[at(c)], of_channels[at(c)]);
+        share = share.valid() ? builder_.math(ops_[number], {share, own}) : own;
+      }
+      const Value total = totals_[made_[number]] = over_team(share, number, t, first);
+      for (GraphLowering::Values& values : of_channels) values[made_[number]] = total;
+    }
+  }
+
+  Value contribution(std::size_t number, int c, const TimeValues::Step& step, GraphLowering::Values& values) {
+    set_channel(c);
+    const auto leaf = [&](const Node& node) { return values_.leaf(*lowering_, node, step, 0); };
+    const Value own = lowering_->emit_roots(values, {operands_[number]}, leaf)[0];
+    return exact() ? own : builder_.select(exists(c), own, neutral(number));
+  }
+
+  Value neutral(std::size_t number) {
+    constexpr double kLeast = -static_cast<double>(std::numeric_limits<float>::max());
+    return builder_.real(ops_[number] == Op::Max ? kLeast : 0);
+  }
+
+  // In a large head every number walks over the thread's channels, and makes of them what it needs.
+  void make_anew(Value t, Value first) {
+    auto& b = builder_;
+    for (std::size_t number = 0; number < made_.size(); ++number) {
+      const Value share = b.variable("share", neutral(number));
+      b.for_("d", thread_, b.constant(problem_.sizes.dim), b.constant(team_), 1, [&](Value d) {
+        values_.set_place({row_, head_, d});
+        GraphLowering lowering(b, cell_, problem_, graph_, {operands_[number]});
+        lowering.hoist(0, [&](const Node& node) { return values_.param(node, 0); });
+        TimeValues::Step step = values_.load(values_.loaded_by({operands_[number]}, made_), {t}, false);
+        values_.take_first_states(step);
+        GraphLowering::Values values = lowering.start(0);
+        values.insert(totals_.begin(), totals_.end());
+        const auto leaf = [&](const Node& node) { return values_.leaf(lowering, node, step, 0); };
+        const Value own = lowering.emit_roots(values, {operands_[number]}, leaf)[0];
+        b.assign(share, b.math(ops_[number], {share, own}));
+      });
+      totals_[made_[number]] = over_team(share, number, t, first);
+    }
+  }
+
+  // Between two uses of a place of `lines_` all threads of the team have met once.
+  Value over_team(Value share, std::size_t number, Value t, Value first) {
+    auto& b = builder_;
+    share = b.let("share", share);
+    for (int apart = 1; apart < kLanes; apart *= 2)
+      share = b.let("share", b.math(ops_[number], {share, b.shuffle("other", share, kernel::ShuffleMode::Xor,
+                                                                    b.constant(apart))}));
+    if (team_ == kLanes) return share;
+    const int warps = team_ / kLanes;
+    const Value line =
+        ((t - first) % 2 * static_cast<std::int64_t>(made_.size()) + static_cast<std::int64_t>(number)) *
+        warps;
+    b.if_(b.thread() % kLanes == 0, [&] { b.store(lines_[line + b.thread() / kLanes], share); });
+    b.barrier();
+    Value total;
+    for (int warp = 0; warp < warps; ++warp) {
+      const Value other = b.load("of_warp", lines_[line + warp]);
+      total = total.valid() ? b.math(ops_[number], {total, other}) : other;
+    }
+    return b.let("total", total);
+  }
+
+  const step::Cell& cell_;
+  const Problem& problem_;
+  const std::vector<NodeId>& numbers_;
+  step::Graph graph_;
+  int team_;  // threads; more than a warp: a block's
+  kernel::Builder builder_;
+  Signature signature_;
+  TimeValues values_;
+  std::vector<NodeId> made_;      // the numbers, and what they are made of
+  std::vector<NodeId> operands_;  // of each of these: what channels contribute
+  std::vector<Op> ops_;
+  std::optional<GraphLowering> lowering_;
+  std::map<NodeId, Value> totals_;  // of the step that is emitted
+  kernel::Memory lines_;
+  KernelTensor out_;
+  Value head_, row_, thread_;
+};
+
+}  // namespace
+
+double seconds_of_numbers(const step::Cell& cell, const Problem& problem, const SpreadSweep& sweep,
+                          const target::Speeds& speeds) {
+  if (sweep.numbers.empty()) return 0;
+  int rows = 0;
+  for (const NodeId id : reachable(sweep.whole.graph, sweep.numbers)) {
+    const Node& node = sweep.whole.graph.at(id);
+    const bool leaf = node.kind == NodeKind::Leaf && node.extent == step::Extent::Vector &&
+                      cell.tensors[at(node.tensor)].kind != step::TensorKind::Param;
+    if (leaf || node.kind == NodeKind::MatVec || node.kind == NodeKind::Gradient) ++rows;
+  }
+  const step::Sizes& sizes = problem.sizes;
+  const auto elements = static_cast<double>(sizes.batch * sizes.time * sizes.heads * sizes.dim);
+  return speeds.launch_s +
+         2 * rows * elements * kernel::storage_bytes(problem.storage) / speeds.copy_bytes_per_s;
+}
+
+Launch time_numbers(const step::Cell& cell, const Problem& problem, const BackwardSplit& split,
+                    const SpreadSweep& sweep) {
+  return NumbersBuilder(cell, problem, split, sweep).build();
+}
+
+}  // namespace rondo::schedule

@@ -1,0 +1,201 @@
+#include "compiler/schedule/rewrite/shorten_chain.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <utility>
+
+#include "compiler/schedule/analysis/carried.h"
+#include "compiler/schedule/analysis/history.h"
+
+namespace rondo::schedule {
+
+using scalar::Op;
+using step::kNoNode;
+using step::Node;
+using step::NodeId;
+using step::NodeKind;
+
+namespace {
+
+constexpr int kLongAgo = std::numeric_limits<int>::min() / 2;  // arrival of what no carry reaches
+// Cycles of a product, with the exchange of its vector: more than the rest of a step between two of them.
+constexpr int kProduct = 1000;
+
+// alpha * late + beta; kNoNode stands for alpha = 1 and beta = 0.
+struct ChainForm {
+  NodeId alpha = kNoNode;
+  NodeId late = kNoNode;
+  NodeId beta = kNoNode;
+};
+
+class ChainShortener {
+ public:
+  ChainShortener(const step::Cell& cell, const Problem& problem, const step::StepGraph& original)
+      : cell_(cell), problem_(problem), original_(original) {}
+
+  step::StepGraph run() {
+    value_.assign(original_.graph.nodes.size(), kNoNode);
+    form_.resize(original_.graph.nodes.size());
+    for (const NodeId id : reachable(original_.graph, original_.roots)) visit(id);
+    step::StepGraph result;
+    for (const NodeId root : original_.roots)
+      result.roots.push_back(root == kNoNode ? kNoNode : value_[index(root)]);
+    result.graph = std::move(out_);
+    return result;
+  }
+
+ private:
+  static std::size_t index(NodeId id) { return static_cast<std::size_t>(id); }
+  int arrival(NodeId id) const { return id == kNoNode ? kLongAgo : arrival_[index(id)]; }
+
+  void visit(NodeId id) {
+    const Node& node = original_.graph.at(id);
+    const bool on_chain = node.kind == NodeKind::Scalar &&
+                          std::any_of(node.operands.begin(), node.operands.end(), [&](NodeId operand) {
+                            return arrival(value_[index(operand)]) > kLongAgo;
+                          });
+    if (on_chain && fold(id, node)) return;
+    value_[index(id)] = copy(node);
+    form_[index(id)] = {kNoNode, value_[index(id)], kNoNode};
+  }
+
+  // Sets the node's form and value if it is a sum, a product or a sigmoid of what is on the chain.
+  bool fold(NodeId id, const Node& node) {
+    const auto operand = [&](std::size_t i) { return form_[index(node.operands[i])]; };
+    switch (node.op) {
+      case Op::Add: return settle(id, node, sum(operand(0), operand(1)));
+      case Op::Sub: return settle(id, node, sum(operand(0), scaled(operand(1), out_constant(-1))));
+      case Op::Neg: return settle(id, node, scaled(operand(0), out_constant(-1)));
+      case Op::Mul: return settle(id, node, product(operand(0), operand(1)));
+      case Op::Fma: return settle(id, node, sum(product(operand(0), operand(1)), operand(2)));
+      case Op::Sigmoid: {
+        const NodeId half = out_constant(0.5);
+        return settle(id, node, {half, make(Op::Tanh, {materialize(scaled(operand(0), half))}), half});
+      }
+      case Op::Silu: {
+        const NodeId half = materialize(scaled(operand(0), out_constant(0.5)));
+        return settle(id, node, {half, make(Op::Tanh, {half}), half});
+      }
+      default: return false;
+    }
+  }
+
+  // Takes the form if its value is there no later than the plain operation's would be.
+  bool settle(NodeId id, const Node& node, const ChainForm& form) {
+    const NodeId folded = materialize(form);
+    const NodeId plain = node.op == Op::Sigmoid || node.op == Op::Silu ? folded : copy(node);
+    const bool better = arrival(folded) <= arrival(plain);
+    const NodeId value = better ? folded : plain;
+    if (out_.nodes[index(value)].label.empty()) out_.nodes[index(value)].label = node.label;
+    value_[index(id)] = value;
+    form_[index(id)] = better ? form : ChainForm{kNoNode, value, kNoNode};
+    return true;
+  }
+
+  // The form whose late value arrives last keeps it; the other joins alpha or beta as an ordinary value.
+  ChainForm sum(ChainForm a, ChainForm b) {
+    if (arrival(a.late) < arrival(b.late)) std::swap(a, b);
+    if (a.late == b.late)
+      return {add(one_if_none(a.alpha), one_if_none(b.alpha)), a.late, add(a.beta, b.beta)};
+    return {a.alpha, a.late, add(a.beta, materialize(b))};
+  }
+
+  ChainForm product(ChainForm a, ChainForm b) {
+    if (arrival(a.late) < arrival(b.late)) std::swap(a, b);
+    return scaled(a, materialize(b));
+  }
+
+  ChainForm scaled(const ChainForm& a, NodeId factor) {
+    return {multiply(a.alpha, factor), a.late, a.beta == kNoNode ? kNoNode : multiply(a.beta, factor)};
+  }
+
+  NodeId materialize(const ChainForm& form) {
+    if (form.alpha == kNoNode) return add(form.beta, form.late);
+    if (form.beta == kNoNode) return multiply(form.alpha, form.late);
+    return make(Op::Fma, {form.alpha, form.late, form.beta});
+  }
+
+  NodeId one_if_none(NodeId alpha) { return alpha == kNoNode ? out_constant(1) : alpha; }
+  NodeId add(NodeId a, NodeId b) {
+    if (a == kNoNode) return b;
+    if (b == kNoNode) return a;
+    // A product joins a sum as one multiply-add.
+    for (const auto& [x, y] : {std::pair{a, b}, std::pair{b, a}}) {
+      const Node& node = out_.at(x);
+      if (node.kind == NodeKind::Scalar && node.op == Op::Mul && arrival(x) >= arrival(y))
+        return make(Op::Fma, {node.operands[0], node.operands[1], y});
+    }
+    return make(Op::Add, {a, b});
+  }
+  NodeId multiply(NodeId a, NodeId b) {
+    if (a == kNoNode) return b;
+    for (const auto& [x, y] : {std::pair{a, b}, std::pair{b, a}})
+      if (out_.at(x).kind == NodeKind::Constant) {
+        const double c = out_.at(x).value;
+        if (c == 1) return y;
+        if (c == -1) return make(Op::Neg, {y});
+        if (out_.at(y).kind == NodeKind::Constant) return out_constant(c * out_.at(y).value);
+      }
+    return make(Op::Mul, {a, b});
+  }
+
+  NodeId out_constant(double value) {
+    const auto [known, inserted] = constants_.try_emplace(value, kNoNode);
+    if (inserted) {
+      known->second = out_.constant(value);
+      arrival_.push_back(kLongAgo);
+    }
+    return known->second;
+  }
+
+  // One node for each operation on the same operands.
+  NodeId make(Op op, std::vector<NodeId> operands) {
+    const auto [known, inserted] = made_.try_emplace({op, operands}, kNoNode);
+    if (!inserted) return known->second;
+    int ready = kLongAgo;
+    for (const NodeId operand : operands) ready = std::max(ready, arrival(operand));
+    known->second = out_.scalar(op, std::move(operands));
+    arrival_.push_back(ready == kLongAgo ? kLongAgo : ready + scalar::info(op).fast.latency);
+    return known->second;
+  }
+
+  NodeId copy(const Node& node) {
+    std::vector<NodeId> operands;
+    for (const NodeId operand : node.operands) operands.push_back(value_[index(operand)]);
+    if (node.kind == NodeKind::Constant) return out_constant(node.value);
+    if (node.kind == NodeKind::Scalar) {
+      const NodeId made = make(node.op, std::move(operands));
+      if (out_.nodes[index(made)].label.empty()) out_.nodes[index(made)].label = node.label;
+      return made;
+    }
+    Node same = node;
+    same.operands = std::move(operands);
+    int ready = is_carried(cell_, problem_, node) ? 0 : kLongAgo;
+    for (const NodeId operand : same.operands) ready = std::max(ready, arrival(operand));
+    const bool product = node.kind == NodeKind::MatVec || node.kind == NodeKind::MatTVec;
+    if (product && !same.operands.empty()) ready = std::max(ready, 0) + kProduct;
+    const NodeId id = out_.add(std::move(same));
+    arrival_.push_back(ready);
+    return id;
+  }
+
+  const step::Cell& cell_;
+  const Problem& problem_;
+  const step::StepGraph& original_;
+  step::Graph out_;
+  std::vector<int> arrival_;     // by node of out_: cycles after the carries
+  std::vector<NodeId> value_;    // by node of the original: the same value in out_
+  std::vector<ChainForm> form_;  // likewise, as a form
+  std::map<double, NodeId> constants_;
+  std::map<std::pair<Op, std::vector<NodeId>>, NodeId> made_;
+};
+
+}  // namespace
+
+step::StepGraph shorten_chain(const step::Cell& cell, const Problem& problem,
+                              const step::StepGraph& original) {
+  return ChainShortener(cell, problem, original).run();
+}
+
+}  // namespace rondo::schedule

@@ -1,0 +1,287 @@
+#include "compiler/schedule/sweep/backward_split.h"
+
+#include <algorithm>
+#include <iterator>
+#include <numeric>
+#include <set>
+
+#include "compiler/schedule/analysis/saved_products.h"
+#include "compiler/schedule/analysis/step_order.h"
+
+namespace rondo::schedule {
+
+using step::Node;
+using step::NodeId;
+using step::NodeKind;
+using step::TensorId;
+using step::TensorKind;
+
+namespace {
+
+bool is_number(const step::Cell& cell, TensorId id) {
+  return cell.tensors[static_cast<std::size_t>(id)].tail == step::Tail::Scalar;
+}
+
+// The input row whose gradient this node is, channel by channel.
+const step::Row* input_gradient(const step::Cell& cell, const step::BackwardStep& step, NodeId node) {
+  const auto found = std::find_if(step.inputs.begin(), step.inputs.end(), [&](const step::Row& row) {
+    return row.value == node && !is_number(cell, row.tensor);
+  });
+  return found == step.inputs.end() ? nullptr : &*found;
+}
+
+// Forward products that are multiplied again: those that the sweep reads, or that a vector of such a product
+// or of a matrix gradient does.
+void multiply_again(BackwardSplit& split) {
+  const step::BackwardStep& step = split.needs.step;
+  std::vector<NodeId> wanted;
+  for (const NodeId id : reachable(split.sweep, split.sweep_roots))
+    if (id < step.forward_nodes && step.graph.at(id).kind == NodeKind::MatVec) wanted.push_back(id);
+  for (const step::MatrixGradient& matrix : step.matrices) wanted.push_back(matrix.right);
+  for (ProductGroup& group : product_groups(step.graph, wanted)) {
+    for (const Product& product : group.products) {
+      const auto row = static_cast<int>(split.products.size());
+      split.products.emplace(product.node, RowRef{{Role::Scratch, kProducts}, row});
+    }
+    split.forward.push_back(std::move(group));
+  }
+}
+
+// Rows for the vectors of all steps that are neither inputs nor saved states.
+void place_vectors(const step::Cell& cell, BackwardSplit& split) {
+  const step::BackwardStep& step = split.needs.step;
+  const auto keep = [&](NodeId vector) {
+    const Node& node = step.graph.at(vector);
+    const bool stored = node.kind == NodeKind::Leaf && node.extent == step::Extent::Vector &&
+                        cell.tensors[static_cast<std::size_t>(node.tensor)].kind != TensorKind::Param;
+    if (!stored) split.vector_row.emplace(vector, static_cast<int>(split.vector_row.size()));
+  };
+  for (const ProductGroup& group : split.forward) keep(group.vector);
+  for (const step::MatrixGradient& matrix : step.matrices) keep(matrix.right);
+}
+
+}  // namespace
+
+RowRef left_row(const step::Cell& cell, const BackwardSplit& split, NodeId left) {
+  if (const step::Row* row = input_gradient(cell, split.needs.step, left))
+    return {{Role::InputGradient, row->tensor}, row->row};
+  const auto found = std::find(split.lefts.begin(), split.lefts.end(), left);
+  return {{Role::Scratch, kLefts}, static_cast<int>(found - split.lefts.begin())};
+}
+
+BackwardSplit backward_split(const step::Cell& cell, const Problem& problem) {
+  BackwardSplit split;
+  split.needs = backward_needs(cell);
+  const step::BackwardStep& step = split.needs.step;
+  split.sweep = detach_products(step.graph, step.forward_nodes);
+  for (const auto* rows : {&step.previous_states, &step.inputs, &step.params})
+    for (const step::Row& row : *rows) split.sweep_roots.push_back(row.value);
+  // Neighbouring rows of a matrix get neighbouring rows, so that their gradients are one product.
+  std::vector<step::MatrixGradient> matrices = step.matrices;
+  std::stable_sort(matrices.begin(), matrices.end(), [](const auto& a, const auto& b) {
+    return std::pair{a.tensor, a.row} < std::pair{b.tensor, b.row};
+  });
+  for (const step::MatrixGradient& matrix : matrices)
+    if (!input_gradient(cell, step, matrix.left) &&
+        std::find(split.lefts.begin(), split.lefts.end(), matrix.left) == split.lefts.end())
+      split.lefts.push_back(matrix.left);
+  split.sweep_roots.insert(split.sweep_roots.end(), split.lefts.begin(), split.lefts.end());
+
+  for (const NodeId id : reachable(split.sweep, split.sweep_roots)) {
+    const Node& node = split.sweep.at(id);
+    const auto saved = split.needs.history.find({node.tensor, node.row});
+    if (node.kind != NodeKind::Leaf || saved == split.needs.history.end()) continue;
+    const TensorRef& ref = saved->second.tensor;
+    if (std::find(split.histories.begin(), split.histories.end(), ref) == split.histories.end())
+      split.histories.push_back(ref);
+  }
+
+  if (passes_products(problem))
+    split.products = saved_products(cell);
+  else
+    multiply_again(split);
+  place_vectors(cell, split);
+  return split;
+}
+
+std::vector<TensorRef> products_read(const BackwardSplit& split, const step::Graph& graph,
+                                     const std::vector<NodeId>& roots) {
+  std::vector<TensorRef> result;
+  for (const NodeId id : reachable(graph, roots)) {
+    const auto product = split.products.find(id);
+    if (product == split.products.end()) continue;
+    const TensorRef& tensor = product->second.tensor;
+    if (std::find(result.begin(), result.end(), tensor) == result.end()) result.push_back(tensor);
+  }
+  return result;
+}
+
+std::vector<int> scratch_rows(const BackwardSplit& split) {
+  int again = 0;
+  for (const ProductGroup& group : split.forward) again += static_cast<int>(group.products.size());
+  return {again, static_cast<int>(split.vector_row.size()), static_cast<int>(split.lefts.size())};
+}
+
+step::StepGraph sweep_graph(const step::Cell& cell, const Problem& problem) {
+  if (problem.pass == Pass::Backward) {
+    BackwardSplit split = backward_split(cell, problem);
+    return {std::move(split.sweep), std::move(split.sweep_roots)};
+  }
+  return {cell.graph, forward_roots(cell, problem)};
+}
+
+std::vector<bool> shares_of_channels(const step::Cell& cell, const step::BackwardStep& step, Steps steps) {
+  std::vector<bool> shares(step.previous_states.size(), false);
+  for (const step::Row& input : step.inputs)
+    shares.push_back(steps == Steps::OfOneKernel && is_number(cell, input.tensor));
+  for (const step::Row& param : step.params) shares.push_back(is_number(cell, param.tensor));
+  return shares;
+}
+
+namespace {
+
+RewrittenStep spread(const step::Cell& cell, step::StepGraph graph, const std::vector<bool>& shares,
+                     Steps steps) {
+  const auto order = steps == Steps::OfOneKernel ? ExchangeOrder::Levels : ExchangeOrder::Chain;
+  if (reduces_over_head(cell, graph, shares)) return fewer_exchanges(graph, shares, order);
+  std::vector<NodeId> origin(graph.graph.nodes.size());
+  std::iota(origin.begin(), origin.end(), 0);
+  return {std::move(graph), std::move(origin)};
+}
+
+// Reductions of the sweep none of whose operands waits for a carried gradient, or for a product.
+std::vector<NodeId> without_carries(const step::StepGraph& step) {
+  std::vector<bool> waits(step.graph.nodes.size(), false);
+  std::vector<NodeId> found;
+  for (const NodeId id : reachable(step.graph, step.roots)) {
+    const Node& node = step.graph.at(id);
+    const auto late = [&](NodeId operand) { return bool{waits[static_cast<std::size_t>(operand)]}; };
+    const bool product =
+        node.kind == NodeKind::MatTVec || (node.kind == NodeKind::MatVec && !node.operands.empty());
+    const bool carried =
+        node.kind == NodeKind::Gradient && node.gradient.of == step::GradientRef::Of::NextState;
+    waits[static_cast<std::size_t>(id)] =
+        product || carried || std::any_of(node.operands.begin(), node.operands.end(), late);
+    if (step::is_reduction(node) && !waits[static_cast<std::size_t>(id)]) found.push_back(id);
+  }
+  return found;
+}
+
+}  // namespace
+
+int SpreadSweep::number_row(NodeId node) const {
+  const auto found = std::find(numbers.begin(), numbers.end(), node);
+  return found == numbers.end() ? -1 : static_cast<int>(found - numbers.begin());
+}
+
+std::vector<int> scratch_rows(const BackwardSplit& split, const SpreadSweep& sweep) {
+  std::vector<int> rows = scratch_rows(split);
+  if (sweep.numbers.empty()) return rows;
+  rows.resize(kNumbers + 1, 0);
+  rows[kNumbers] = static_cast<int>(sweep.numbers.size());
+  return rows;
+}
+
+SpreadSweep spread_sweep(const step::Cell& cell, const Problem& problem, Steps steps) {
+  if (problem.pass == Pass::Backward) return spread_sweep(cell, backward_split(cell, problem), steps);
+  return {spread(cell, {cell.graph, forward_roots(cell, problem)}, {}, steps), {}, {}};
+}
+
+SpreadSweep spread_sweep(const step::Cell& cell, const BackwardSplit& split, Steps steps) {
+  const std::vector<bool> shares = shares_of_channels(cell, split.needs.step, steps);
+  SpreadSweep sweep{spread(cell, {split.sweep, split.sweep_roots}, shares, steps), {}, {}};
+  if (steps == Steps::OfBlock || !adds_over_head(cell)) return sweep;
+  const std::vector<NodeId> made = without_carries(sweep.step);
+  if (made.empty()) return sweep;
+  sweep.whole = sweep.step;
+  for (const NodeId id : made) {
+    Node& node = sweep.step.graph.nodes[static_cast<std::size_t>(id)];
+    node.kind = NodeKind::MatVec;
+    node.operands.clear();
+  }
+  const std::vector<NodeId> read =
+      reachable(sweep.step.graph, sweep.step.roots);  // by more than other numbers
+  std::copy_if(made.begin(), made.end(), std::back_inserter(sweep.numbers),
+               [&](NodeId id) { return std::find(read.begin(), read.end(), id) != read.end(); });
+  return sweep;
+}
+
+std::vector<TensorId> tensors_read(const step::Cell& cell, const step::Graph& graph,
+                                   const std::vector<NodeId>& roots, TensorKind kind) {
+  std::vector<TensorId> result;
+  for (const NodeId id : reachable(graph, roots)) {
+    const Node& node = graph.at(id);
+    if (node.kind != NodeKind::Leaf || cell.tensors[static_cast<std::size_t>(node.tensor)].kind != kind)
+      continue;
+    if (std::find(result.begin(), result.end(), node.tensor) == result.end()) result.push_back(node.tensor);
+  }
+  return result;
+}
+
+SweepShape sweep_shape(const step::Cell& cell, const Problem& problem) {
+  SweepShape shape;
+  const SpreadSweep sweep = spread_sweep(cell, problem);
+  const step::StepGraph& graph = sweep.step;
+  shape.numbers_before = static_cast<int>(sweep.numbers.size());
+  const std::vector<ProductGroup> groups = product_groups(graph.graph, graph.roots);
+  for (const ProductGroup& group : groups) {
+    shape.products.push_back(static_cast<int>(group.products.size()));
+    shape.product_count += shape.products.back();
+  }
+  for (const ProductSum& sum : product_sums(graph.graph, graph.roots, groups))
+    shape.terms.push_back(static_cast<int>(sum.terms.size()));
+  shape.levels = levels_of(groups);
+  const StepOrder order = step_order(cell, problem, graph, groups, adds_over_head(cell));
+  shape.handed = static_cast<int>(order.handed.size());
+  std::set<NodeId> late;
+  for (const NodeId id : reachable(graph.graph, graph.roots))
+    if (std::find(order.early.begin(), order.early.end(), id) == order.early.end())
+      for (const NodeId operand : graph.graph.at(id).operands)
+        if (sweep.number_row(operand) >= 0) late.insert(operand);
+  shape.numbers_late = static_cast<int>(late.size());
+  shape.reductions = reduction_words(order);
+  for (const step::Row& next : cell.next)
+    ++(is_number(cell, next.tensor) ? shape.number_states : shape.states);
+  shape.draws = cell.seed().has_value();
+  const auto rows_of = [&](const std::vector<TensorId>& tensors, bool numbers) {
+    int sum = 0;
+    for (const TensorId id : tensors)
+      if (is_number(cell, id) == numbers) sum += cell.tensors[static_cast<std::size_t>(id)].rows;
+    return sum;
+  };
+  const auto rows = [&](const std::vector<TensorId>& tensors) { return rows_of(tensors, false); };
+  const auto numbers = [&](const std::vector<TensorId>& tensors) { return rows_of(tensors, true); };
+  for (const TensorId id : cell.of_kind(TensorKind::Param))
+    if (cell.tensors[static_cast<std::size_t>(id)].tail != step::Tail::Matrix)
+      shape.param_rows += rows({id}) + numbers({id});
+  if (problem.pass != Pass::Backward) {
+    shape.rows_in = rows(cell.of_kind(TensorKind::Input));
+    shape.rows_out = rows(cell.of_kind(TensorKind::Output));
+    shape.numbers_in = numbers(cell.of_kind(TensorKind::Input));
+    shape.numbers_out = numbers(cell.of_kind(TensorKind::Output));
+    if (problem.pass == Pass::ForwardSave) {
+      shape.rows_out += rows(stored_histories(cell));
+      shape.numbers_out += numbers(stored_histories(cell));
+    }
+    if (passes_products(problem)) shape.rows_out += static_cast<int>(saved_products(cell).size());
+    return shape;
+  }
+  const BackwardSplit split = backward_split(cell, problem);
+  shape.rows_in = rows(tensors_read(cell, split.sweep, split.sweep_roots, TensorKind::Input)) +
+                  rows(cell.of_kind(TensorKind::Output));
+  for (const TensorRef& ref : products_read(split, split.sweep, split.sweep_roots))
+    shape.rows_in +=
+        ref.role == Role::Scratch ? scratch_rows(split)[kProducts] : tensor_in_role(ref, cell).rows;
+  shape.numbers_in = numbers(tensors_read(cell, split.sweep, split.sweep_roots, TensorKind::Input)) +
+                     numbers(cell.of_kind(TensorKind::Output));
+  for (const TensorRef& ref : split.histories) {
+    shape.rows_in += rows({ref.tensor});
+    shape.numbers_in += numbers({ref.tensor});
+  }
+  shape.shares = numbers(cell.of_kind(TensorKind::Input));
+  shape.rows_out = rows(cell.of_kind(TensorKind::Input)) + static_cast<int>(split.lefts.size());
+  shape.sums = static_cast<int>(split.needs.step.params.size());
+  return shape;
+}
+
+}  // namespace rondo::schedule

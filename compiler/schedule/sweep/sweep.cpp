@@ -1,0 +1,126 @@
+#include "compiler/schedule/sweep/sweep.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "compiler/schedule/analysis/param_rows.h"
+#include "compiler/schedule/analysis/saved_products.h"
+
+namespace rondo::schedule {
+
+using step::Node;
+using step::NodeId;
+using step::NodeKind;
+using step::Row;
+using step::TensorKind;
+
+namespace {
+
+int carry_of(const step::Cell& cell, step::TensorId state, int row) {
+  const auto found = std::find_if(cell.next.begin(), cell.next.end(),
+                                  [&](const Row& next) { return next.tensor == state && next.row == row; });
+  return static_cast<int>(found - cell.next.begin());
+}
+
+SweepSource carry(int index) { return {SweepSource::Kind::Carry, index, {}, {}}; }
+SweepSource now(RowRef row) { return {SweepSource::Kind::Now, 0, row, {}}; }
+SweepSource flag(const step::Cell& cell, step::TensorId id) {
+  const bool reset = cell.tensors[static_cast<std::size_t>(id)].kind == TensorKind::Reset;
+  return {SweepSource::Kind::Flag, 0, {{reset ? Role::Resets : Role::Lengths, id}, 0}, {}};
+}
+SweepSink into_carry(std::size_t index) { return {SweepSink::Kind::Carry, static_cast<int>(index), {}}; }
+SweepSink into(RowRef row) { return {SweepSink::Kind::Now, 0, row}; }
+
+void find_ends(const step::Cell& cell, Role first, Role last, Sweep& sweep) {
+  for (const Row& next : cell.next) {
+    sweep.first.push_back({{first, next.tensor}, next.row});
+    sweep.last.push_back({{last, next.tensor}, next.row});
+  }
+}
+
+SweepSource backward_source(const step::Cell& cell, const BackwardSplit& split, NodeId id) {
+  const Node& node = split.sweep.at(id);
+  if (node.kind == NodeKind::MatVec) return now(split.products.at(id));
+  if (node.kind == NodeKind::Gradient) {
+    const step::GradientRef& g = node.gradient;
+    if (g.of == step::GradientRef::Of::NextState) return carry(carry_of(cell, g.tensor, g.row));
+    return now({{Role::OutputGradient, g.tensor}, g.row});
+  }
+  const TensorKind kind = cell.tensors[static_cast<std::size_t>(node.tensor)].kind;
+  if (step::is_flag(kind)) return flag(cell, node.tensor);
+  if (kind == TensorKind::Input) return now({{Role::Input, node.tensor}, node.row});
+  return {SweepSource::Kind::Before,
+          0,
+          split.needs.history.at({node.tensor, node.row}),
+          {{Role::InitialState, node.tensor}, node.row}};
+}
+
+bool is_param(const step::Cell& cell, const Node& node) {
+  return node.kind == NodeKind::Leaf &&
+         cell.tensors[static_cast<std::size_t>(node.tensor)].kind == TensorKind::Param;
+}
+
+// A product without an operand stands for a value that is read.
+bool is_read(const Node& node) {
+  return node.kind == NodeKind::Leaf || node.kind == NodeKind::Gradient ||
+         (node.kind == NodeKind::MatVec && node.operands.empty());
+}
+
+}  // namespace
+
+Sweep forward_sweep(const step::Cell& cell, const Problem& problem) {
+  Sweep sweep;
+  sweep.step = spread_sweep(cell, problem, Steps::OfLaunches).step;
+  for (const NodeId id : reachable(sweep.step.graph, sweep.step.roots)) {
+    const Node& node = sweep.step.graph.at(id);
+    if (!is_read(node) || is_param(cell, node)) continue;
+    const TensorKind kind = cell.tensors[static_cast<std::size_t>(node.tensor)].kind;
+    sweep.sources[id] = step::is_flag(kind)         ? flag(cell, node.tensor)
+                        : kind == TensorKind::State ? carry(carry_of(cell, node.tensor, node.row))
+                                                    : now({{Role::Input, node.tensor}, node.row});
+  }
+  std::vector<step::TensorId> stored;
+  if (problem.pass == Pass::ForwardSave) stored = stored_histories(cell);
+  for (std::size_t k = 0; k < cell.next.size(); ++k) {
+    const Row& next = cell.next[k];
+    sweep.sinks.push_back({into_carry(k)});
+    if (std::find(stored.begin(), stored.end(), next.tensor) != stored.end())
+      sweep.sinks.back().push_back(into({{Role::History, next.tensor}, next.row}));
+  }
+  for (const Row& output : cell.outputs)
+    sweep.sinks.push_back({into({{Role::Output, output.tensor}, output.row})});
+  if (problem.pass == Pass::ForwardSave && passes_products(problem))
+    for (const auto& [node, where] : saved_products(cell)) sweep.sinks.push_back({into(where)});
+  find_ends(cell, Role::InitialState, Role::LastState, sweep);
+  return sweep;
+}
+
+Sweep backward_sweep(const step::Cell& cell, const BackwardSplit& split) {
+  return backward_sweep(cell, split, spread_sweep(cell, split, Steps::OfBlock));
+}
+
+Sweep backward_sweep(const step::Cell& cell, const BackwardSplit& split, const SpreadSweep& spread) {
+  const step::BackwardStep& step = split.needs.step;
+  Sweep sweep;
+  sweep.order = TimeOrder::Backward;
+  sweep.step = spread.step;
+  sweep.scratch_rows = scratch_rows(split, spread);
+  sweep.sum_rows = param_rows(cell);
+  for (const NodeId id : reachable(sweep.step.graph, sweep.step.roots))
+    if (is_read(sweep.step.graph.at(id)) && !is_param(cell, sweep.step.graph.at(id)))
+      sweep.sources[id] = spread.number_row(id) >= 0
+                              ? now({{Role::Scratch, kNumbers}, spread.number_row(id)})
+                              : backward_source(cell, split, spread.origin[static_cast<std::size_t>(id)]);
+  for (const Row& row : step.previous_states)
+    sweep.sinks.push_back({into_carry(static_cast<std::size_t>(carry_of(cell, row.tensor, row.row)))});
+  for (const Row& row : step.inputs)
+    sweep.sinks.push_back({into({{Role::InputGradient, row.tensor}, row.row})});
+  for (const Row& row : step.params)
+    sweep.sinks.push_back({{SweepSink::Kind::Sum, first_param_row(cell, row.tensor) + row.row, {}}});
+  for (std::size_t left = 0; left < split.lefts.size(); ++left)
+    sweep.sinks.push_back({into({{Role::Scratch, kLefts}, static_cast<int>(left)})});
+  find_ends(cell, Role::LastStateGradient, Role::InitialStateGradient, sweep);
+  return sweep;
+}
+
+}  // namespace rondo::schedule
