@@ -31,6 +31,17 @@ extern "C" {
 #define RONDO_API __attribute__((visibility("default")))
 #endif
 
+/* Of every call whose status must not be ignored, which is all of them but those that destroy: compilers warn
+ * where nobody looks at it. */
+#if (defined(__cplusplus) && __cplusplus >= 201703L) || \
+    (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L)
+#define RONDO_MUST_USE [[nodiscard]]
+#elif defined(__GNUC__)
+#define RONDO_MUST_USE __attribute__((warn_unused_result))
+#else
+#define RONDO_MUST_USE
+#endif
+
 #define RONDO_VERSION_MAJOR 0
 #define RONDO_VERSION_MINOR 1
 #define RONDO_VERSION_PATCH 0
@@ -85,7 +96,8 @@ typedef struct rondo_context_options {
 
 /* Errors: INPUT, UNSUPPORTED (fields of a newer header), MISSING (no driver, no GPU, no current context),
  * DEVICE. */
-RONDO_API rondo_status rondo_context_create(const rondo_context_options* options, rondo_context** context);
+RONDO_MUST_USE RONDO_API rondo_status rondo_context_create(const rondo_context_options* options,
+                                                           rondo_context** context);
 RONDO_API rondo_status rondo_context_destroy(rondo_context* context);
 
 typedef struct rondo_context_info {
@@ -99,7 +111,8 @@ typedef struct rondo_context_info {
 } rondo_context_info;
 
 /* The strings belong to the context. */
-RONDO_API rondo_status rondo_context_get_info(const rondo_context* context, rondo_context_info* info);
+RONDO_MUST_USE RONDO_API rondo_status rondo_context_get_info(const rondo_context* context,
+                                                             rondo_context_info* info);
 
 /* ---- Plans ---- */
 
@@ -155,7 +168,7 @@ typedef struct rondo_plan_info {
 } rondo_plan_info;
 
 /* The strings belong to the plan. */
-RONDO_API rondo_status rondo_plan_get_info(const rondo_plan* plan, rondo_plan_info* info);
+RONDO_MUST_USE RONDO_API rondo_status rondo_plan_get_info(const rondo_plan* plan, rondo_plan_info* info);
 /* Not before the end of what it has launched, nor before the last replay of a CUDA graph that captured a
  * launch of it: its kernels are unloaded. */
 RONDO_API rondo_status rondo_plan_destroy(rondo_plan* plan);
@@ -179,19 +192,22 @@ typedef struct rondo_tensor_info {
 } rondo_tensor_info;
 
 /* Tensor `index` of the plan, from 0. The strings belong to the plan. */
-RONDO_API rondo_status rondo_plan_get_tensor(const rondo_plan* plan, int32_t index, rondo_tensor_info* info);
+RONDO_MUST_USE RONDO_API rondo_status rondo_plan_get_tensor(const rondo_plan* plan, int32_t index,
+                                                            rondo_tensor_info* info);
 /* The index of the tensor of that name: "x", "h_first", "h_out", "c_history", "grad_R", ... The rule is in
  * docs/c-api.md (Names of tensors). Error MISSING, with the names that there are. */
-RONDO_API rondo_status rondo_plan_find_tensor(const rondo_plan* plan, const char* name, int32_t* index);
+RONDO_MUST_USE RONDO_API rondo_status rondo_plan_find_tensor(const rondo_plan* plan, const char* name,
+                                                             int32_t* index);
 /* Bytes of tensor `index` for B batch rows of T steps, laid out densely. A tensor of more than 2^50 elements
  * counts as 2^50 of them, here and in a workspace, and that is no error: the figure is then too small, but
  * more than any device has. */
-RONDO_API rondo_status rondo_plan_tensor_bytes(const rondo_plan* plan, int32_t index, int64_t batch,
-                                               int64_t time, int64_t* bytes);
+RONDO_MUST_USE RONDO_API rondo_status rondo_plan_tensor_bytes(const rondo_plan* plan, int32_t index,
+                                                              int64_t batch, int64_t time, int64_t* bytes);
 /* Bytes of workspace that a launch needs, 0 or more, and that a step needs (rondo_step). */
-RONDO_API rondo_status rondo_plan_workspace_bytes(const rondo_plan* plan, int64_t batch, int64_t time,
-                                                  int64_t* bytes);
-RONDO_API rondo_status rondo_plan_step_workspace_bytes(const rondo_plan* plan, int64_t batch, int64_t* bytes);
+RONDO_MUST_USE RONDO_API rondo_status rondo_plan_workspace_bytes(const rondo_plan* plan, int64_t batch,
+                                                                 int64_t time, int64_t* bytes);
+RONDO_MUST_USE RONDO_API rondo_status rondo_plan_step_workspace_bytes(const rondo_plan* plan, int64_t batch,
+                                                                      int64_t* bytes);
 
 /* ---- Launches ---- */
 
@@ -229,7 +245,7 @@ typedef struct rondo_launch_args {
  * live until the stream has passed. Two calls that share no result and no workspace may be in flight at once.
  * Results share memory with nothing else of the call. Nothing is launched where it is an error: INPUT (which
  * tensor, value and limit), UNSUPPORTED (blocks that wait for each other do not all fit), DEVICE. */
-RONDO_API rondo_status rondo_launch(const rondo_plan* plan, const rondo_launch_args* args);
+RONDO_MUST_USE RONDO_API rondo_status rondo_launch(const rondo_plan* plan, const rondo_launch_args* args);
 
 /* One step of a forward plan, for generation: `time` is 1 or 0. A state whose initial tensor is given, and
  * whose last one is not or is the same memory, is updated in place: the new state takes the place of the
@@ -237,16 +253,17 @@ RONDO_API rondo_status rondo_launch(const rondo_plan* plan, const rondo_launch_a
  * those of the step, and lengths what is left of each row: its length less the steps before. A cell that
  * draws random numbers counts steps from 0 in every call, so that each step draws the same ones: change the
  * parameter `seed` from call to call. Otherwise as rondo_launch(). */
-RONDO_API rondo_status rondo_step(const rondo_plan* plan, const rondo_launch_args* args);
+RONDO_MUST_USE RONDO_API rondo_status rondo_step(const rondo_plan* plan, const rondo_launch_args* args);
 
 /* Does ahead what the first calls of rondo_launch() with these arguments would do beyond the others, such as
  * recording a CUDA graph. Launches nothing. Errors: INPUT and UNSUPPORTED, as the launch would give them. */
-RONDO_API rondo_status rondo_plan_prepare(const rondo_plan* plan, const rondo_launch_args* args);
+RONDO_MUST_USE RONDO_API rondo_status rondo_plan_prepare(const rondo_plan* plan,
+                                                         const rondo_launch_args* args);
 
 /* Error DEVICE, once, if blocks of a launch that has ended waited for each other in vain: its results are
  * wrong. To be called after waiting for the stream. Until it is called, further launches of the plan give
  * DEVICE too. Where several threads launch a plan, it does not say whose launch that was. Never waits. */
-RONDO_API rondo_status rondo_plan_check(const rondo_plan* plan);
+RONDO_MUST_USE RONDO_API rondo_status rondo_plan_check(const rondo_plan* plan);
 
 #ifdef __cplusplus
 }

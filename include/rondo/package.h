@@ -15,14 +15,15 @@ typedef struct rondo_package rondo_package;
 /* Maps the file, which must not be changed in place until the package and all threads that use it are done;
  * `rondo` replaces files by renaming. A package that was cut short, altered or made in a newer format is
  * refused. Errors: MISSING (no such file), INPUT (damaged), UNSUPPORTED (a newer format). */
-RONDO_API rondo_status rondo_package_open(const char* path, rondo_package** package);
+RONDO_MUST_USE RONDO_API rondo_status rondo_package_open(const char* path, rondo_package** package);
 /* The same for bytes in memory, which are not copied and must live as long as the package. */
-RONDO_API rondo_status rondo_package_from_memory(const void* data, size_t bytes, rondo_package** package);
+RONDO_MUST_USE RONDO_API rondo_status rondo_package_from_memory(const void* data, size_t bytes,
+                                                                rondo_package** package);
 RONDO_API rondo_status rondo_package_destroy(rondo_package* package);
 
 /* Reads all of it and compares every part with its hash, which else is done when a part is used. Error
  * INPUT. */
-RONDO_API rondo_status rondo_package_verify(const rondo_package* package);
+RONDO_MUST_USE RONDO_API rondo_status rondo_package_verify(const rondo_package* package);
 
 typedef struct rondo_package_info {
   size_t struct_size;
@@ -34,7 +35,8 @@ typedef struct rondo_package_info {
 } rondo_package_info;
 
 /* The strings belong to the package. */
-RONDO_API rondo_status rondo_package_get_info(const rondo_package* package, rondo_package_info* info);
+RONDO_MUST_USE RONDO_API rondo_status rondo_package_get_info(const rondo_package* package,
+                                                             rondo_package_info* info);
 
 /* The kernels of one problem, as they were chosen for one architecture. */
 typedef struct rondo_package_entry {
@@ -58,8 +60,8 @@ typedef struct rondo_package_entry {
 } rondo_package_entry;
 
 /* Entry `index`, from 0. The strings belong to the package. */
-RONDO_API rondo_status rondo_package_get_entry(const rondo_package* package, int32_t index,
-                                               rondo_package_entry* entry);
+RONDO_MUST_USE RONDO_API rondo_status rondo_package_get_entry(const rondo_package* package, int32_t index,
+                                                              rondo_package_entry* entry);
 
 /* What a caller wants of a package. NULL and 0 stand for anything, as long as what is left names one kind of
  * problem. */
@@ -81,11 +83,13 @@ typedef struct rondo_package_query {
  * sizes, gives way to the next. The plan does not need the package any more. Errors: MISSING (no such
  * problem; the hint lists what there is), INPUT (the query fits several kinds; a part is damaged),
  * UNSUPPORTED (no code for this GPU, with what there is code for; a context of the CPU), DEVICE. */
-RONDO_API rondo_status rondo_package_plan(const rondo_package* package, const rondo_context* context,
-                                          const rondo_package_query* query, rondo_plan** plan);
+RONDO_MUST_USE RONDO_API rondo_status rondo_package_plan(const rondo_package* package,
+                                                         const rondo_context* context,
+                                                         const rondo_package_query* query, rondo_plan** plan);
 /* The entry that rondo_package_plan would try first. */
-RONDO_API rondo_status rondo_package_find(const rondo_package* package, const rondo_context* context,
-                                          const rondo_package_query* query, int32_t* index);
+RONDO_MUST_USE RONDO_API rondo_status rondo_package_find(const rondo_package* package,
+                                                         const rondo_context* context,
+                                                         const rondo_package_query* query, int32_t* index);
 
 #ifdef __cplusplus
 }

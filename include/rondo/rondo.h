@@ -39,8 +39,8 @@ typedef struct rondo_cell_options {
 /* A cell is immutable. Errors: INPUT (the text has errors: the message shows all of them, and so does
  * `diagnostics`, if it is not NULL, one by one), MISSING (no such file). `*diagnostics` is NULL where there
  * are none; the caller destroys it. */
-RONDO_API rondo_status rondo_cell_create(const rondo_cell_options* options, rondo_cell** cell,
-                                         rondo_diagnostics** diagnostics);
+RONDO_MUST_USE RONDO_API rondo_status rondo_cell_create(const rondo_cell_options* options, rondo_cell** cell,
+                                                        rondo_diagnostics** diagnostics);
 RONDO_API rondo_status rondo_cell_destroy(rondo_cell* cell);
 
 typedef struct rondo_diagnostic {
@@ -52,10 +52,11 @@ typedef struct rondo_diagnostic {
   const char* rendered; /* all of it for people, with the line and a caret */
 } rondo_diagnostic;
 
-RONDO_API rondo_status rondo_diagnostics_count(const rondo_diagnostics* diagnostics, int32_t* count);
+RONDO_MUST_USE RONDO_API rondo_status rondo_diagnostics_count(const rondo_diagnostics* diagnostics,
+                                                              int32_t* count);
 /* The strings belong to the list. */
-RONDO_API rondo_status rondo_diagnostics_get(const rondo_diagnostics* diagnostics, int32_t index,
-                                             rondo_diagnostic* diagnostic);
+RONDO_MUST_USE RONDO_API rondo_status rondo_diagnostics_get(const rondo_diagnostics* diagnostics,
+                                                            int32_t index, rondo_diagnostic* diagnostic);
 RONDO_API rondo_status rondo_diagnostics_destroy(rondo_diagnostics* diagnostics);
 
 typedef struct rondo_cell_info {
@@ -78,7 +79,7 @@ typedef struct rondo_cell_info {
 } rondo_cell_info;
 
 /* The strings belong to the cell. */
-RONDO_API rondo_status rondo_cell_get_info(const rondo_cell* cell, rondo_cell_info* info);
+RONDO_MUST_USE RONDO_API rondo_status rondo_cell_get_info(const rondo_cell* cell, rondo_cell_info* info);
 
 enum {
   RONDO_KIND_INPUT = 0,
@@ -98,8 +99,8 @@ typedef struct rondo_cell_tensor {
   int32_t rows;     /* product of the leading extents */
   int32_t line;     /* of the declaration */
 } rondo_cell_tensor;
-RONDO_API rondo_status rondo_cell_get_tensor(const rondo_cell* cell, int32_t index,
-                                             rondo_cell_tensor* tensor);
+RONDO_MUST_USE RONDO_API rondo_status rondo_cell_get_tensor(const rondo_cell* cell, int32_t index,
+                                                            rondo_cell_tensor* tensor);
 
 typedef struct rondo_constant {
   const char* name;
@@ -107,8 +108,8 @@ typedef struct rondo_constant {
 } rondo_constant;
 /* A constant of the cell and its default. The name belongs to the cell. What a later version adds to the
  * struct, this call does not write. */
-RONDO_API rondo_status rondo_cell_get_constant(const rondo_cell* cell, int32_t index,
-                                               rondo_constant* constant);
+RONDO_MUST_USE RONDO_API rondo_status rondo_cell_get_constant(const rondo_cell* cell, int32_t index,
+                                                              rondo_constant* constant);
 
 /* ---- Tuning databases ---- */
 
@@ -125,7 +126,8 @@ typedef struct rondo_database_options {
 /* Any number of processes and threads may use one file. The program does not open it in any other way
  * meanwhile: closing it would drop the locks of this process (this library's calls refuse to). Errors: INPUT,
  * MISSING, DATABASE. */
-RONDO_API rondo_status rondo_database_open(const rondo_database_options* options, rondo_database** database);
+RONDO_MUST_USE RONDO_API rondo_status rondo_database_open(const rondo_database_options* options,
+                                                          rondo_database** database);
 /* The last handle of a file moves its log, PATH-wal, into the file: who copies a database before copies both.
  */
 RONDO_API rondo_status rondo_database_destroy(rondo_database* database);
@@ -148,7 +150,8 @@ typedef struct rondo_record {
 
 /* Called for each problem; the strings are valid during the call. Not 0: no more of them. */
 typedef int32_t (*rondo_record_function)(void* user, const rondo_record* record);
-RONDO_API rondo_status rondo_database_list(rondo_database* database, rondo_record_function each, void* user);
+RONDO_MUST_USE RONDO_API rondo_status rondo_database_list(rondo_database* database,
+                                                          rondo_record_function each, void* user);
 
 typedef struct rondo_merge_report {
   size_t struct_size;
@@ -160,10 +163,10 @@ typedef struct rondo_merge_report {
 /* Adds what a JSON file of `rondo db export` holds, or another database. What comes in counts as recorded
  * elsewhere: it is verified before it is called tuned. It is done whole or not at all. `report` may be NULL.
  */
-RONDO_API rondo_status rondo_database_import(rondo_database* database, const char* path,
-                                             rondo_merge_report* report);
-RONDO_API rondo_status rondo_database_merge(rondo_database* database, const char* path,
-                                            rondo_merge_report* report);
+RONDO_MUST_USE RONDO_API rondo_status rondo_database_import(rondo_database* database, const char* path,
+                                                            rondo_merge_report* report);
+RONDO_MUST_USE RONDO_API rondo_status rondo_database_merge(rondo_database* database, const char* path,
+                                                           rondo_merge_report* report);
 
 /* ---- Plans ---- */
 
@@ -234,9 +237,9 @@ typedef struct rondo_plan_options {
  * there is none, in this process. `options` may be NULL. Errors: INPUT, UNSUPPORTED (no strategy computes
  * it), MISSING (nothing recorded, no compiler), COMPILE, DEVICE, WRONG (all that was tried is), CANCELLED (by
  * the callback). */
-RONDO_API rondo_status rondo_plan_create(rondo_context* context, const rondo_cell* cell,
-                                         const rondo_problem* problem, const rondo_plan_options* options,
-                                         rondo_plan** plan);
+RONDO_MUST_USE RONDO_API rondo_status rondo_plan_create(rondo_context* context, const rondo_cell* cell,
+                                                        const rondo_problem* problem,
+                                                        const rondo_plan_options* options, rondo_plan** plan);
 
 /* ---- Training ---- */
 
@@ -245,9 +248,10 @@ typedef struct rondo_training rondo_training;
 /* The forward pass that saves and the backward pass that reads what was saved, chosen together. problem->pass
  * is not read; with RONDO_SAVE_AUTO what is saved is chosen as well, and tuning divides its budget. Errors:
  * those of rondo_plan_create(). */
-RONDO_API rondo_status rondo_training_create(rondo_context* context, const rondo_cell* cell,
-                                             const rondo_problem* problem, const rondo_plan_options* options,
-                                             rondo_training** training);
+RONDO_MUST_USE RONDO_API rondo_status rondo_training_create(rondo_context* context, const rondo_cell* cell,
+                                                            const rondo_problem* problem,
+                                                            const rondo_plan_options* options,
+                                                            rondo_training** training);
 RONDO_API rondo_status rondo_training_destroy(rondo_training* training);
 
 typedef struct rondo_training_info {
@@ -255,11 +259,12 @@ typedef struct rondo_training_info {
   int32_t save;   /* RONDO_SAVE_STATES or RONDO_SAVE_PRODUCTS: what was chosen */
   int32_t shared; /* how many tensors both passes have */
 } rondo_training_info;
-RONDO_API rondo_status rondo_training_get_info(const rondo_training* training, rondo_training_info* info);
+RONDO_MUST_USE RONDO_API rondo_status rondo_training_get_info(const rondo_training* training,
+                                                              rondo_training_info* info);
 
 /* RONDO_PASS_FORWARD_SAVE or RONDO_PASS_BACKWARD: a plan to launch, which the caller destroys. */
-RONDO_API rondo_status rondo_training_get_plan(const rondo_training* training, int32_t pass,
-                                               rondo_plan** plan);
+RONDO_MUST_USE RONDO_API rondo_status rondo_training_get_plan(const rondo_training* training, int32_t pass,
+                                                              rondo_plan** plan);
 
 typedef struct rondo_shared_tensor {
   size_t struct_size;
@@ -269,8 +274,8 @@ typedef struct rondo_shared_tensor {
   int32_t saved;    /* 1: the forward pass writes it; 0: both read it */
   int32_t role;     /* RONDO_ROLE_ */
 } rondo_shared_tensor;
-RONDO_API rondo_status rondo_training_get_shared(const rondo_training* training, int32_t index,
-                                                 rondo_shared_tensor* tensor);
+RONDO_MUST_USE RONDO_API rondo_status rondo_training_get_shared(const rondo_training* training, int32_t index,
+                                                                rondo_shared_tensor* tensor);
 
 typedef struct rondo_training_sizes {
   size_t struct_size;
@@ -278,8 +283,8 @@ typedef struct rondo_training_sizes {
   int64_t forward_workspace_bytes, backward_workspace_bytes;
 } rondo_training_sizes;
 /* For B batch rows of T steps. */
-RONDO_API rondo_status rondo_training_get_sizes(const rondo_training* training, int64_t batch, int64_t time,
-                                                rondo_training_sizes* sizes);
+RONDO_MUST_USE RONDO_API rondo_status rondo_training_get_sizes(const rondo_training* training, int64_t batch,
+                                                               int64_t time, rondo_training_sizes* sizes);
 
 #ifdef __cplusplus
 }
