@@ -96,8 +96,8 @@ std::optional<schedule::Parameters> recorded_parameters(const db::Trial& trial);
 // for this one and the model does not object: its time for them must lie within Strategy::model_error() times
 // its best, or this factor for another strategy, and it must not see them spill where they did not in the
 // other pass. (Of the choices tuned for the record of an H200 nearly all lie within 1.16 of the model's best;
-// those of a pass that suit another badly lie above 1.3.) What is tuned for a B, or for a T, that is far from
-// the one asked for must lie within the same factor, unless the model thought as little of it there.
+// those of a pass that suit another badly lie above 1.3.) A record tuned for a distant B or T must also pass
+// this factor, unless the model rated it equally badly there.
 inline constexpr double kModelsFactor = 1.25;
 
 // Errors: Unsupported when no strategy computes the problem. A database that cannot be read is not an error:

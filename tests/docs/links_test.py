@@ -1,4 +1,5 @@
 """The pages for people: links and anchors lead somewhere, lines and pages stay short."""
+import fnmatch
 import pathlib
 import re
 import tempfile
@@ -90,6 +91,34 @@ def files_in_comments(root):
     return found
 
 
+def tails(root):
+    """All paths of the tree, each with the paths that are left of it where leading folders are left out."""
+    skipped = re.compile(r"\.|build\b")
+    found = set()
+    for top in (path for path in root.iterdir() if not skipped.match(path.name)):
+        for path in (top, *top.rglob("*")):
+            parts = path.relative_to(root).parts
+            found.update("/".join(parts[first:]) for first in range(len(parts)))
+    return found
+
+
+def lost_paths(root):
+    """Files and folders that a page names between backticks and that are not there. A name may leave out leading
+    folders, and capitals in it stand for any name: cells/NAME.cell. What is built, and the user's own, do not count."""
+    there = tails(root)
+    folders = {path.partition("/")[0] for path in there if "/" in path} - {"build"}
+    found = []
+    for page in all_pages(root):
+        for number, line in prose(page.read_text(encoding="utf-8")):
+            for word in (word for code in re.findall(r"`([^`]+)`", line) for word in code.split()):
+                path = re.sub(r"[A-Z]{2,}", "*", word.rstrip("/,:;"))
+                ours = re.fullmatch(r"([a-z_]+)(/[\w.*-]+)+", path)
+                source = re.fullmatch(r"[\w-]+\.(h|hpp|cpp|cuh|py|md)", path) and path not in NOT_OURS
+                if (source or ours and ours.group(1) in folders) and path not in there and not fnmatch.filter(there, path):
+                    found.append(f"{page.relative_to(root)}:{number}: '{word}': there is no such path")
+    return found
+
+
 def records_in_pages(root):
     """Records of benchmarks/results that a page names and that are not there. GPU stands for any GPU's name."""
     found = []
@@ -99,6 +128,13 @@ def records_in_pages(root):
                 if not (root / "benchmarks/results" / name).exists():
                     found.append(f"{page.relative_to(root)}:{number}: '{name}': there is no such record")
     return found
+
+
+def hashes_in_pages(root):
+    """Commits that a page names: they stand in the records, where nobody has to read them."""
+    return [f"{page.relative_to(root)}:{number}: '{found}'" for page in all_pages(root)
+            for number, line in prose(page.read_text(encoding="utf-8"))
+            for found in re.findall(r"\b(?=[a-f]*\d)(?=\d*[a-f])(?:[0-9a-f]{7,12}|[0-9a-f]{40})\b", line)]
 
 
 def unreachable(root):
@@ -146,6 +182,12 @@ class Pages(unittest.TestCase):
     def test_pages_name_records_that_are_there(self):
         self.assertEqual(records_in_pages(ROOT), [])
 
+    def test_paths_in_backticks_are_there(self):
+        self.assertEqual(lost_paths(ROOT), [])
+
+    def test_pages_name_no_commits(self):
+        self.assertEqual(hashes_in_pages(ROOT), [])
+
     def test_lines_are_short(self):
         self.assertEqual(long_lines(ROOT), [])
 
@@ -169,7 +211,7 @@ class Checks(unittest.TestCase):
         (self.root / name).write_text(text, encoding="utf-8")
 
     def test_sound_pages_pass(self):
-        for check in (broken_links, unreachable, long_lines, long_pages):
+        for check in (broken_links, lost_paths, unreachable, long_lines, long_pages):
             self.assertEqual(check(self.root), [], check.__name__)
 
     def test_a_missing_file_is_found(self):
@@ -199,6 +241,19 @@ class Checks(unittest.TestCase):
         self.write("benchmarks/results/a.json", "{}")
         self.write("CONTRIBUTING.md", "`benchmarks/results/a.json` and `benchmarks/results/GPU-a.json`\n\n    --out benchmarks/results/b.json\n")
         self.assertEqual(records_in_pages(self.root), ["CONTRIBUTING.md:3: 'b.json': there is no such record"])
+
+    def test_a_path_in_backticks_that_is_lost_is_found(self):
+        (self.root / "runtime/cuda").mkdir(parents=True)
+        self.write("runtime/cuda/a.h", "int a;\n")
+        self.write("docs/a.md", "# A\n\n## Two words, `twice`\n\n## Two words twice\n\n`runtime/cuda`, `cuda/a.h`, `a.h` and `runtime/NAME/a.h`\n"
+                                "`tools/test runtime/cuda/b.h`, `cuda/b`, `b.h`, `runtime/NAME/b.h`\n\n    runtime/cuda/b.h\n\n`build/a.h`, `fw/bw`\n")
+        self.assertEqual(lost_paths(self.root), [f"docs/a.md:8: '{path}': there is no such path"
+                                                 for path in ("runtime/cuda/b.h", "cuda/b", "b.h", "runtime/NAME/b.h")])
+
+    def test_a_commit_is_found(self):
+        self.write("docs/a.md", f"# A\n\n## Two words, `twice`\n\n## Two words twice\n\nat 96909df and 1a03c800 with 1000000 cells, added\n"
+                                f"\n    ece917bb\n\n| {'3f' * 20} |\n")
+        self.assertEqual(hashes_in_pages(self.root), [f"docs/a.md:{found}" for found in ("7: '96909df'", "7: '1a03c800'", f"11: '{'3f' * 20}'")])
 
     def test_an_unlinked_page_is_found(self):
         self.write("docs/b.md", "# B\n")

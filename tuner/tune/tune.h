@@ -53,16 +53,15 @@ struct TuneResult {
 };
 
 // With a device: candidates are timed and verified on it (problem.arch must be its), every trial is
-// recorded with its reason as soon as its fate is known, and the winner becomes best if it is verified and
-// faster than what is known: than the best so far in this very run, or, where that was not timed in it, than
-// the time that was measured of it on this machine with this version and driver. Claims of other runs do not
-// count. What the database holds as best is tried first: of this problem, and of the nearest ones, those of a
-// pass whose kernels are nearly this one's among them; then those of `known`. The first of these is timed
-// again beside the leaders. Without a device candidates are compiled in the model's order until a few are
-// clean; only failures are recorded, nothing becomes best. Errors: Unsupported (no strategy, empty space),
-// Missing (no compiler), Cancelled (before any candidate was finished), Input (a strategy that is unknown or
-// not legal), Compile (every candidate failed; the commonest reason), Wrong (all that ran are wrong; the
-// diagnosis), Device (it failed before there was a result).
+// recorded with its reason as soon as its fate is known, and the winner replaces the stored best if it is
+// verified and faster: than the best's time in this run, else than its earlier time on this machine, version
+// and driver. Claims of other runs do not count. What the database holds as best is tried first: of this
+// problem, and of the nearest ones, those of a pass whose kernels are nearly this one's among them; then
+// those of `known`. The first of these is timed again beside the leaders. Without a device candidates are
+// compiled in the model's order until a few are clean; only failures are recorded, nothing becomes best.
+// Errors: Unsupported (no strategy, empty space), Missing (no compiler), Cancelled (before any candidate was
+// finished), Input (a strategy that is unknown or not legal), Compile (every candidate failed; the commonest
+// reason), Wrong (all that ran are wrong; the diagnosis), Device (it failed before there was a result).
 Result<TuneResult> tune(const step::Cell& cell, const schedule::Problem& problem,
                         const engine::Machine& machine, const TuneOptions& options = {});
 

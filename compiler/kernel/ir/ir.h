@@ -228,8 +228,8 @@ struct StoreSelfFlagged {
 // Loads `vectors` vectors of 4 words, `stride` (I32) elements apart, into 4 * vectors I32 or F32 array
 // elements, and again until none of the words is kEmpty (ld.relaxed.gpu). What comes too late:
 // Kernel::status. With `once` it takes what is there, without waiting (ablate.h). With `together` all 32
-// lanes of a warp execute it, and none goes on before the others. It first waits `rest` cycles: a look that
-// is too early comes back as late as any, and only then is there another.
+// lanes of a warp execute it, and none goes on before the others. It waits `rest` cycles before the
+// first poll. A poll that is too early costs a full round trip.
 struct LoadSelfFlagged {
   ArraySlice into;
   int vectors;
