@@ -20,7 +20,7 @@ from report_model import model_page
 from report_shipped import shipped_page
 from report_shoot import kept_page, shoot_page
 from report_shoot_map import shoot_map_page
-from report_text import against, counts, median_text, missed, of_commit, ratio_to_target, row_name, slower, stands, table, wrapped
+from report_text import against, counts, median_text, missed, ratio_to_target, row_name, slower, stands, table, wrapped
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
@@ -40,8 +40,8 @@ def same_kernels(record):
     if not found:
         return ""
     others = found["changed"] + found["refused"]
-    same = f" At commit {found['commit']} {found['rows'] - len(others)} of {found['rows']} passes have the kernels that were measured, to the letter"
-    return "\n" + wrapped(same.strip() + (": all but " + "; ".join(others) if others else "") + " (`benchmarks/same_kernels.py`).")
+    same = f"At a later commit {found['rows'] - len(others)} of {found['rows']} passes have the kernels that were measured, to the letter"
+    return "\n" + wrapped(same + (": all but " + "; ".join(others) if others else "") + " (`benchmarks/same_kernels.py`).")
 
 
 def summary_page(record, pages):
@@ -63,11 +63,10 @@ reference.""", "  ")
 | device | {record['device']} |
 | driver | {record['driver']} |
 | compiler | {record['compiler']} |
-| commit | {record['commit']} |
 | date | {record['date']} |
 | device copy, read + write, same run | {record['copy_bytes_per_s'] / 1e12:.2f} TB/s |
 
-Rows and pages that were measured at another commit name it.{same_kernels(record)}
+The record says of each row and page at which commit it was measured.{same_kernels(record)}
 
 ## Where it stands
 
@@ -91,7 +90,7 @@ Rows and pages that were measured at another commit name it.{same_kernels(record
 - Targets and peers' times are fixed figures (`benchmarks/stream_rows.json` and `benchmarks/dense_rows.json`). The
   peers' were measured in an earlier run on the same kind of GPU. The peers compute in their own layouts and types,
   which the last column names; some of them store fp32 and so move more bytes, and "scan alone" computes no gates.
-- [Notes on the record](notes/record.md) say which commits the rows belong to.
+- [Notes on the record](notes/record.md) say which rows miss their targets, and by how much.
 
 ## How to repeat it
 
@@ -140,7 +139,7 @@ def ready_section(record):
 already. *Cold* opens NVRTC and compiles the cost model's choice; *from the database* finds a stored kernel. Each figure is
 the slowest of {len(ready['rows'][0]['cold_ms'])} processes. The targets are {cold_target} ms and {found_target} ms.""")
     text = f"""
-## Until a kernel is ready{of_commit(ready, record)}
+## Until a kernel is ready
 
 {said}
 
@@ -176,29 +175,29 @@ the best of all were timed in one run, taking turns. The target is at most {targ
 
 
 PAGES = (  # name, title, what it shows, text or files of records
-    ("diagonal", "Cells without matrices", "every row, with target and peer", diagonal_page),
-    ("shoot", "Few channels, many steps", "nonlinear cells beside ParaRNN's kernels; the worst case", "*-shoot.json"),
-    ("shoot-map", "Where shoot pays", "the choice of strategy along B x D and T", "*-shoot-map.json"),
-    ("shoot-kept", "Inputs kept between sweeps", "and a launch for each sweep, beside reading again in one launch", "*-shoot-kept.json"),
-    ("matrices", "Cells with matrices", "every row, with target and peer", dense_page),
-    ("layers", "Beside PyTorch's layers", "cuDNN's LSTM, GRU and RNN on the same machine", layers_page),
-    ("saved", "With products saved", "training steps that store the products of the matrices", saved_page),
-    ("memory", "Memory of a training step", "megabytes held and at the peak, beside FlashRNN", memory_page),
-    ("parts", "What a step is made of", "kernels timed without one of their parts", parts_page),
-    ("sweeps", "Along T, D and B", "one size varies, the others stay", sweeps_page),
-    ("ready", "Compiling and searching", "time until a kernel is ready; what the search misses", ready_page),
-    ("backends", "NVRTC and LLVM, side by side", "the same kernels by both backends; registers and spills", "*-llvm.json"),
-    ("checks", "Correctness", "random cells, tunes with several seeds", "{random-cells,*-tunes}.json"),
-    ("gpu-tests", "GPU tests", "alone and under compute-sanitizer", "*-tests.json"),
-    ("min", "minGRU and minLSTM as layers", "with products before and after, on CPUs and a GPU", "min.json"),
-    ("cpu", "CPUs", "kernels of the strategy host beside JAX", "*cpu.json"),
-    ("capi", "The C interface and packages", "launches beside `rondo bench`, first launches", "*-capi.json"),
-    ("service", "The service under load", "latencies of requests of random sizes, and memory", "*-service.json"),
-    ("shipped", "What is shipped", "choices without tuning beside fresh tunes", "*-shipped-check.json"),
-    ("model", "How well the models rank", "what the model puts first beside the best that was timed", "*-model.json"),
-    ("forms", "What forms cost", "resets, lengths and reversed time beside the plain pass", "*-forms.json"),
-    ("packed", "Packed sequences", "layers over rows of different length beside cuDNN", "*-packed.json"),
-    ("normalised", "Normalised cells", "beside plain ones and PyTorch", "*-normalised.json"),
+    ("diagonal", "Cells without matrices", "the time of each cell without matrices, beside its target and the peer's time", diagonal_page),
+    ("shoot", "Few channels, many steps", "how long nonlinear cells with few channels take, beside ParaRNN's kernels and in the worst case", "*-shoot.json"),
+    ("shoot-map", "Where shoot pays", "for which numbers of channels and steps shoot is faster than stream, and whether tuner and model choose it there", "*-shoot-map.json"),
+    ("shoot-kept", "Inputs kept between sweeps", "what it gains to keep inputs between sweeps, or to launch each sweep by itself", "*-shoot-kept.json"),
+    ("matrices", "Cells with matrices", "the time of each cell with matrices, beside its target and the peer's time", dense_page),
+    ("layers", "Beside PyTorch's layers", "how much faster LSTM, GRU and RNN are than cuDNN's layers on the same machine", layers_page),
+    ("saved", "With products saved", "what a training step takes that stores the products of the matrices", saved_page),
+    ("memory", "Memory of a training step", "how many megabytes a training step holds, and needs at its peak, beside FlashRNN", memory_page),
+    ("parts", "What a step is made of", "how many nanoseconds of a step each part of a kernel costs", parts_page),
+    ("sweeps", "Along T, D and B", "how time grows with T, D and B", sweeps_page),
+    ("ready", "Compiling and searching", "how long it takes until a kernel is ready, and how far the search stays behind the best configuration", ready_page),
+    ("backends", "NVRTC and LLVM, side by side", "how the kernels of LLVM compare with those of NVRTC in time, registers and spills", "*-llvm.json"),
+    ("checks", "Correctness", "that kernels of random cells, and winners of tunes with several seeds, are right", "{random-cells,*-tunes}.json"),
+    ("gpu-tests", "GPU tests", "which GPU tests passed, alone and under compute-sanitizer", "*-tests.json"),
+    ("min", "minGRU and minLSTM as layers", "what whole layers of minGRU and minLSTM take on CPUs and on a GPU, beside a loop in NumPy", "min.json"),
+    ("cpu", "CPUs", "how kernels for CPUs compare with JAX, and with a copy of as many bytes", "*cpu.json"),
+    ("capi", "The C interface and packages", "what the C interface and packages add to the time of `rondo bench`, and what first launches take", "*-capi.json"),
+    ("service", "The service under load", "the latencies and the memory of a service under requests of random sizes", "*-service.json"),
+    ("shipped", "What is shipped", "how far the shipped choices stay behind a fresh tune", "*-shipped-check.json"),
+    ("model", "How well the models rank", "how far the cost model's first choice stays behind the best configuration that was timed", "*-model.json"),
+    ("forms", "What forms cost", "what resets, lengths and reversed time cost, beside the plain pass", "*-forms.json"),
+    ("packed", "Packed sequences", "how layers over sequences of different length compare with cuDNN's", "*-packed.json"),
+    ("normalised", "Normalised cells", "what normalisation over the head costs, and how that compares with PyTorch", "*-normalised.json"),
 )
 # Pages from records of their own, which stand in place of the text.
 OF_RECORDS = {"shoot": shoot_page, "shoot-map": shoot_map_page, "min": min_page, "cpu": cpu_page, "capi": capi_page, "service": service_page, "shipped": shipped_page, "shoot-kept": kept_page,
@@ -216,7 +215,7 @@ def documents(record, docs, results):
         if text:
             heading, rest = text.split("\n", 1)
             source = generated("../../") if of_record else f"{GENERATED} `benchmarks/results/{text_of}`; do not edit.\n"
-            made[docs / "results" / f"{name}.md"] = f"{heading}\n\n{source}{rest}"
+            made[docs / "results" / f"{name}.md"] = f"{heading}\n\n{wrapped(f'This page shows {about}.')}\n\n{source}{rest}"
             shown.append((name, title, about))
     made[docs / "results.md"] = summary_page(record, shown)
     made[docs / "results.svg"] = picture(record)

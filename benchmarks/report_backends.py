@@ -28,7 +28,7 @@ def timed(record):
     faster = sum(ratio(row) < 1 - NEAR for row in rows)
     said = f"""Of {len(record['rows'])} rows {sum(row['verified'] for row in rows)} are verified. With LLVM {len(slower)} take more than
 {1 + NEAR:.2f} of NVRTC's time and {faster} less than {1 - NEAR:.2f}. The slowest is {name_of(worst)}, {ratio(worst):.3f}, and the fastest
-{name_of(best)}, {ratio(best):.3f}. Commit {record['commit']}."""
+{name_of(best)}, {ratio(best):.3f}."""
     alone = record.get("driver_alone", {})
     if "ready_ms" in alone:
         said += f""" With NVRTC, nvJitLink and ptxas hidden, {alone['cell']} (the first row's shape) is ready after {alone['ready_ms']:.0f} ms

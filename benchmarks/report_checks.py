@@ -1,11 +1,7 @@
 """Pages of the GPU tests with their tunes, and of normalised cells, from *-tests.json, *-tunes.json and *-normalised.json: a part of report.py."""
-import json
+import re
 
-from report_text import median_text, wrapped
-
-
-def read(results, pattern):
-    return [json.loads(path.read_text(encoding="utf-8")) for path in sorted(results.glob(pattern), reverse=True)]
+from report_text import median_text, read, wrapped
 
 
 def left_of(run):
@@ -17,33 +13,37 @@ def tests_table(record):
     text = f"""
 ## GPU tests, {record['device']}
 
-| commit | date | under | tests | passed | skipped | failed | not reached |
-|---|---|---|---|--:|--:|--:|--:|
+| run | date | under | tests | passed | skipped | failed | not reached |
+|--:|---|---|---|--:|--:|--:|--:|
 """
     notes = []
-    for run in record["runs"]:
-        which = "all" if run["filter"] == "*" else run.get("of", "a part")
+    number_of = {run["commit"]: number for number, run in reversed(list(enumerate(record["runs"], 1)))}
+    told = lambda words: re.sub(r"\b[0-9a-f]{7,8}\b", lambda found: f"run {number_of[found[0]]}" if found[0] in number_of else found[0], words)
+    for number, run in enumerate(record["runs"], 1):
+        which = "all" if run["filter"] == "*" else told(run.get("of", "a part"))
         under = ", ".join(word for word in (run.get("backend", ""), run["tool"]) if word not in ("", "none"))
-        text += (f"| {run['commit']} | {run['date']} | {under} | {which} | {run['passed']} | {run['skipped']} | "
+        text += (f"| {number} | {run['date']} | {under} | {which} | {run['passed']} | {run['skipped']} | "
                  f"{len(run['failed'])} | {left_of(run)} |\n")
-        at = run["commit"] if run["tool"] == "none" else f"{run['commit']}, {run['tool']}"
-        notes += [f"- {at}: `{name}` {why}." for name, why in run["failed"].items()]
-        notes += [f"- {at}: {run['note']}."] if "note" in run else []
+        at = f"Run {number}" + ("" if run["tool"] == "none" else f", {run['tool']}")
+        for why in dict.fromkeys(run["failed"].values()):
+            names = [f"`{name}`" for name, other in run["failed"].items() if other == why]
+            notes.append(f"- {at}: {', '.join(names)} {why}.")
+        notes += [f"- {at}: {told(run['note'])}."] if "note" in run else []
     return text + ("\n" + "\n".join(wrapped(note, "  ") for note in notes) + "\n" if notes else "")
 
 
 def tunes_table(record):
-    """A line for each commit and pass: seeds, tunes, winners."""
+    """A line for each pass: seeds, tunes, winners."""
     text = f"""
 ## Tunes with several seeds, {record['device']}
 
-| commit | pass | seeds | tunes | with a verified winner | with a wrong candidate |
-|---|---|---|--:|--:|--:|
+| pass | seeds | tunes | with a verified winner | with a wrong candidate |
+|---|---|--:|--:|--:|
 """
-    for commit, which in sorted({(row["commit"], row["pass"]) for row in record["rows"]}):
-        rows = [row for row in record["rows"] if (row["commit"], row["pass"]) == (commit, which)]
+    for which in sorted({row["pass"] for row in record["rows"]}):
+        rows = [row for row in record["rows"] if row["pass"] == which]
         seeds = ", ".join(str(seed) for seed in sorted({row["seed"] for row in rows}))
-        text += (f"| {commit} | {which} | {seeds} | {len(rows)} | {sum(row['winner'] for row in rows)} | "
+        text += (f"| {which} | {seeds} | {len(rows)} | {sum(row['winner'] for row in rows)} | "
                  f"{sum(row.get('wrong', 0) > 0 for row in rows)} |\n")
     return text
 
@@ -53,12 +53,12 @@ def random_cells_table(record):
     text = """
 ## Random cells, without a GPU
 
-| kernels | commit | date | cells | agree | called wrong | no strategy | not finite | ill-conditioned |
-|---|---|---|--:|--:|--:|--:|--:|--:|
+| kernels | date | cells | agree | called wrong | no strategy | not finite | ill-conditioned |
+|---|---|--:|--:|--:|--:|--:|--:|
 """
     names = {"simulator": "in the simulator: three types, fw and bw", "native": "by LLVM, on a CPU: one type each, fws and bw"}
     for row in record["rows"]:
-        text += (f"| {names[row['which']]} | {row['commit']} | {row['date']} | {row['cells']} | {row['passed']} | {row['failures']} | "
+        text += (f"| {names[row['which']]} | {row['date']} | {row['cells']} | {row['passed']} | {row['failures']} | "
                  f"{row['no_strategy']} | {row['not_finite']} | {row.get('ill_conditioned', '')} |\n")
     return text
 
@@ -89,14 +89,14 @@ def normalised_page(results):
         text += f"""
 ## {record['device']}
 
-| cell | shape | commit | pass | ms | of the plain cell | PyTorch ms | / ours |
-|---|---|---|---|--:|--:|--:|--:|
+| cell | shape | pass | ms | of the plain cell | PyTorch ms | / ours |
+|---|---|---|--:|--:|--:|--:|
 """
         for row in record["rows"]:
             for which in ("fw", "fwbw"):
                 ours, plain, torch = (row.get(key, {}).get(which) for key in ("ours", "plain_cell", "torch"))
                 ms, beside = (found.get("ms") if found else None for found in (ours, plain))
-                text += (f"| {row['cell']} | {row['shape']} | {row['commit']} | {which} | {median_text(ms) if ms else ''} | {f'{ms / beside:.2f}' if ms and beside else ''} | "
+                text += (f"| {row['cell']} | {row['shape']} | {which} | {median_text(ms) if ms else ''} | {f'{ms / beside:.2f}' if ms and beside else ''} | "
                          f"{median_text(torch) if torch else ''} | {f'{torch / ms:.0f}x' if torch and ms else ''} |\n")
     if not text:
         return ""

@@ -1,6 +1,6 @@
 """The pages of docs/results on cells with matrices. Each is empty for a record that was made without its stage."""
 from parameter_names import current
-from report_text import cell_text, median_text, of_commit, shape_text, stands, table, wrapped
+from report_text import median_text, shape_text, stands, table, wrapped
 
 
 def dense_page(record):
@@ -25,7 +25,7 @@ def layers_page(record):
 {peers['cudnn']}, fp16, medians in milliseconds). The layers also multiply the input weights, which they cannot leave out
 and which Rondo's rows do not contain. A device copy ran at {peers['copy_bytes_per_s'] / 1e12:.2f} TB/s. `fw` is the
 forward pass, `fwbw` a training step.""")
-    text = f"""# Beside PyTorch's layers{of_commit(peers, record)}
+    text = f"""# Beside PyTorch's layers
 
 {said}
 
@@ -45,7 +45,7 @@ def saved_page(record):
     saved = record.get("saved")
     if not saved:
         return ""
-    text = f"""# With products saved{of_commit(saved, record)}
+    text = f"""# With products saved
 
 With `--save products` the forward pass of training (`fws`) stores the products of the recurrent matrices for the
 backward pass (`bw`). By default (`--save states`) the backward pass multiplies the saved states again; the last column
@@ -57,12 +57,12 @@ gives its time. Times are in milliseconds.
     rows = saved["rows"]
     for row in rows:
         if row["pass"] == "refused":
-            text += f"| {cell_text(row)} | {shape_text(row)} | refused: rounded products give wrong gradients | | | |\n"
+            text += f"| {row['cell']} | {shape_text(row)} | refused: rounded products give wrong gradients | | | |\n"
         if row["pass"] != "fws":
             continue
         bw = next(r for r in rows if r["pass"] == "bw" and (r["cell"], r["shape"]) == (row["cell"], row["shape"]))
         _, training = dense_times(record, row)
-        text += (f"| {cell_text(row)} | {shape_text(row)} | {row['median_ms']:.3f} | {bw['median_ms']:.3f} | "
+        text += (f"| {row['cell']} | {shape_text(row)} | {row['median_ms']:.3f} | {bw['median_ms']:.3f} | "
                  f"{row['median_ms'] + bw['median_ms']:.3f} | {'' if training is None else format(training, '.3f')} |\n")
     return text
 
@@ -78,7 +78,7 @@ def memory_page(record):
     memory = record.get("memory")
     if not memory:
         return ""
-    text = f"""# Memory of a training step{of_commit(memory, record)}
+    text = f"""# Memory of a training step
 
 The table counts megabytes beside outputs, parameters and parameter gradients.
 
@@ -152,7 +152,7 @@ def parts_page(record):
     rows = [(row, *parts_row(row)) for row in parts["rows"]]
     columns = [part for part in PARTS if any(part in saved for _, _, _, saved, _ in rows)]
     launched = any(launches for *_, launches in rows)
-    text = f"""# What a step is made of{of_commit(parts, record)}
+    text = f"""# What a step is made of
 
 `rondo bench --ablate` times each kernel again without one of its parts. Column *all* gives the nanoseconds of a step;
 the other columns give how many nanoseconds fewer a step takes without that part. Parts overlap, so the columns need
@@ -164,7 +164,7 @@ not add up to the whole.
     text += ("\n| cell | shape | pass | form | all | " + " | ".join(columns) + " |" + (" launches |" if launched else "") +
              "\n|---|---|---|---|--:|" + "--:|" * len(columns) + ("---|" if launched else "") + "\n")
     for row, form, whole, saved, launches in rows:
-        cells = [cell_text(row), shape_text(row), row["pass"], form, f"{whole:.0f}",
+        cells = [row["cell"], shape_text(row), row["pass"], form, f"{whole:.0f}",
                  *(f"{saved[part]:.0f}" if part in saved else "" for part in columns)]
         if launched:
             cells.append(", ".join(f"{name} {ns:.0f}" for name, ns in launches.items()))
@@ -176,9 +176,9 @@ def sweeps_page(record):
     sweeps = record.get("sweeps")
     if not sweeps:
         return ""
-    text = (f"# Along T, D and B{of_commit(sweeps, record)}\n\nOne size varies in each group of rows; the others stay fixed."
+    text = (f"# Along T, D and B\n\nOne size varies in each group of rows; the others stay fixed."
             " All rows are bf16.\n\n| along | cell | shape | pass | median ms | ns per step |\n|---|---|---|---|--:|--:|\n")
     for row in sweeps["rows"]:
-        text += (f"| {row['along']} | {cell_text(row)} | {shape_text(row)} | {row['pass']} | {median_text(row['median_ms'])} | "
+        text += (f"| {row['along']} | {row['cell']} | {shape_text(row)} | {row['pass']} | {median_text(row['median_ms'])} | "
                  f"{row['median_ms'] * 1e6 / row['shape']['T']:.0f} |\n")
     return text

@@ -1,13 +1,8 @@
 """Pages of layers end to end, CPUs, the C interface, forms and packed sequences, from the records min.json, *cpu.json,
 *-capi.json, *-forms.json and *-packed.json: a part of report.py."""
-import json
 import statistics
 
-from report_text import against, median_text, wrapped
-
-
-def read(results, pattern):
-    return [json.loads(path.read_text(encoding="utf-8")) for path in sorted(results.glob(pattern), reverse=True)]
+from report_text import against, median_text, read, wrapped
 
 
 def min_page(results):
@@ -15,7 +10,7 @@ def min_page(results):
     text = ""
     for record in read(results, "min.json"):
         text += f"""
-## {record['gpu'] or 'no GPU'}, {record['cores']} CPU cores, commit {record['commit']}
+## {record['gpu'] or 'no GPU'}, {record['cores']} CPU cores
 
 B={record['batch']}, D={record['dim']}, fp32, milliseconds. In brackets: the recurrence alone.
 
@@ -70,7 +65,7 @@ def cpu_page(results):
     text = ""
     for record in read(results, "*cpu.json"):
         text += f"""
-{wrapped(record['note'][:1].upper() + record['note'][1:] + f". {record['threads']} threads, {record['target']}, JAX {record['jax']}, commit {record['commit']}.")}
+{wrapped(record['note'][:1].upper() + record['note'][1:] + f". {record['threads']} threads, {record['target']}, JAX {record['jax']}.")}
 
 | cell | B, T, H, D | forward ms | of JAX's | with gradients ms | of JAX's | reference / Rondo | products alone, fw | with gradients | of JAX's |
 |---|---|--:|--:|--:|--:|--:|--:|--:|--:|
@@ -90,31 +85,31 @@ saved in between where that is faster. *Products alone* is what the row's produc
 
 def host_times(records):
     """A line for each plan whose calls were timed: what the host takes, the first time too, and what an empty kernel takes, where known."""
-    text = "| commit | host time of a call | tensors | B, T, H, D | again, us | the first time | an empty kernel |\n|---|---|--:|---|--:|--:|--:|\n"
+    text = "| record | host time of a call | tensors | B, T, H, D | again, us | the first time | an empty kernel |\n|---|---|--:|---|--:|--:|--:|\n"
     for record in records:
         for host in record.get("hosts") or [record["host"]]:
             shown = [f"{host[key]:.1f}" if key in host else "" for key in ("launch_us", "new_us", "driver_us")]
             shape = ", ".join(str(host[axis]) for axis in "BTHD" if axis in host)
-            text += f"| {record['commit']} | {host['strategy']} | {host['tensors']} | {shape} | {' | '.join(shown)} |\n"
+            text += f"| {record['name']} | {host['strategy']} | {host['tensors']} | {shape} | {' | '.join(shown)} |\n"
     return text
 
 
 def first_times(records):
     """The longest time to the end of the first launch, by where its code comes from."""
-    text = "| commit | ms to the first result: from a package | not in the page cache | from a database | compiled |\n|---|--:|--:|--:|--:|\n"
+    text = "| record | ms to the first result: from a package | not in the page cache | from a database | compiled |\n|---|--:|--:|--:|--:|\n"
     for record in records:
         worst = {name: max(times["first_ms"] for times in found) for name, found in record["first"].items() if isinstance(found, list)}
-        text += (f"| {record['commit']} | {worst['package_warm']:.1f} | {worst['package_cold']:.1f} | {worst['database_warm']:.0f} | "
+        text += (f"| {record['name']} | {worst['package_warm']:.1f} | {worst['package_cold']:.1f} | {worst['database_warm']:.0f} | "
                  f"{worst['compiled']:.0f} |\n")
     return text
 
 
 def tuned_there(records):
     """Problems that were tuned through the C interface, to a verified winner."""
-    text = "| commit | tuned through the C interface | B, T, H, D | pass | s | ms | of the model's choice |\n|---|---|---|---|--:|--:|--:|\n"
+    text = "| record | tuned through the C interface | B, T, H, D | pass | s | ms | of the model's choice |\n|---|---|---|---|--:|--:|--:|\n"
     for record in records:
         for row in record.get("tuned", []):
-            text += (f"| {record['commit']} | {row['cell']} | {row['B']}, {row['T']}, {row['H']}, {row['D']} | {row['pass']} | "
+            text += (f"| {record['name']} | {row['cell']} | {row['B']}, {row['T']}, {row['H']}, {row['D']} | {row['pass']} | "
                      f"{row['seconds']:.0f} | {median_text(row['ms'])} | {median_text(row['model_ms'])} |\n")
     return text
 
@@ -158,7 +153,7 @@ def capi_page(results):
         said = wrapped(f"""{record.get('note', '')} In all {len(record['checks'])} checks a captured graph, and two threads on two
 streams{devices_checked(record)}, gave the same bits as one launch. {within(record)}""".strip())
         text += f"""
-## {record['device']}, commit {record['commit']}
+## {record['device']}, record {record['name']}
 
 {said}
 
@@ -183,7 +178,7 @@ def service_page(results):
         grown = {"Host memory": record["host_kb"][-1] - record["host_kb"][0],
                  "the device's": (record["free_device_bytes"][0] - record["free_device_bytes"][-1]) // 1024}
         memory = " and ".join(f"{whose} {f'grew by {kb} KB' if kb > 0 else 'stayed as it was'}" for whose, kb in grown.items())
-        text += f"\n## {record['device']}, commit {record['commit']}\n\n" + wrapped(f"""The service of
+        text += f"\n## {record['device']}\n\n" + wrapped(f"""The service of
 `examples/service` answered {record['requests']} requests of random sizes in {f"{seconds} s" if seconds < 120 else f"{seconds / 60:.0f} minutes"}
 (`benchmarks/service.py`): median latency {median_text(record['p50_ms'])} ms, 99th percentile {median_text(record['p99_ms'])} ms. {memory}.
 {record.get('note', '')}""".strip()) + "\n"
@@ -198,13 +193,13 @@ def forms_page(results):
         text += f"""
 ## {record['device']}
 
-| cell | shape | pass | commit | plain ms | {' | '.join(names)} |
-|---|---|---|---|--:|{'--:|' * len(names)}
+| cell | shape | pass | plain ms | {' | '.join(names)} |
+|---|---|---|--:|{'--:|' * len(names)}
 """
         for row in record["rows"]:
             plain = row["forms"][""].get("ms")
             shown = [f"{row['forms'][form]['ms'] / plain:.3f}" if plain and "ms" in row["forms"][form] else "" for form in names]
-            text += (f"| {row['cell']} | {row['shape']} | {row['pass']} | {row.get('commit', record.get('commit', ''))} | "
+            text += (f"| {row['cell']} | {row['shape']} | {row['pass']} | "
                      f"{median_text(plain) if plain else ''} | {' | '.join(shown)} |\n")
     if not text:
         return ""
@@ -221,11 +216,11 @@ def packed_page(results):
 
 {record['shape']}, lengths drawn evenly from 1 to T.
 
-| cell | dtype | directions | commit | pass | ms | PyTorch ms | / ours | longest ms | of the longest | results |
-|---|---|--:|---|---|--:|--:|--:|--:|--:|---|
+| cell | dtype | directions | pass | ms | PyTorch ms | / ours | longest ms | of the longest | results |
+|---|---|--:|---|--:|--:|--:|--:|--:|---|
 """
         for row in record["rows"]:
-            name = f"| {row['cell']} | {row['dtype']} | {row['directions']} | {row['commit']} |"
+            name = f"| {row['cell']} | {row['dtype']} | {row['directions']} |"
             if "error" in row:
                 text += f"{name} | | | | | | {row['error']} |\n"
                 continue

@@ -11,7 +11,7 @@ def model_page(results):
     text = ""
     for path in sorted(results.glob("*-model.json"), reverse=True):
         record = json.loads(path.read_text(encoding="utf-8"))
-        text += f"\n## {record['device']}, models of commit {record['commit']}\n\n" + summary_table(record["summary"])
+        text += f"\n## {record['device']}\n\n" + summary_table(record["summary"])
         for strategy in record["summary"]:
             text += "\n" + worst_table(strategy, [row for row in record["rows"] if row["strategy"] == strategy])
     if not text:

@@ -11,7 +11,7 @@ def shipped_page(results):
     for path in sorted(results.glob("*-shipped-check.json"), reverse=True):
         record = json.loads(path.read_text(encoding="utf-8"))
         text += f"""
-## {record['device']}, commit {record['commit']}, fresh tunes of {record['seconds']:g} s
+## {record['device']}, fresh tunes of {record['seconds']:g} s
 
 | problem | cell | B, T, H, D | dtype | pass | what was taken | ms | tuned ms | ratio | at most |
 |---|---|---|---|---|---|--:|--:|--:|--:|

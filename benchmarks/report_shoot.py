@@ -33,7 +33,7 @@ def kept_page(results):
     for path in sorted(results.glob("*-shoot-kept.json"), reverse=True):
         record = json.loads(path.read_text(encoding="utf-8"))
         text += f"""
-## {record['device']}, commit {record['commit']}
+## {record['device']}
 
 | cell | shape | dtype | way | weights | sweeps | ms | without, ms | without / with | of stream | |
 |---|---|---|---|--:|--:|--:|--:|--:|--:|---|
@@ -88,11 +88,10 @@ def name_of(row):
 
 
 def budgets_of(rows):
-    """At which commit rows were measured after how long a search: that of most, and which had another."""
-    runs = [(row["commit"], row["budget"]) for row in rows]
-    usual = statistics.mode(runs)
-    others = "".join(f" {name_of(row)}: {commit}, {budget}." for row, (commit, budget) in zip(rows, runs) if (commit, budget) != usual)
-    return f"Each row was tuned for {usual[1]} at commit {usual[0]}." + (f" But for these:{others}" if others else "")
+    """After how long a search rows were measured: that of most, and which had another."""
+    usual = statistics.mode(row["budget"] for row in rows)
+    others = "".join(f" {name_of(row)}: {row['budget']}." for row in rows if row["budget"] != usual)
+    return f"Each row was tuned for {usual}." + (f" But for these:{others}" if others else "")
 
 
 def miss(row):

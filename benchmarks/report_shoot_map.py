@@ -86,16 +86,9 @@ def groups_of(rows, key):
 
 
 def told_of(rows):
-    """Which commits and searches the rows are of."""
-    ((commit, budget), _), *others = groups_of(rows, lambda row: (row["commit"], row["budget"]))
-    line = f"Commit {commit}, searches of {budget}."
-    for other, names in others:
-        line += f" Commit {other[0]}, searches of {other[1]}: {', '.join(names)}."
-    (model, _), *others = groups_of(rows, lambda row: row["by_model"].get("commit", row["commit"]))
-    line += f" The model's choice is of commit {model}." if others or model != commit else ""
-    for other, names in others:
-        line += f" Of commit {other}: {', '.join(names)}."
-    return line
+    """After how long a search the rows were measured."""
+    (budget, _), *others = groups_of(rows, lambda row: row["budget"])
+    return f"Searches of {budget}." + "".join(f" Of {other}: {', '.join(names)}." for other, names in others)
 
 
 def section(record):

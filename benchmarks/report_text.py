@@ -1,4 +1,5 @@
 """What rows of the record say, as text: shared by the parts of report.py."""
+import json
 import textwrap
 
 WIDTH = 118  # of a line of prose
@@ -8,6 +9,12 @@ def wrapped(paragraph, indent=""):
     """A paragraph in lines of at most WIDTH characters; the lines after the first begin with `indent`."""
     return textwrap.fill(" ".join(paragraph.split()), WIDTH, subsequent_indent=indent, break_long_words=False,
                          break_on_hyphens=False)
+
+
+def read(results, pattern):
+    """The records of the pattern, each with its name: "h200-later" is h200-later-capi.json."""
+    return [{"name": path.name.removesuffix(pattern.lstrip("*")), **json.loads(path.read_text(encoding="utf-8"))}
+            for path in sorted(results.glob(pattern), reverse=True)]
 
 
 def shape_text(row):
@@ -53,12 +60,12 @@ def table(rows):
     lines = ["| cell | shape | dtype | pass | median ms | spread | MB | of copy | target ms | of target | peer ms | speed-up | peer |",
              "|---|---|---|---|--:|--:|--:|--:|--:|---|--:|--:|---|"]
     for row in rows:
-        cells = [cell_text(row), shape_text(row), row["dtype"], row["pass"], median_text(row["median_ms"]),
+        cells = [row["cell"], shape_text(row), row["dtype"], row["pass"], median_text(row["median_ms"]),
                  spread_text(row), f"{row['bytes'] / 1e6:.1f}", f"{row['share_of_copy_bandwidth'] * 100:.0f}%",
                  milliseconds(row.get("target_ms")), verdict(row), milliseconds(row.get("peer_ms")), speed_up(row),
                  row["peer"] if row.get("peer_ms") else ""]
         lines.append("| " + " | ".join(cells) + " |")
-    notes = [wrapped(f"{cell_text(row)} {shape_text(row)} {row['dtype']} {row['pass']}: {row['note']}.") for row in rows
+    notes = [wrapped(f"{row['cell']} {shape_text(row)} {row['dtype']} {row['pass']}: {row['note']}.") for row in rows
              if "note" in row]
     return "\n".join(lines) + "\n" + "".join(f"\n{note}\n" for note in notes)
 
@@ -109,13 +116,3 @@ def stands(rows):
 
 def against(value, target):
     return "met" if value <= target else "**missed**"
-
-
-def cell_text(row):
-    """Rows of an earlier commit than the record's are marked."""
-    return row["cell"] + (f" ({row['commit']})" if "commit" in row else "")
-
-
-def of_commit(section, record):
-    """A section may have been measured again later than the rest."""
-    return f" (commit {section['commit']})" if section.get("commit", record["commit"]) != record["commit"] else ""

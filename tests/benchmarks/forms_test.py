@@ -78,7 +78,7 @@ class FormsRecord(unittest.TestCase):
         forms = self.run_forms()["rows"][0]["forms"]
         self.assertEqual(forms["lengths"], {"error": "no lengths here"})
         page = report_layers.forms_page(self.folder)
-        self.assertIn("| lstm | B=16,T=1024,H=1,D=768 | fw |  | 2.000 | 1.250 |  |  | 1.125 |", page)
+        self.assertIn("| lstm | B=16,T=1024,H=1,D=768 | fw | 2.000 | 1.250 |  |  | 1.125 |", page)
 
     def test_rows_that_are_not_measured_stay_and_say_of_what_commit_they_are(self):
         self.run_forms("--commit", "abc")

@@ -188,7 +188,7 @@ class Tunes(unittest.TestCase):
         done, rows = self.tunes("11")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertTrue(rows and all(row["winner"] and row["wrong"] == 0 for row in rows))
-        self.assertIn(f"| unknown | fw | 11 | {len(rows)} | {len(rows)} | 0 |", report_checks.checks_page(self.folder))
+        self.assertIn(f"| fw | 11 | {len(rows)} | {len(rows)} | 0 |", report_checks.checks_page(self.folder))
         self.assertEqual(len(self.tunes("11")[1]), len(rows))  # not repeated
 
     def test_what_is_no_winner(self):
@@ -242,8 +242,8 @@ class Normalised(unittest.TestCase):
         self.assertEqual(second["ours"]["fw"], {"error": "not here"})
         self.assertIn("error", first["torch"])  # no PyTorch, or no GPU
         page = report_checks.normalised_page(folder)
-        self.assertIn("| lnlstm | B=16,T=1024,H=1,D=768 | unknown | fw | 1.250 | 1.25 |  |  |", page)
-        self.assertIn("| rmslstm | B=16,T=1024,H=1,D=768 | unknown | fw |  |  |  |  |", page)
+        self.assertIn("| lnlstm | B=16,T=1024,H=1,D=768 | fw | 1.250 | 1.25 |  |  |", page)
+        self.assertIn("| rmslstm | B=16,T=1024,H=1,D=768 | fw |  |  |  |  |", page)
 
 
     def run_rows(self, folder, *words, **environment):

@@ -49,7 +49,8 @@ class ModelRank(unittest.TestCase):
         self.assertEqual(record["summary"]["stream"]["first"], {"mean": 10.0, "nine_of_ten": 10.0, "most": 10.0})
         page = report_model.model_page(self.folder)
         self.assertIn("| stream | 1 | 10 | 10.000 | 10.00 | 10.00 | 1.000 | 1.00 |", page)
-        self.assertIn("h200, models of commit abc1234", page)
+        self.assertIn("\n## h200\n", page)
+        self.assertEqual(record["commit"], "abc1234")
 
     def test_a_few_trials_count_where_they_are_asked_for(self):
         self.assertEqual(self.run_script("--least", "2").returncode, 0)
