@@ -21,7 +21,7 @@ namespace rondo::schedule {
 struct AlternatingParameters {
   int units = 16;       // channels a block
   int batch_tiles = 1;  // tiles of 8 batch rows a block
-  int warps = 8;        // that share the columns
+  int warps = 8;        // warps that share the columns
   int stages = 3;       // chunks in flight a warp
   int vector = 1;       // elements a copy moves in the launches over all steps (backward pass only)
 
@@ -35,10 +35,10 @@ struct AlternatingGeometry {
 
   std::int64_t dim;
   AlternatingParameters p;
-  int lane_elements;  // 16 bytes
-  int chunk;          // columns: 4 times as many
-  int chunks;         // of a row
-  int padded;         // columns of all chunks
+  int lane_elements;  // elements in 16 bytes
+  int chunk;          // columns of a chunk: 4 * lane_elements
+  int chunks;         // how many a row has
+  int padded;         // columns of all chunks of a row
   int tiles;          // blocks that share a head
   int batch;          // batch rows a block
 

@@ -34,7 +34,7 @@ int levels_of(const std::vector<ProductGroup>& groups);
 struct ProductSum {
   struct Term {
     std::size_t group;
-    int product;  // of the group
+    int product;  // its index in the group
   };
   int level = 0;
   std::vector<Term> terms;

@@ -28,7 +28,7 @@ class TimeValues {
   // What a step gives to the thread's channels.
   struct Step {
     When when;
-    bool known_later;                                             // than step 0
+    bool known_later;                                             // t is known to be after step 0
     std::map<step::NodeId, std::vector<kernel::Value>> values{};  // by channel, or one for all of them
   };
 

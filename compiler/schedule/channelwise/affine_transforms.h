@@ -28,7 +28,7 @@ struct TransformTable {
   static int entries(int states) { return states * (states + 1); }
   static std::int64_t bytes(int states) {
     return std::int64_t{4} * entries(states);
-  }  // of a part and channel
+  }  // bytes of one part and channel
   std::int64_t elements() const { return std::int64_t{parts} * entries(states) * channels; }
   // Where entries 2 * pair and 2 * pair + 1 are: their element, and their place in memory.
   kernel::Value element(kernel::Value part, int pair, kernel::Value channel) const;

@@ -12,8 +12,8 @@ namespace rondo::schedule {
 // The channels of a block that a lane of the scan warp works on: pairs of neighbours, whose transforms lie
 // side by side.
 struct ScanLanes {
-  int each = 2;         // neighbouring channels a lane
-  int lanes = 32;       // that have channels
+  int each = 2;         // neighbouring channels of a lane
+  int lanes = 32;       // lanes that have channels
   kernel::Value lane;   // this thread's
   kernel::Value first;  // its first channel within the block's
 

@@ -28,8 +28,9 @@
 // barriers, alone. At named barriers racecheck does not track who waited with whom: it assumes that a thread
 // knows what another one did if that one had waited less often. The scan warp must therefore have waited more
 // often than the computing threads whose transforms it reads: once more than they. Where there are counts
-// they read its results behind a named barrier too, and must have waited more often by then. So all wait at
-// both barriers of a round, and the scan warp as often alone as they wait for each other.
+// they read its results behind a named barrier too, and must have waited more often by then. So every
+// thread waits at both barriers of a round. The scan warp also waits alone, as often as the others wait for
+// each other.
 #pragma once
 
 #include <functional>
@@ -125,7 +126,7 @@ class ScanWarp {
   void scan_rounds();
   void send(kernel::Value round);      // the block's transform, to the others
   void scan(kernel::Value round);      // waits for the blocks' transforms, and computes the incoming carries
-  void announce(kernel::Value round);  // that these are there
+  void announce(kernel::Value round);  // says that these are there
   std::vector<AffineTransform> compose(kernel::Value round);  // of all segments, by channel of the lane
   void scan_blocks(kernel::Value round);
   void store_exclusive_prefixes(kernel::Value round);
@@ -154,7 +155,7 @@ class ScanWarp {
   // block.
   ScanLanes lanes_;
   std::vector<TransformColumn> carries_, incoming_registers_;
-  std::vector<RememberedRounding> walked_, incoming_rounding_;  // likewise
+  std::vector<RememberedRounding> walked_, incoming_rounding_;  // rounding of those two
   kernel::Value block_steps_;
 };
 

@@ -6,7 +6,7 @@
 namespace rondo::schedule {
 
 struct Team {
-  int channels = 64;   // of a block
+  int channels = 64;   // channels of a block
   int per_thread = 1;  // neighbouring channels of a thread
   int segments = 1;    // parts of time that are worked on at once in a block, each by its own threads
   // Thread blocks that share the channels and split time between them. More than one needs segments > 1.

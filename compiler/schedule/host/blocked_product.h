@@ -32,9 +32,9 @@ struct BlockedProduct {
 
  private:
   struct Tiles {
-    int first, rows;      // of the first of them; of each
-    int number;           // at most
-    kernel::Value count;  // of those that there are
+    int first, rows;      // first row of the first tile; rows of each tile
+    int number;           // how many there may be
+    kernel::Value count;  // how many there are
   };
   std::vector<Tiles> tiles(kernel::Builder& b, kernel::Value count, int products) const;
   void multiply_chunk(kernel::Builder& b, kernel::Value block, kernel::Value chunk, int products,

@@ -1,7 +1,7 @@
 // The frame of a persistent kernel: places of threads, the ring of staged inputs and the ring of results, and
 // the three roles of warps that meet at mbarriers. What computing warps do in a step is the caller's.
 //
-//   loaders  --full-->  computing warps  --written-->  writers
+//   loaders  --full-->  computing warps  --filled--->  writers
 //            <-empty--                   <-drained--
 #pragma once
 

@@ -67,7 +67,7 @@ class ReductionExchange {
   struct Word {
     const step::Node* node = nullptr;
     step::NodeId id = step::kNoNode;
-    std::size_t sum = 0;  // of a spread: the word of its vectors' sum
+    std::size_t sum = 0;  // where it is a spread: the index of the word with its vectors' sum
     // Numbers that a channel contributes.
     double rows() const {
       return node->kind == step::NodeKind::ReduceSpread ? static_cast<double>(node->operands.size()) - 1 : 1;
@@ -76,7 +76,7 @@ class ReductionExchange {
   // Lines that meet, each of the next channels.
   struct Meeting {
     int lines = 0;
-    int channels = 0;       // of a line, at most
+    int channels = 0;       // the most channels that a line has
     bool in_block = false;  // at a named barrier; otherwise those of a team of several blocks
     // Places for the lines, by the parity of the step: two where other blocks may be a step ahead; and where
     // the stage itself is made a step ahead, since nothing orders those before the walk and the next ones, or
@@ -84,11 +84,11 @@ class ReductionExchange {
     int slots = 2;
     kernel::Memory memory;     // [slots, batch tiles, lines, quarters 4, 2 batch rows, words]
     kernel::Mbarrier arrived;  // cluster: all lines
-    std::int64_t first = 0;    // grid: of its words in a slot
+    std::int64_t first = 0;    // grid: where its words begin in a slot
   };
   struct Stage {
     std::vector<Word> words;
-    std::vector<Meeting> meetings;  // one after the other
+    std::vector<Meeting> meetings;  // they follow each other
   };
   // Of a batch tile: a value for each word, of both batch rows of the thread, [2][words], or of the one that
   // is the lane's, [words]. A spread of one number, which is zero, is no value.

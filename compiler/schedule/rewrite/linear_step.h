@@ -16,7 +16,7 @@ namespace rondo::schedule {
 
 struct LinearForm {
   std::vector<int> coefficients;  // by carried row: index into LinearStep::carry_free.roots, -1 for zero
-  int constant = -1;              // likewise
+  int constant = -1;              // index of the term without a carry, or -1 for zero
 };
 
 struct LinearStep {

@@ -97,7 +97,7 @@ class ShootKernel final : public ChannelThreads {
     KernelTensor input;
     kernel::Memory shared;
     kernel::Value base;                 // element of row 0 at t = 0
-    std::vector<kernel::Value> coming;  // variables, by row, as above
+    std::vector<kernel::Value> coming;  // variables, by row
   };
   struct Numbers {
     FlagReader::Values flags;
@@ -110,14 +110,14 @@ class ShootKernel final : public ChannelThreads {
   void place_numbers();
   void begin_numbers();
   void load_numbers(kernel::Value stage_step);  // of the stage that begins there
-  void store_numbers(kernel::Value block);      // of this stage
+  void store_numbers(kernel::Value block);      // those of this stage
   Numbers numbers_at(kernel::Value step_of_stage) const;
   void copy_stage(kernel::Value begin, kernel::Value block, kernel::Value count);
   // The slot of the ring that a stage has: the walk's stage `block`.
   kernel::Value slot_of(kernel::Value block);
   // Inputs that stay on the chip (kept_inputs.cpp).
   void place_kept();
-  void keep();  // after a walk
+  void keep();  // to be called after a walk
   void run_kept(kernel::Value slot, kernel::Value steps, const std::function<void(const Staged&)>& body);
   void copy_vector(const StagedTensor& staged, kernel::Value to, kernel::Value from);
   void run_steps(kernel::Value slot, kernel::Value steps, const std::function<void(const Staged&)>& body);

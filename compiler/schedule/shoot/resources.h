@@ -23,12 +23,12 @@ StepCost shoot_cost(const step::Cell& cell, const Problem& problem, bool newton)
 
 // What registers and shared memory follow from, of a cell and problem.
 struct ShootShape {
-  int states = 1;  // rows, as the others
+  int states = 1;  // rows, as params and inputs are
   int params = 0;
   int inputs = 1;          // of channels
   int element = 2;         // bytes
   bool functions = false;  // special functions are written out
-  bool accurate = false;   // arithmetic
+  bool accurate = false;   // arithmetic is accurate, not fast
   bool resets = false;
   int numbers = 0;  // rows of inputs with one value a head
 };

@@ -55,7 +55,7 @@ class ShootRounds {
 
   void compute();              // what computing threads do
   void compute_in_launches();  // the same, where a launch is one round (rounds_by_launch.cpp)
-  void begin_rounds();         // variables
+  void begin_rounds();         // declares the variables
   std::vector<kernel::Value> kept() const;
   void publish_in_launch(kernel::Value round, kernel::Value changed);
   kernel::Value scan_in_launch(kernel::Value round);  // the team's number
@@ -99,8 +99,8 @@ class ShootRounds {
   double tolerance_;
   std::unique_ptr<ScanWarp> scan_warp_;       // where blocks split time and exchange while they run
   std::unique_ptr<BetweenLaunches> between_;  // where every round is a launch
-  TransformTable table_;                      // where neither is so
-  kernel::Memory counts_;                     // likewise, [slots, warps]
+  TransformTable table_;                      // in all other cases
+  kernel::Memory counts_;                     // in all other cases: [slots, warps]
   kernel::Memory handover_;                   // [states, channels]: the end of the segment before
   // By channel of the thread, what a plain walk's rounding is where the segment starts; empty where that is
   // not known.

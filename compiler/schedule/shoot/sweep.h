@@ -72,7 +72,7 @@ class SegmentSweep {
   void enter();
   void step(const ShootKernel::Staged& staged);
   void multiply(int channel, const std::vector<kernel::Value>& values);
-  void measure();  // into scale_
+  void measure();  // writes scale_
 
   ShootKernel& kernel_;
   const step::Cell& cell_;

@@ -29,7 +29,7 @@ struct HeadReductions {
   // The results stand in the graph as products without operands, so that GraphLowering asks for their values.
   // After the roots of the step come the operands of `reductions`, in their order.
   step::StepGraph step;
-  std::size_t roots = 0;  // of the step
+  std::size_t roots = 0;  // how many roots the step has
   std::vector<HeadReduction> reductions;
   int levels = 0;
 

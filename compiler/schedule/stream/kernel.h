@@ -154,7 +154,7 @@ class StreamKernel final : public ChannelThreads {
     kernel::Value mine;         // Pred: this thread has it; invalid if all do
     kernel::Value head_exists;  // Pred: the head that it is of; invalid if all do
     kernel::Value begin;        // step within the stage
-    int stride = 1;             // steps
+    int stride = 1;             // in steps
     kernel::Value column;       // channel within the block's
     kernel::Value from;         // element of the tensor, at the stage's first step t = 0
     kernel::Value to;           // element of a slot
@@ -261,12 +261,12 @@ class StreamKernel final : public ChannelThreads {
   };
   Now now_;
   kernel::Value slot_, first_step_;  // of the stage under way
-  kernel::Value blocks_;             // stages of this block
+  kernel::Value blocks_;             // how many stages this block has
   kernel::Value part_;               // of blocks that split time: place in the order of time
   bool only_computing_ = false;      // what is built now runs on threads that compute
   kernel::Value owns_, leads_, lane_of_head_, head_of_block_;
-  kernel::Value head_read_;   // of the block's, what the thread reads is of
-  kernel::Value first_head_;  // of the block's
+  kernel::Value head_read_;   // which of the block's heads this thread reads
+  kernel::Value first_head_;  // the block's first head
   kernel::Value rank_of_head_;
 };
 

@@ -1,4 +1,5 @@
-// What a persistent pass computes in its sweep over time and what in launches before and after it.
+// Which part of a backward pass is computed in the sweep over time, and which in launches before and after
+// it.
 #pragma once
 
 #include <map>
