@@ -38,4 +38,8 @@ find_package(benchmark)  # without it constraint_bench is left out
 find_program(CCACHE ccache)
 if(CCACHE)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+  if(RONDO_PRECOMPILE)  # what ccache needs for precompiled headers, and it does not preprocess what it then compiles
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_DEPEND=1
+      CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${CCACHE})
+  endif()
 endif()

@@ -26,6 +26,30 @@ function(rondo_light target)
   endif()
 endfunction()
 
+# rondo_precompile(target kind header ...): in a build with RONDO_PRECOMPILE these headers of others are read once for all
+# targets of the kind, which must have the same options for the language. What is compiled for it does nothing.
+set(RONDO_COMMON_HEADERS <algorithm> <functional> <map> <memory> <optional> <set> <stdexcept> <string> <utility> <variant>
+  <vector> <fmt/format.h>)
+function(rondo_precompile target kind)
+  if(NOT RONDO_PRECOMPILE)
+    return()
+  endif()
+  if(NOT TARGET precompiled_${kind})
+    set(empty ${CMAKE_BINARY_DIR}/generated/precompiled_${kind}.cpp)
+    file(CONFIGURE OUTPUT ${empty} CONTENT "int main() { return 0; }\n")
+    if(kind STREQUAL "tests")
+      add_executable(precompiled_${kind} EXCLUDE_FROM_ALL ${empty})  # programs are compiled with other options
+      target_link_libraries(precompiled_${kind} PRIVATE GTest::gtest)
+    else()
+      add_library(precompiled_${kind} STATIC EXCLUDE_FROM_ALL ${empty})
+    endif()
+    rondo_flags(precompiled_${kind})
+    rondo_light(precompiled_${kind})
+    target_precompile_headers(precompiled_${kind} PRIVATE ${ARGN})
+  endif()
+  target_precompile_headers(${target} REUSE_FROM precompiled_${kind})
+endfunction()
+
 # rondo_library(folder [LIGHT] LINKS ...): every .cpp of the folder (not of folders below it) as a static library, named
 # after the folder: compiler/kernel/ir is rondo_kernel_ir. LIGHT: see rondo_light.
 function(rondo_library folder)
@@ -47,6 +71,7 @@ function(rondo_library folder)
   if(ARG_LIGHT)
     rondo_light(${name})
   endif()
+  rondo_precompile(${name} libraries ${RONDO_COMMON_HEADERS})
 endfunction()
 
 # rondo_strategies(name ...): the folders compiler/schedule/NAME, each a library with `const Strategy& NAME_strategy()`
@@ -118,6 +143,7 @@ function(rondo_tests name)
   endif()
   rondo_flags(test_${name})
   rondo_light(test_${name})
+  rondo_precompile(test_${name} tests ${RONDO_COMMON_HEADERS} <gtest/gtest.h>)
   if(ARG_NO_CTEST)
     return()
   endif()
