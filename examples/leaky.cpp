@@ -73,9 +73,9 @@ std::vector<float> on_machine(const std::shared_ptr<const step::Cell>& cell, con
   problem.sizes = kSizes;
   problem.storage = kernel::Storage::F32;
   problem.math = schedule::default_math(problem.storage);
-  problem.arch = machine.profile.arch();
   // With TrustOptions::database set it takes what was tuned; a record from elsewhere is verified first.
-  const engine::ReadyPlan ready = engine::trusted_plan(*cell, problem, machine, {}, {}).value();
+  const engine::ReadyPlan ready =
+      engine::trusted_plan({*cell, problem, machine.profile}, machine, {}, {}).value();
   std::printf("%s: %s\n", machine.profile.name.c_str(), ready.choice.note.c_str());
   const runtime::LoadedPlan& plan = *ready.plan;
   const runtime::Device& device = *machine.device;

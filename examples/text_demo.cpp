@@ -104,8 +104,7 @@ Status run_embed(const std::string& text_file, const std::string& out, const std
 
 // The run, and what it should have given.
 struct Run {
-  step::Cell cell;
-  schedule::Problem problem;
+  schedule::Task task;
   engine::HostProblem data;
   engine::ReferenceResult exact;
 };
@@ -114,10 +113,11 @@ struct Run {
 Result<engine::TensorCheck> check_output(const Run& run, const schedule::Problem& problem,
                                          const engine::HostProblem& data, std::span<const double> got,
                                          const engine::ReferenceResult& exact) {
-  const auto spreads = engine::measure_spreads(run.cell, problem, data, exact, 1);
+  const auto spreads = engine::measure_spreads(run.task.with(problem), data, exact, 1);
   if (!spreads) return spreads.error();
-  const schedule::TensorRef h{schedule::Role::Output, run.cell.of_kind(step::TensorKind::Output).front()};
-  const engine::Tolerance tolerance{&spreads->at(h), engine::has_decisions(run.cell, problem.pass),
+  const schedule::TensorRef h{schedule::Role::Output,
+                              run.task.written.of_kind(step::TensorKind::Output).front()};
+  const engine::Tolerance tolerance{&spreads->at(h), engine::has_decisions(run.task.written, problem.pass),
                                     problem.storage, problem.storage};
   return engine::compare("h", tolerance, got, exact.forward.outputs.at("h"));
 }
@@ -131,15 +131,16 @@ Result<Run> reference_of(const std::string& x_file, const std::string& arch) {
   if (!x) return x.error();
   engine::RunArrays arrays;
   arrays.inputs.push_back({"x", x_file, std::move(x).value()});
-  Run run{std::move(cell).value(), {}, {}, {}};
-  const Result<step::Sizes> sizes = engine::deduce_sizes(run.cell, arrays, std::nullopt);
+  const Result<target::Profile> profile = target::find_profile(arch);
+  if (!profile) return profile.error();
+  Run run{{std::move(cell).value(), {}, *profile}, {}, {}};
+  const Result<step::Sizes> sizes = engine::deduce_sizes(run.task.written, arrays, std::nullopt);
   if (!sizes) return sizes.error();
-  run.problem.sizes = run.data.sizes = *sizes;
-  run.problem.arch = arch;
-  auto arguments = engine::to_arguments(arrays, run.problem.storage);
+  run.task.problem.sizes = run.data.sizes = *sizes;
+  auto arguments = engine::to_arguments(arrays, run.task.problem.storage);
   if (!arguments) return arguments.error();
   run.data.forward = std::move(arguments).value();
-  auto exact = engine::run_reference(run.cell, run.problem, run.data);
+  auto exact = engine::run_reference(run.task, run.data);
   if (!exact) return exact.error();
   run.exact = std::move(exact).value();
   return run;
@@ -148,13 +149,13 @@ Result<Run> reference_of(const std::string& x_file, const std::string& arch) {
 Result<engine::TensorCheck> check_outputs(const Run& run, const std::string& h_file) {
   const Result<engine::NpyArray> array = engine::read_npy(h_file);
   if (!array) return array.error();
-  const auto values = engine::npy_values(*array, run.problem.storage, h_file);
+  const auto values = engine::npy_values(*array, run.task.problem.storage, h_file);
   if (!values) return values.error();
   const std::vector<double>& exact = run.exact.forward.outputs.at("h");
   if (values->size() != exact.size())
     return Error{ErrorKind::Input,
                  fmt::format("'{}' has {} numbers instead of {}", h_file, values->size(), exact.size()), ""};
-  return check_output(run, run.problem, run.data, *values, run.exact);
+  return check_output(run, run.task.problem, run.data, *values, run.exact);
 }
 
 // The first steps of the first sequences of a [B, T, row] tensor.
@@ -180,18 +181,16 @@ struct Simulated {
 
 // The chosen kernel in the simulator, over the beginning of the text.
 Result<Simulated> simulate(const Run& run, const engine::Choice& choice) {
-  const Result<target::Profile> profile = target::find_profile(run.problem.arch);
-  if (!profile) return profile.error();
-  const auto plan = engine::build_choice(run.cell, run.problem, *profile, choice);
+  const auto plan = engine::build_choice(run.task, choice);
   if (!plan) return plan.error();
-  schedule::Problem small = run.problem;
+  schedule::Problem small = run.task.problem;
   small.sizes.batch = std::min<std::int64_t>(small.sizes.batch, kSimulatedBatch);
   small.sizes.time = std::min<std::int64_t>(small.sizes.time, kSimulatedSteps);
-  const auto cut = [&](const auto& values) { return slice(values, run.problem.sizes, small.sizes); };
-  const step::TensorId x = run.cell.of_kind(step::TensorKind::Input).front();
-  const step::TensorId h = run.cell.of_kind(step::TensorKind::Output).front();
+  const auto cut = [&](const auto& values) { return slice(values, run.task.problem.sizes, small.sizes); };
+  const step::TensorId x = run.task.written.of_kind(step::TensorKind::Input).front();
+  const step::TensorId h = run.task.written.of_kind(step::TensorKind::Output).front();
   const schedule::TensorValues given{{{schedule::Role::Input, x}, cut(run.data.forward.inputs.at("x"))}};
-  schedule::SimulatedRun result = schedule::simulate_plan(run.cell, small, *plan, given);
+  schedule::SimulatedRun result = schedule::simulate_plan(run.task.with(small), *plan, given);
   for (const std::string& name : result.unwritten)
     result.faults.push_back(name + " is not written everywhere");
   engine::HostProblem data = run.data;
@@ -214,8 +213,8 @@ void print_summary(const Run& run, const std::string& text, const json& tuned, c
                    const Simulated& simulated) {
   const json& pass = tuned.at("passes").front();
   const bool measured = pass.at("measured").get<bool>();
-  const auto bytes = static_cast<double>(schedule::compulsory_bytes(run.cell, run.problem));
-  const step::Sizes& sizes = run.problem.sizes;
+  const auto bytes = static_cast<double>(schedule::compulsory_bytes(run.task));
+  const step::Sizes& sizes = run.task.problem.sizes;
   const std::vector<std::string> sequences = paragraphs(text);
   std::size_t read = 0;
   for (const std::string& sequence : sequences) read += sequence.size();
@@ -226,7 +225,7 @@ void print_summary(const Run& run, const std::string& text, const json& tuned, c
   line("text", fmt::format("{} sequences, \"{} ...\"", sequences.size(), text.substr(0, text.find('\n'))));
   line("shape", fmt::format("{} in bf16: {:.1f} million state updates", engine::shape_text(sizes),
                             static_cast<double>(sizes.batch * sizes.time * sizes.heads * sizes.dim) * 1e-6));
-  line("tuned for", fmt::format("{} ({}), {}", tuned.at("device").get<std::string>(), run.problem.arch,
+  line("tuned for", fmt::format("{} ({}), {}", tuned.at("device").get<std::string>(), run.task.profile.arch(),
                                 measured ? "by measurement" : "by the cost model: nothing here runs it"));
   line("tried", fmt::format("{} of {} configurations in {:.1f} s", pass.at("tried").get<int>(),
                             pass.at("total").get<int>(), pass.at("seconds").get<double>()));

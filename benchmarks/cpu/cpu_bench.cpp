@@ -27,15 +27,15 @@ double milliseconds(Body body) {
 }
 
 // One run of a forward pass; 0 for other passes.
-double reference_ms(const step::Cell& cell, const schedule::Problem& problem) {
-  if (problem.pass != schedule::Pass::Forward) return 0;
+double reference_ms(const schedule::Task& task) {
+  if (task.problem.pass != schedule::Pass::Forward) return 0;
   step::ForwardArguments<float> arguments;
-  for (const step::Tensor& tensor : cell.tensors) {
-    const auto count = static_cast<std::size_t>(step::element_count(tensor, problem.sizes));
+  for (const step::Tensor& tensor : task.written.tensors) {
+    const auto count = static_cast<std::size_t>(step::element_count(tensor, task.problem.sizes));
     if (tensor.kind == step::TensorKind::Input) arguments.inputs[tensor.name].assign(count, 0.01f);
     if (tensor.kind == step::TensorKind::Param) arguments.params[tensor.name].assign(count, 0.01f);
   }
-  return milliseconds([&] { (void)step::run_forward(cell, problem.sizes, arguments); });
+  return milliseconds([&] { (void)step::run_forward(task.written, task.problem.sizes, arguments); });
 }
 
 int fail(const std::string& message) {
@@ -63,10 +63,10 @@ int bench(char** arguments) {
   const int runs = std::atoi(arguments[8]);
   const auto machine = engine::find_machine("cpu", nullptr);
   if (!machine) return fail(machine.error().message);
-  problem.arch = machine->profile.arch();
   std::optional<Result<engine::ReadyPlan>> ready;
-  const double ready_ms =
-      milliseconds([&] { ready.emplace(engine::make_ready(*cell, problem, *machine, {}, {})); });
+  const double ready_ms = milliseconds([&] {
+    ready.emplace(engine::make_ready({*cell, problem, machine->profile}, *machine, {}, {}));
+  });
   if (!*ready) return fail((*ready).error().message);
   const runtime::LoadedPlan& plan = *(*ready)->plan;
   executable::Bindings bindings;
@@ -88,7 +88,7 @@ int bench(char** arguments) {
     if (!launched) return fail(launched.error().message);
     if (run > 0) times.push_back(ms);
   }
-  const auto row = tuner::bench(*cell, problem, *machine, **ready);
+  const auto row = tuner::bench({*cell, problem, machine->profile}, *machine, **ready);
   if (!row) return fail(row.error().message);
   fmt::print(
       "{{\"ms\": [{:.4f}], \"ready_ms\": {:.1f}, \"bytes\": {}, \"share_of_copy\": {:.4f}, \"copy_ms\": "
@@ -96,7 +96,7 @@ int bench(char** arguments) {
       "\"threads\": {}, \"reference_ms\": {:.3f}, \"target\": \"{}\", \"parameters\": \"{}\"}}\n",
       fmt::join(times, ", "), ready_ms, row->bytes, row->share(),
       static_cast<double>(row->bytes) / row->copy_bytes_per_s * 1e3, target::usable_threads(),
-      reference_ms(*cell, problem), (*ready)->compiled.executable.images.front().target,
+      reference_ms({*cell, problem, {}}), (*ready)->compiled.executable.images.front().target,
       schedule::print((*ready)->choice.parameters));
   return 0;
 }

@@ -68,17 +68,16 @@ struct Compared {
 
 class AtShape {
  public:
-  AtShape(const step::Cell& cell, const schedule::Problem& problem, ShapeRuns& runs, std::uint64_t seed)
-      : cell_(cell),
-        problem_(problem),
+  AtShape(const schedule::Task& task, ShapeRuns& runs, std::uint64_t seed)
+      : task_(task),
         runs_(runs),
         seed_(seed),
-        unit_(rounding_inside(cell, problem)),
-        decisions_(has_decisions(cell, problem.pass)) {}
+        unit_(rounding_inside(task)),
+        decisions_(has_decisions(task.written, task.problem.pass)) {}
 
   Result<Verification> run() {
     if (Status status = give(); !status) return status.error();
-    if (problem_.pass == schedule::Pass::Backward)
+    if (task_.problem.pass == schedule::Pass::Backward)
       if (Status status = runs_.save(); !status) return status.error();
     for (const Side side : {Side::Kernel, Side::Plain})
       if (Status status = runs_.run(side); !status) return status.error();
@@ -95,7 +94,7 @@ class AtShape {
   Status give() {
     for (const ShapeTensor& tensor : runs_.tensors()) {
       if (!tensor.random) continue;
-      const step::Tensor& declared = cell_.tensors[static_cast<std::size_t>(tensor.ref.tensor)];
+      const step::Tensor& declared = task_.written.tensors[static_cast<std::size_t>(tensor.ref.tensor)];
       if (step::is_flag(declared.kind)) {
         if (Status status = give_flags(tensor.ref, declared); !status) return status;
         continue;
@@ -103,16 +102,16 @@ class AtShape {
       Given given{tensor.ref,
                   executable::has_time_axis(tensor.ref.role),
                   tensor.ref.role == Role::Param && declared.tail == step::Tail::Matrix,
-                  engine::random_scale(declared, problem_.sizes.dim),
+                  random_scale(declared, task_.problem.sizes.dim),
                   {}};
-      given.values = engine::random_values(schedule::storage_of(tensor.ref, cell_, problem_),
-                                           std::min(tensor.rows * tensor.unit, kPattern), given.scale,
-                                           seed_ + 1000 * (given_.size() + 1));
+      given.values = random_values(schedule::storage_of(tensor.ref, task_),
+                                   std::min(tensor.rows * tensor.unit, kPattern), given.scale,
+                                   seed_ + 1000 * (given_.size() + 1));
       for (const Side side : {Side::Kernel, Side::Plain})
         if (Status status = runs_.fill(side, given.ref, given.values); !status) return status;
       given_.push_back(std::move(given));
     }
-    if (Status status = runs_.reach_initial_states(std::min(kWarmUpSteps, problem_.sizes.time)); !status)
+    if (Status status = runs_.reach_initial_states(std::min(kWarmUpSteps, task_.problem.sizes.time)); !status)
       return status;
     for (const ShapeTensor& tensor : runs_.tensors()) {
       if (tensor.ref.role != Role::InitialState) continue;
@@ -130,7 +129,7 @@ class AtShape {
 
   // No perturbed run changes them.
   Status give_flags(TensorRef ref, const step::Tensor& declared) {
-    const std::vector<double> values = engine::random_flags(declared, problem_.sizes, seed_);
+    const std::vector<double> values = random_flags(declared, task_.problem.sizes, seed_);
     for (const Side side : {Side::Kernel, Side::Plain})
       if (Status status = runs_.fill(side, ref, values); !status) return status;
     return success();
@@ -142,8 +141,11 @@ class AtShape {
     if (!apart) return apart.error();
     if (apart->plain_not_finite > 0) return not_finite(tensor);
     not_finite_[tensor.ref] = apart->kernel_not_finite;
-    Compared result{
-        &tensor, rows_to_compare(tensor, *apart, problem_.sizes, seed_), {}, {}, Spread(axes_of(tensor, {}))};
+    Compared result{&tensor,
+                    rows_to_compare(tensor, *apart, task_.problem.sizes, seed_),
+                    {},
+                    {},
+                    Spread(axes_of(tensor, {}))};
     result.spread = Spread(axes_of(tensor, result.rows));
     for (const Side side : {Side::Kernel, Side::Plain}) {
       Result<std::vector<double>> values = read(side, result);
@@ -189,19 +191,19 @@ class AtShape {
     Verification verification;
     std::string compared;
     for (const Compared& result : results_) {
-      const std::string name = schedule::name_of(result.tensor->ref, cell_);
+      const std::string name = schedule::name_of(result.tensor->ref, task_.written);
       if (!result.spread.finite())
         return Error{
             ErrorKind::Input,
             fmt::format("cell {}: rounding alone makes '{}' infinite or no number at all at the full "
                         "shape",
-                        cell_.name, name),
+                        task_.written.name, name),
             ""};
-      const Tolerance tolerance{&result.spread, decisions_,
-                                schedule::storage_of(result.tensor->ref, cell_, problem_), problem_.storage};
+      const Tolerance tolerance{&result.spread, decisions_, schedule::storage_of(result.tensor->ref, task_),
+                                task_.problem.storage};
       TensorCheck check = compare(name, tolerance, result.kernel, result.plain);
-      check.where =
-          fmt::format("B={},T={}, beside a plain kernel", problem_.sizes.batch, problem_.sizes.time);
+      check.where = fmt::format("B={},T={}, beside a plain kernel", task_.problem.sizes.batch,
+                                task_.problem.sizes.time);
       check.worst = named(result, check.worst);
       check.not_finite = std::max(check.not_finite, not_finite_.at(result.tensor->ref));
       check.passed = check.passed && check.not_finite == 0;
@@ -214,7 +216,7 @@ class AtShape {
     }
     verification.covered.push_back(
         fmt::format("B={},T={}: every element beside a plain kernel in fp32; by its conditioning {}",
-                    problem_.sizes.batch, problem_.sizes.time, compared));
+                    task_.problem.sizes.batch, task_.problem.sizes.time, compared));
     verification.finish();
     return verification;
   }
@@ -234,7 +236,7 @@ class AtShape {
 
   // Of what is compared: those of the tensor, or, of a part of its rows, one that counts these.
   std::vector<Axis> axes_of(const ShapeTensor& tensor, const std::vector<std::int64_t>& rows) const {
-    std::vector<Axis> axes = schedule::axes_of(tensor.ref, cell_, problem_.sizes);
+    std::vector<Axis> axes = schedule::axes_of(tensor.ref, task_.written, task_.problem.sizes);
     if (static_cast<std::int64_t>(rows.size()) == tensor.rows || rows.empty()) return axes;
     std::int64_t leading = 1;
     std::size_t first = 0;
@@ -251,7 +253,7 @@ class AtShape {
     if (at == std::string::npos) return worst;
     const std::size_t end = std::min(worst.find(' ', at), worst.size());
     const std::size_t index = std::stoul(worst.substr(at + label.size(), end - at - label.size()));
-    std::vector<Axis> leading = schedule::axes_of(result.tensor->ref, cell_, problem_.sizes);
+    std::vector<Axis> leading = schedule::axes_of(result.tensor->ref, task_.written, task_.problem.sizes);
     std::int64_t elements = 1;
     std::size_t count = 0;
     while (elements < result.tensor->rows) elements *= leading[count++].extent;
@@ -262,15 +264,15 @@ class AtShape {
 
   Error not_finite(const ShapeTensor& tensor) const {
     return {ErrorKind::Input,
-            fmt::format("cell {}: '{}' of the plain kernel is not finite at B={},T={}", cell_.name,
-                        schedule::name_of(tensor.ref, cell_), problem_.sizes.batch, problem_.sizes.time),
+            fmt::format("cell {}: '{}' of the plain kernel is not finite at B={},T={}", task_.written.name,
+                        schedule::name_of(tensor.ref, task_.written), task_.problem.sizes.batch,
+                        task_.problem.sizes.time),
             "the cell is unstable on random inputs; nothing can be compared at the full shape"};
   }
 
   static constexpr const char* kSampled = "sampled";
 
-  const step::Cell& cell_;
-  const schedule::Problem& problem_;
+  const schedule::Task& task_;
   ShapeRuns& runs_;
   std::uint64_t seed_;
   double unit_;
@@ -282,12 +284,11 @@ class AtShape {
 
 }  // namespace
 
-Result<Verification> check_at_shape(const step::Cell& cell, const schedule::Problem& problem, ShapeRuns& runs,
-                                    std::uint64_t seed) {
-  return AtShape(cell, problem, runs, seed).run();
+Result<Verification> check_at_shape(const schedule::Task& task, ShapeRuns& runs, std::uint64_t seed) {
+  return AtShape(task, runs, seed).run();
 }
 
-ShapeTensor shape_tensor(TensorRef ref, const step::Cell& cell, const schedule::Problem& problem) {
+ShapeTensor shape_tensor(TensorRef ref, const schedule::Task& task) {
   ShapeTensor tensor;
   tensor.ref = ref;
   switch (ref.role) {
@@ -300,10 +301,10 @@ ShapeTensor shape_tensor(TensorRef ref, const step::Cell& cell, const schedule::
     case Role::InitialState: break;
     case Role::Output:
     case Role::History:
-    case Role::Products: tensor.computed = problem.pass != schedule::Pass::Backward; break;
+    case Role::Products: tensor.computed = task.problem.pass != schedule::Pass::Backward; break;
     default: tensor.computed = true;
   }
-  const std::vector<Axis> axes = schedule::axes_of(ref, cell, problem.sizes);
+  const std::vector<Axis> axes = schedule::axes_of(ref, task.written, task.problem.sizes);
   tensor.unit = 1;
   for (const Axis& axis : axes) tensor.unit *= axis.extent;
   // Steps, or, of what has none and is large, vectors.
@@ -317,7 +318,7 @@ ShapeTensor shape_tensor(TensorRef ref, const step::Cell& cell, const schedule::
   return tensor;
 }
 
-std::vector<ShapeTensor> shape_tensors(const step::Cell& cell, const schedule::Problem& problem,
+std::vector<ShapeTensor> shape_tensors(const schedule::Task& task,
                                        const std::vector<executable::Tensor>& kernel,
                                        const std::vector<executable::Tensor>& plain) {
   const auto has = [](const std::vector<executable::Tensor>& tensors, TensorRef ref) {
@@ -325,8 +326,8 @@ std::vector<ShapeTensor> shape_tensors(const step::Cell& cell, const schedule::P
                        [&](const executable::Tensor& tensor) { return tensor.ref == ref; });
   };
   std::vector<ShapeTensor> result;
-  for (const TensorRef ref : tensors_of_pass(cell, problem)) {
-    const ShapeTensor tensor = shape_tensor(ref, cell, problem);
+  for (const TensorRef ref : tensors_of_pass(task)) {
+    const ShapeTensor tensor = shape_tensor(ref, task);
     if (!tensor.computed || (has(kernel, ref) && has(plain, ref))) result.push_back(tensor);
   }
   return result;

@@ -23,6 +23,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/schedule/problem/task.h"
 #include "engine/check/verify.h"
 
 namespace rondo::engine {
@@ -62,17 +63,16 @@ class ShapeRuns {
 };
 
 // A tensor of the problem's pass: how it comes by its values, and its rows.
-ShapeTensor shape_tensor(schedule::TensorRef ref, const step::Cell& cell, const schedule::Problem& problem);
+ShapeTensor shape_tensor(schedule::TensorRef ref, const schedule::Task& task);
 // The tensors of the pass: those that are given, and those that both plans compute. What no value reaches, as
 // the gradient of an input that the cell does not use, a plan may leave out.
-std::vector<ShapeTensor> shape_tensors(const step::Cell& cell, const schedule::Problem& problem,
+std::vector<ShapeTensor> shape_tensors(const schedule::Task& task,
                                        const std::vector<executable::Tensor>& kernel,
                                        const std::vector<executable::Tensor>& plain);
 
 // The checks at the problem's sizes, with their line for people. Errors: those of the runs; Input where
 // nothing can be compared, because results of the plain kernel are not finite.
-Result<Verification> check_at_shape(const step::Cell& cell, const schedule::Problem& problem, ShapeRuns& runs,
-                                    std::uint64_t seed);
+Result<Verification> check_at_shape(const schedule::Task& task, ShapeRuns& runs, std::uint64_t seed);
 
 // Plain runs of a check. What takes longer than a few seconds in all is cut by whoever makes the runs.
 int plain_runs(bool decisions);

@@ -17,21 +17,21 @@ constexpr std::int64_t kBackwardShare = 2;  // a backward step costs the referen
 constexpr std::int64_t kProductShare = 8;   // terms of a product that cost as much as a node
 
 // Of one step of one batch row.
-std::int64_t step_work(const step::Cell& cell, const schedule::Problem& problem) {
-  const auto nodes = static_cast<std::int64_t>(cell.graph.nodes.size());
+std::int64_t step_work(const schedule::Task& task) {
+  const auto nodes = static_cast<std::int64_t>(task.written.graph.nodes.size());
   const std::int64_t products =
-      std::count_if(cell.graph.nodes.begin(), cell.graph.nodes.end(),
+      std::count_if(task.written.graph.nodes.begin(), task.written.graph.nodes.end(),
                     [](const step::Node& node) { return node.kind == step::NodeKind::MatVec; });
-  const std::int64_t work = problem.sizes.heads * problem.sizes.dim *
-                            std::max<std::int64_t>(1, nodes + products * problem.sizes.dim / kProductShare);
-  return problem.pass == Pass::Backward ? work * kBackwardShare : work;
+  const std::int64_t work =
+      task.problem.sizes.heads * task.problem.sizes.dim *
+      std::max<std::int64_t>(1, nodes + products * task.problem.sizes.dim / kProductShare);
+  return task.problem.pass == Pass::Backward ? work * kBackwardShare : work;
 }
 
 class Cases {
  public:
-  Cases(const step::Cell& cell, const schedule::Problem& problem, const Coverage& coverage,
-        const CaseBudget& budget)
-      : problem_(problem), coverage_(coverage), work_(step_work(cell, problem)), budget_(budget) {}
+  Cases(const schedule::Task& task, const Coverage& coverage, const CaseBudget& budget)
+      : problem_(task.problem), coverage_(coverage), work_(step_work(task)), budget_(budget) {}
 
   std::vector<VerifyCase> all() {
     add_shape();
@@ -126,7 +126,7 @@ class Cases {
 std::string VerifyCase::text() const {
   return fmt::format("B={},T={},H={},D={}{}{}{}{}{}", sizes.batch, sizes.time, sizes.heads, sizes.dim,
                      layout.gap > 0 ? fmt::format(", gaps of {}", layout.gap) : "",
-                     layout.order == engine::TensorLayout::Order::TimeMajor ? ", time-major" : "",
+                     layout.order == TensorLayout::Order::TimeMajor ? ", time-major" : "",
                      initial_states ? "" : ", no states given", arbitrary_states ? ", arbitrary states" : "",
                      matrix_scale != 1 ? fmt::format(", matrices times {}", matrix_scale) : "");
 }
@@ -145,9 +145,9 @@ CaseBudget gpu_budget() { return {}; }
 
 CaseBudget simulator_budget() { return {kSimulatedWork}; }
 
-std::vector<VerifyCase> cases_for(const step::Cell& cell, const schedule::Problem& problem,
-                                  const Coverage& coverage, const CaseBudget& budget, bool arbitrary_states) {
-  std::vector<VerifyCase> cases = Cases(cell, problem, coverage, budget).all();
+std::vector<VerifyCase> cases_for(const schedule::Task& task, const Coverage& coverage,
+                                  const CaseBudget& budget, bool arbitrary_states) {
+  std::vector<VerifyCase> cases = Cases(task, coverage, budget).all();
   for (VerifyCase& one : cases) one.arbitrary_states = arbitrary_states && one.initial_states;
   return cases;
 }

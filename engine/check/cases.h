@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "compiler/executable/executable.h"
-#include "compiler/schedule/problem/problem.h"
+#include "compiler/schedule/problem/task.h"
 #include "engine/plan/device_tensor.h"
 
 namespace rondo::engine {
@@ -14,7 +14,7 @@ namespace rondo::engine {
 // One run of a verification. Batch and time of `sizes` are free; heads and dim are the problem's.
 struct VerifyCase {
   step::Sizes sizes;
-  engine::TensorLayout layout;
+  TensorLayout layout;
   bool initial_states = true;     // false: left unbound, like the gradients of last states
   double matrix_scale = 1;        // of the random matrices (host_problem.h)
   std::string covers = {};        // "2 batch tiles of 8 rows and one row", for people
@@ -44,8 +44,7 @@ CaseBudget simulator_budget();
 // - one step of one batch row, without initial states.
 // One case does for several of these where it covers them. What the budget does not allow is cut, and
 // VerifyCase::covers says so. `arbitrary_states`: of all cases that have initial states.
-std::vector<VerifyCase> cases_for(const step::Cell& cell, const schedule::Problem& problem,
-                                  const Coverage& coverage, const CaseBudget& budget,
-                                  bool arbitrary_states = false);
+std::vector<VerifyCase> cases_for(const schedule::Task& task, const Coverage& coverage,
+                                  const CaseBudget& budget, bool arbitrary_states = false);
 
 }  // namespace rondo::engine

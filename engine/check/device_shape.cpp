@@ -15,8 +15,6 @@
 #include "engine/plan/compile.h"
 
 namespace rondo::engine {
-
-using engine::DeviceTensor;
 using runtime::Device;
 using runtime::LoadedPlan;
 using runtime::Memory;
@@ -38,21 +36,16 @@ struct LoadedPlain {
 
 class DeviceShape final : public ShapeRuns {
  public:
-  DeviceShape(const step::Cell& cell, const schedule::Problem& problem, const runtime::Device& device,
-              const runtime::LoadedPlan& kernel, const LoadedPlain& plain)
-      : cell_(cell),
-        problem_(problem),
-        plain_problem_(problem),
-        device_(device),
-        kernel_(kernel),
-        plain_(plain) {
-    plain_problem_.storage = kernel::Storage::F32;
+  DeviceShape(const schedule::Task& task, const runtime::Device& device, const runtime::LoadedPlan& kernel,
+              const LoadedPlain& plain)
+      : task_(task), plain_task_(task), device_(device), kernel_(kernel), plain_(plain) {
+    plain_task_.problem.storage = kernel::Storage::F32;
   }
 
   // Error Device where memory is short.
   Status allocate() {
-    tensors_ = shape_tensors(cell_, problem_, kernel_.tensors(), plain_.same->tensors());
-    for (const TensorRef ref : tensors_of_pass(cell_, problem_))
+    tensors_ = shape_tensors(task_, kernel_.tensors(), plain_.same->tensors());
+    for (const TensorRef ref : tensors_of_pass(task_))
       for (const Side side : {Side::Kernel, Side::Plain})
         if (Status status = add(side, ref); !status) return status;
     // What only the plain forward pass of a backward one writes.
@@ -65,7 +58,7 @@ class DeviceShape final : public ShapeRuns {
     for (const runtime::LoadedPlan* plan :
          {&kernel_, static_cast<const runtime::LoadedPlan*>(plain_.same.get()),
           static_cast<const runtime::LoadedPlan*>(plain_.perturbed.get()), &forward()})
-      bytes = std::max(bytes, plan->workspace_bytes(problem_.sizes.batch, problem_.sizes.time));
+      bytes = std::max(bytes, plan->workspace_bytes(task_.problem.sizes.batch, task_.problem.sizes.time));
     Result<runtime::Memory> made = device_.allocate(at(bytes));
     if (!made) return made.error();
     workspace_ = std::move(made).value();
@@ -102,7 +95,8 @@ class DeviceShape final : public ShapeRuns {
   }
 
   Status save() override {
-    if (Status status = launch(forward(), bound(Side::Plain), problem_.sizes.time); !status) return status;
+    if (Status status = launch(forward(), bound(Side::Plain), task_.problem.sizes.time); !status)
+      return status;
     for (const ShapeTensor& tensor : tensors_)
       if (!tensor.computed && !tensor.random && tensor.ref.role != Role::InitialState)
         if (Status status = hand_over(tensor); !status) return status;
@@ -116,7 +110,7 @@ class DeviceShape final : public ShapeRuns {
       if (Status status = device_.upload(seeds_.address(), std::as_bytes(std::span(values))); !status)
         return status;
     if (plain_.forward)
-      if (Status status = launch(*plain_.forward, bound(Side::Plain), problem_.sizes.time); !status)
+      if (Status status = launch(*plain_.forward, bound(Side::Plain), task_.problem.sizes.time); !status)
         return status;
     return run(Side::Plain, *plain_.perturbed);
   }
@@ -148,7 +142,7 @@ class DeviceShape final : public ShapeRuns {
   // Of the parameter that only the perturbed plan has.
   Status allocate_seeds() {
     for (const executable::Tensor& tensor : plain_.perturbed->tensors()) {
-      if (tensor.ref.role != Role::Param || at(tensor.ref.tensor) < cell_.tensors.size()) continue;
+      if (tensor.ref.role != Role::Param || at(tensor.ref.tensor) < task_.written.tensors.size()) continue;
       Result<runtime::Memory> made = device_.allocate(at(tensor.size.at(1, 1)) * sizeof(float));
       if (!made) return made.error();
       seeds_ = std::move(made).value();
@@ -158,8 +152,8 @@ class DeviceShape final : public ShapeRuns {
   }
 
   Status add(Side side, TensorRef ref) {
-    Result<DeviceTensor> made = DeviceTensor::allocate(
-        device_, ref, cell_, side == Side::Kernel ? problem_ : plain_problem_, problem_.sizes);
+    Result<DeviceTensor> made =
+        DeviceTensor::allocate(device_, ref, side == Side::Kernel ? task_ : plain_task_, task_.problem.sizes);
     if (!made) return made.error();
     of(side).emplace(ref, std::move(made).value());
     return success();
@@ -180,7 +174,7 @@ class DeviceShape final : public ShapeRuns {
     if (workspace_.bytes() > 0)
       if (Status status = device_.fill(workspace_.address(), kWorkspacePoison, workspace_.bytes()); !status)
         return status;
-    if (Status status = plan.launch(bindings, problem_.sizes.batch, time); !status) return status;
+    if (Status status = plan.launch(bindings, task_.problem.sizes.batch, time); !status) return status;
     if (Status status = device_.wait(); !status) return status;
     return plan.check();
   }
@@ -191,11 +185,12 @@ class DeviceShape final : public ShapeRuns {
         if (Status status = of(side).at(tensor.ref).poison(); !status) return status;
     const auto turn = device_.turn();  // not waited for below
     const auto begin = std::chrono::steady_clock::now();
-    if (Status status = launch(plan, bound(side), problem_.sizes.time); !status) return status;
+    if (Status status = launch(plan, bound(side), task_.problem.sizes.time); !status) return status;
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
     if (side == Side::Plain)
-      affordable_ = kMostSeconds / (took.count() * plain_runs(has_decisions(cell_, problem_.pass)));
-    if (affordable_ < 1 && problem_.sizes.batch * problem_.sizes.time > 1)
+      affordable_ =
+          kMostSeconds / (took.count() * plain_runs(has_decisions(task_.written, task_.problem.pass)));
+    if (affordable_ < 1 && task_.problem.sizes.batch * task_.problem.sizes.time > 1)
       return Error{ErrorKind::Cancelled, "the plain runs would take too long", ""};
     return success();
   }
@@ -237,8 +232,8 @@ class DeviceShape final : public ShapeRuns {
     });
   }
 
-  const step::Cell& cell_;
-  schedule::Problem problem_, plain_problem_;
+  const schedule::Task& task_;
+  schedule::Task plain_task_;
   const runtime::Device& device_;
   const runtime::LoadedPlan& kernel_;
   const LoadedPlain& plain_;
@@ -276,14 +271,14 @@ bool cut(step::Sizes& sizes, double share) {
 Result<PlainCode> compile_plain(PlainPlans plans, db::Database* database) {
   std::vector<PlainPlan*> wanted = {&plans.same, &plans.perturbed};
   if (plans.forward) wanted.push_back(&*plans.forward);
-  engine::CompileOptions options;
+  CompileOptions options;
   options.database = database;
-  std::vector<std::optional<Result<engine::CompiledPlan>>> made(wanted.size());
+  std::vector<std::optional<Result<CompiledPlan>>> made(wanted.size());
   parallel_for(static_cast<std::int64_t>(wanted.size()), 0, [&]() -> Worker {
     return [&](std::int64_t i) {
       PlainPlan& plain = *wanted[at(i)];
-      made[at(i)] = engine::compile_plan(std::make_shared<const step::Cell>(plain.cell), plain.problem,
-                                         std::move(plain.plan), options);
+      made[at(i)] = compile_plan(std::make_shared<const schedule::Task>(std::move(plain.task)),
+                                 std::move(plain.plan), options);
     };
   });
   for (const auto& one : made)
@@ -293,27 +288,28 @@ Result<PlainCode> compile_plain(PlainPlans plans, db::Database* database) {
   return code;
 }
 
-Result<Verification> verify_at_shape(const step::Cell& cell, const schedule::Problem& problem,
-                                     const runtime::Device& device, const runtime::LoadedPlan& kernel,
-                                     const PlainCode& plain, std::uint64_t seed) {
+Result<Verification> verify_at_shape(const schedule::Task& task, const runtime::Device& device,
+                                     const runtime::LoadedPlan& kernel, const PlainCode& plain,
+                                     std::uint64_t seed) {
   const Result<LoadedPlain> loaded = load(plain, device);
   if (!loaded) return loaded.error();
-  schedule::Problem affordable = problem;
+  schedule::Task affordable = task;
+  step::Sizes& sizes = affordable.problem.sizes;
   for (;;) {
-    DeviceShape shape(cell, affordable, device, kernel, *loaded);
+    DeviceShape shape(affordable, device, kernel, *loaded);
     if (Status status = shape.allocate(); !status) {
       const ErrorKind kind = status.error().kind;
       if (kind != ErrorKind::Device && kind != ErrorKind::Memory) return status.error();
-      if (cut(affordable.sizes, 0.5)) continue;
+      if (cut(sizes, 0.5)) continue;
       return Error{ErrorKind::Unsupported, "no memory beside the kernel: " + status.error().message, ""};
     }
-    Result<Verification> checked = check_at_shape(cell, affordable, shape, seed);
-    if (!checked && shape.affordable() < 1 && cut(affordable.sizes, shape.affordable())) continue;
+    Result<Verification> checked = check_at_shape(affordable, shape, seed);
+    if (!checked && shape.affordable() < 1 && cut(sizes, shape.affordable())) continue;
     if (checked && checked->says_nothing())
       return Error{ErrorKind::Unsupported, checked->summary(), "compare it at a shorter T"};
-    if (checked && affordable.sizes.batch * affordable.sizes.time < problem.sizes.batch * problem.sizes.time)
+    if (checked && sizes.batch * sizes.time < task.problem.sizes.batch * task.problem.sizes.time)
       checked->covered.front() +=
-          fmt::format(" (cut from B={},T={})", problem.sizes.batch, problem.sizes.time);
+          fmt::format(" (cut from B={},T={})", task.problem.sizes.batch, task.problem.sizes.time);
     return checked;
   }
 }

@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "compiler/schedule/problem/task.h"
 #include "engine/check/at_shape.h"
 #include "engine/check/plain.h"
 #include "runtime/device/device.h"
@@ -17,15 +18,15 @@ struct PlainCode {
 };
 
 // Compiles plain plans, at the same time where the machine has cores for it. Code is taken from `database`
-// (null: none) and kept there, as any other. Errors: those of engine::compile_plan().
+// (null: none) and kept there, as any other. Errors: those of compile_plan().
 Result<PlainCode> compile_plain(PlainPlans plans, db::Database* database);
 
 // check_at_shape() of a loaded kernel of the problem. Where memory is short or the plain runs would take more
 // than some seconds, batch rows are cut, and then steps; the line for people says so. `device` has loaded
 // `kernel`. Errors: those of check_at_shape(); Device where a kernel fails; Unsupported where there is no
 // memory for a single step.
-Result<Verification> verify_at_shape(const step::Cell& cell, const schedule::Problem& problem,
-                                     const runtime::Device& device, const runtime::LoadedPlan& kernel,
-                                     const PlainCode& plain, std::uint64_t seed);
+Result<Verification> verify_at_shape(const schedule::Task& task, const runtime::Device& device,
+                                     const runtime::LoadedPlan& kernel, const PlainCode& plain,
+                                     std::uint64_t seed);
 
 }  // namespace rondo::engine

@@ -20,14 +20,14 @@ namespace {
 
 class Rebuilt {
  public:
-  Rebuilt(const step::Cell& cell, const schedule::Problem& problem)
-      : made_(cell),
-        unit_(rounding_inside(cell, problem)),
-        products_(problem.pass == schedule::Pass::Backward) {
+  Rebuilt(const schedule::Task& task)
+      : made_(task.written),
+        unit_(rounding_inside(task)),
+        products_(task.problem.pass == schedule::Pass::Backward) {
     step::Tensor seed;
     seed.kind = step::TensorKind::Param;
     seed.name = "seed_of_errors";
-    while (cell.find(seed.name)) seed.name += "_";
+    while (task.written.find(seed.name)) seed.name += "_";
     seed.tail = step::Tail::Scalar;
     made_.tensors.push_back(seed);
   }
@@ -79,10 +79,10 @@ class Rebuilt {
 
 }  // namespace
 
-std::optional<step::Cell> with_erring_factors(const step::Cell& cell, const schedule::Problem& problem) {
-  if (problem.storage == kernel::Storage::F32 && problem.math != kernel::Math::Tf32) return {};
-  if (!step::analyze(cell).has_matrix) return {};
-  return Rebuilt(cell, problem).run(cell);
+std::optional<step::Cell> with_erring_factors(const schedule::Task& task) {
+  if (task.problem.storage == kernel::Storage::F32 && task.problem.math != kernel::Math::Tf32) return {};
+  if (!step::analyze(task.written).has_matrix) return {};
+  return Rebuilt(task).run(task.written);
 }
 
 }  // namespace rondo::engine

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "compiler/schedule/problem/problem.h"
+#include "compiler/schedule/problem/task.h"
 #include "compiler/step/step_ir.h"
 
 namespace rondo::engine {
@@ -18,6 +18,6 @@ inline constexpr double kFarSeeds = 4096;
 // not change with time only move it, and a difference of two steps does not show them. None where the cell
 // multiplies nothing, or nothing is rounded to less than fp32. It has one parameter more, behind all other
 // tensors, of one number a head: the seed, whose bits the draws follow.
-std::optional<step::Cell> with_erring_factors(const step::Cell& cell, const schedule::Problem& problem);
+std::optional<step::Cell> with_erring_factors(const schedule::Task& task);
 
 }  // namespace rondo::engine

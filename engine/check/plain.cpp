@@ -16,6 +16,7 @@ namespace rondo::engine {
 using schedule::Parameters;
 using schedule::Pass;
 using schedule::Problem;
+using schedule::Task;
 
 namespace {
 
@@ -74,19 +75,18 @@ bool fits(const schedule::KernelPlan& plan, const target::Limits& limits) {
 
 // Built without asking whether the strategy would choose it: its kernels are right for cells without matrices
 // too, and rules of its space that only narrow a search do not matter here.
-Result<PlainPlan> plain_plan(const step::Cell& cell, Problem problem, kernel::Math math,
-                             const target::Profile& profile, const std::string& strategy,
+Result<PlainPlan> plain_plan(Task task, kernel::Math math, const std::string& strategy,
                              const Parameters& beside) {
-  problem.storage = kernel::Storage::F32;
-  problem.math = math;
-  const char* name = profile.is_cpu() ? kOnCpus : kOnGpus;
+  task.problem.storage = kernel::Storage::F32;
+  task.problem.math = math;
+  const char* name = task.profile.is_cpu() ? kOnCpus : kOnGpus;
   const schedule::Strategy* plain = schedule::find_strategy(name);
   if (plain == nullptr) return Error{ErrorKind::Internal, "the plain plans' strategy is missing", ""};
-  for (const Parameters& parameters : plain_points(profile, problem.pass)) {
+  for (const Parameters& parameters : plain_points(task.profile, task.problem.pass)) {
     if (strategy == name && same_tiles(parameters, beside)) continue;
-    Result<schedule::KernelPlan> built = plain->build_legal(cell, problem, parameters, profile);
+    Result<schedule::KernelPlan> built = plain->build_legal(task, parameters);
     if (!built) return built.error();
-    if (fits(*built, profile.limits)) return PlainPlan{cell, problem, std::move(built).value()};
+    if (fits(*built, task.profile.limits)) return PlainPlan{std::move(task), std::move(built).value()};
   }
   return Error{ErrorKind::Unsupported, "no plain plan fits on this machine", ""};
 }
@@ -104,41 +104,42 @@ step::Cell with_rounded_numbers(step::Cell cell, Problem& problem) {
 
 }  // namespace
 
-Result<PlainPlans> plain_plans(const step::Cell& cell, const Problem& problem, const target::Profile& profile,
-                               const std::string& strategy, const Parameters& beside) {
-  if (Status status = plain_serves(cell); !status) return status.error();
-  const auto plan = [&](const step::Cell& of, const Problem& asked, kernel::Math math) {
-    return plain_plan(of, asked, math, profile, strategy, beside);
+Result<PlainPlans> plain_plans(const Task& task, const std::string& strategy, const Parameters& beside) {
+  if (Status status = plain_serves(task.written); !status) return status.error();
+  const auto plan = [&](Task of, kernel::Math math) {
+    return plain_plan(std::move(of), math, strategy, beside);
   };
-  const bool fast = problem.math == kernel::Math::Fast;
-  Result<PlainPlan> same = plan(cell, problem, fast ? kernel::Math::Fast : kernel::Math::Accurate);
+  const bool fast = task.problem.math == kernel::Math::Fast;
+  Result<PlainPlan> same = plan(task, fast ? kernel::Math::Fast : kernel::Math::Accurate);
   if (!same) return same.error();
-  Problem rounded = problem;
-  const step::Cell numbers = with_rounded_numbers(cell, rounded);
-  const std::optional<step::Cell> erring = with_erring_factors(numbers, problem);
+  Problem rounded = task.problem;
+  const step::Cell numbers = with_rounded_numbers(task.written, rounded);
+  const std::optional<step::Cell> erring = with_erring_factors({numbers, task.problem, task.profile});
   // A backward pass with errors multiplies for itself.
-  rounded.save_products = problem.save_products && (problem.pass != Pass::Backward || !erring);
-  Result<PlainPlan> perturbed = plan(erring ? *erring : numbers, rounded, kernel::Math::Accurate);
+  rounded.save_products = task.problem.save_products && (task.problem.pass != Pass::Backward || !erring);
+  Result<PlainPlan> perturbed =
+      plan({erring ? *erring : numbers, rounded, task.profile}, kernel::Math::Accurate);
   if (!perturbed) return perturbed.error();
   for (schedule::Launch& launch : perturbed->plan.launches)
     launch.kernel = kernel::with_erring_functions(launch.kernel, fast);
   PlainPlans plans{std::move(same).value(), std::move(perturbed).value(), {}};
-  if (problem.pass != Pass::Backward) return plans;
-  Problem saving = problem;
+  if (task.problem.pass != Pass::Backward) return plans;
+  Problem saving = task.problem;
   saving.pass = Pass::ForwardSave;
-  Result<PlainPlan> forward = plan(cell, saving, kernel::Math::Accurate);
+  Result<PlainPlan> forward = plan(task.with(saving), kernel::Math::Accurate);
   if (!forward) return forward.error();
   plans.forward = std::move(forward).value();
   return plans;
 }
 
-double rounding_inside(const step::Cell& cell, const Problem& problem) {
-  const step::Graph graph = problem.pass == Pass::Backward ? step::backward_step(cell).graph : cell.graph;
+double rounding_inside(const Task& task) {
+  const step::Graph graph =
+      task.problem.pass == Pass::Backward ? step::backward_step(task.written).graph : task.written.graph;
   double unit = kArithmetic;
   for (const step::Node& node : graph.nodes) {
     if (node.kind == step::NodeKind::MatVec || node.kind == step::NodeKind::MatTVec) {
-      unit = std::max(unit, scalar::unit_roundoff(problem.storage));
-      if (problem.math == kernel::Math::Tf32) unit = std::max(unit, kTf32);
+      unit = std::max(unit, scalar::unit_roundoff(task.problem.storage));
+      if (task.problem.math == kernel::Math::Tf32) unit = std::max(unit, kTf32);
     }
   }
   return unit;

@@ -7,14 +7,14 @@
 #include <optional>
 
 #include "compiler/schedule/plan/strategy.h"
+#include "compiler/schedule/problem/task.h"
 #include "compiler/support/result.h"
 #include "compiler/target/profile.h"
 
 namespace rondo::engine {
 
 struct PlainPlan {
-  step::Cell cell;
-  schedule::Problem problem;  // as asked, with fp32 storage and its own math
+  schedule::Task task;  // as asked, with fp32 storage and its own math
   schedule::KernelPlan plan;
 };
 
@@ -31,13 +31,12 @@ struct PlainPlans {
 // `beside`: strategy and parameters of the kernel that is compared. Errors: Unsupported where the cell has
 // what plain plans cannot do (reductions over the head, inputs or states of one value a head), Internal for a
 // defect.
-Result<PlainPlans> plain_plans(const step::Cell& cell, const schedule::Problem& problem,
-                               const target::Profile& profile, const std::string& strategy,
+Result<PlainPlans> plain_plans(const schedule::Task& task, const std::string& strategy,
                                const schedule::Parameters& beside);
 
 // How far off the inputs of a perturbed run are, relative to their size: as far as a kernel of the problem
 // may round values inside the pass. Factors of matrix products are rounded to the storage type, or to tf32;
 // all else is fp32.
-double rounding_inside(const step::Cell& cell, const schedule::Problem& problem);
+double rounding_inside(const schedule::Task& task);
 
 }  // namespace rondo::engine

@@ -182,51 +182,49 @@ std::vector<PerturbedRun> perturbed_runs(const schedule::Problem& problem, std::
   return runs;
 }
 
-std::vector<TensorRef> computed_tensors(const step::Cell& cell, const schedule::Problem& problem,
-                                        const engine::ReferenceResult& exact) {
+std::vector<TensorRef> computed_tensors(const schedule::Task& task, const ReferenceResult& exact) {
   std::vector<TensorRef> result;
   for (int role = 0; role < executable::kRoles; ++role)
-    for (std::size_t tensor = 0; tensor < cell.tensors.size(); ++tensor) {
+    for (std::size_t tensor = 0; tensor < task.written.tensors.size(); ++tensor) {
       const TensorRef ref{static_cast<schedule::Role>(role), static_cast<std::int32_t>(tensor)};
-      if (ref.role == schedule::Role::History && problem.pass != Pass::ForwardSave) continue;
-      if (engine::computed_values(ref, cell, problem.pass, exact) != nullptr) result.push_back(ref);
+      if (ref.role == schedule::Role::History && task.problem.pass != Pass::ForwardSave) continue;
+      if (computed_values(ref, task.written, task.problem.pass, exact) != nullptr) result.push_back(ref);
     }
   return result;
 }
 
 }  // namespace
 
-Result<Spreads> measure_spreads(const step::Cell& cell, const schedule::Problem& problem,
-                                const engine::HostProblem& data, const engine::ReferenceResult& exact,
-                                std::uint64_t seed) {
+Result<Spreads> measure_spreads(const schedule::Task& task, const HostProblem& data,
+                                const ReferenceResult& exact, std::uint64_t seed) {
   Spreads spreads;
-  for (const TensorRef ref : computed_tensors(cell, problem, exact))
-    spreads.emplace(ref, Spread(schedule::axes_of(ref, cell, data.sizes)));
-  const std::vector<PerturbedRun> runs = perturbed_runs(problem, seed);
+  for (const TensorRef ref : computed_tensors(task, exact))
+    spreads.emplace(ref, Spread(schedule::axes_of(ref, task.written, data.sizes)));
+  const std::vector<PerturbedRun> runs = perturbed_runs(task.problem, seed);
   std::mutex lock;
   std::optional<Error> failure;
   const auto one_run = [&](std::int64_t i) {
     const PerturbedRun& run = runs[static_cast<std::size_t>(i)];
-    const auto result = engine::run_perturbed(cell, problem, data, exact, run.perturbation);
+    const auto result = run_perturbed(task, data, exact, run.perturbation);
     std::vector<Spread::Errors> errors;
     if (result)
       for (const auto& [ref, spread] : spreads)
-        errors.push_back(spread.errors(*engine::computed_values(ref, cell, problem.pass, *result),
-                                       *engine::computed_values(ref, cell, problem.pass, exact)));
+        errors.push_back(spread.errors(*computed_values(ref, task.written, task.problem.pass, *result),
+                                       *computed_values(ref, task.written, task.problem.pass, exact)));
     const std::lock_guard<std::mutex> guard(lock);
     if (!result) failure = result.error();
     if (failure) return;
     auto of = errors.begin();
     for (auto& [ref, spread] : spreads)
-      spread.add(run.kind, *of++, *engine::computed_values(ref, cell, problem.pass, exact));
+      spread.add(run.kind, *of++, *computed_values(ref, task.written, task.problem.pass, exact));
   };
   parallel_for(static_cast<std::int64_t>(runs.size()), 0, [&]() -> Worker { return one_run; });
   if (failure) return *failure;
   for (const auto& [ref, spread] : spreads)
     if (!spread.finite())
       return Error{ErrorKind::Input,
-                   fmt::format("cell {}: rounding alone makes '{}' infinite or no number at all", cell.name,
-                               schedule::name_of(ref, cell)),
+                   fmt::format("cell {}: rounding alone makes '{}' infinite or no number at all",
+                               task.written.name, schedule::name_of(ref, task.written)),
                    "the cell leaves the range of its types on random inputs; nothing can be verified"};
   return spreads;
 }

@@ -10,6 +10,7 @@
 
 #include "compiler/schedule/plan/simulate_plan.h"
 #include "compiler/schedule/plan/tensor_layout.h"
+#include "compiler/schedule/problem/task.h"
 #include "engine/data/host_problem.h"
 
 namespace rondo::engine {
@@ -70,9 +71,8 @@ using Spreads = std::map<schedule::TensorRef, Spread, schedule::TensorRefLess>;
 
 // Of every tensor that the pass computes, on these data. `exact` is the reference's result for them. Errors:
 // those of the reference; Input where a result is not finite with random rounding.
-Result<Spreads> measure_spreads(const step::Cell& cell, const schedule::Problem& problem,
-                                const engine::HostProblem& data, const engine::ReferenceResult& exact,
-                                std::uint64_t seed);
+Result<Spreads> measure_spreads(const schedule::Task& task, const HostProblem& data,
+                                const ReferenceResult& exact, std::uint64_t seed);
 
 // Whether the pass compares numbers: select, the derivative of max and abs ...
 bool has_decisions(const step::Cell& cell, schedule::Pass pass);

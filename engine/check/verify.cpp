@@ -10,8 +10,6 @@
 #include "engine/measure/measure.h"
 
 namespace rondo::engine {
-
-using engine::DeviceTensor;
 using runtime::Device;
 using runtime::LoadedPlan;
 using schedule::Pass;
@@ -65,13 +63,12 @@ std::string Verification::summary() const {
          (ill > 0 ? fmt::format("; {} are too ill-conditioned to be compared", ill) : "");
 }
 
-Result<Verifier> Verifier::make(const step::Cell& cell, const schedule::Problem& problem,
-                                const std::vector<VerifyCase>& cases, std::uint64_t seed) {
+Result<Verifier> Verifier::make(const schedule::Task& task, const std::vector<VerifyCase>& cases,
+                                std::uint64_t seed) {
   Verifier verifier;
-  verifier.cell_ = std::make_shared<const step::Cell>(cell);
-  verifier.problem_ = problem;
+  verifier.task_ = std::make_shared<const schedule::Task>(task);
   verifier.seed_ = seed;
-  verifier.decisions_ = has_decisions(cell, problem.pass);
+  verifier.decisions_ = has_decisions(task.written, task.problem.pass);
   if (Status status = verifier.add(cases); !status) return status.error();
   return verifier;
 }
@@ -87,24 +84,23 @@ Status Verifier::add(const std::vector<VerifyCase>& cases) {
     if (find(shape) != nullptr) continue;
     CaseData run;
     run.shape = shape;
-    Result<engine::HostProblem> data =
-        engine::random_problem(*cell_, problem_, shape.sizes,
-                               {seed_++, shape.initial_states, shape.matrix_scale, shape.arbitrary_states});
+    Result<HostProblem> data = random_problem(
+        *task_, shape.sizes, {seed_++, shape.initial_states, shape.matrix_scale, shape.arbitrary_states});
     if (!data) return data.error();
     run.data = std::move(data).value();
     if (!shape.initial_states) run.data.loss.last_states.clear();
-    Result<engine::ReferenceResult> exact = engine::run_reference(*cell_, problem_, run.data);
+    Result<ReferenceResult> exact = run_reference(*task_, run.data);
     if (!exact) return exact.error();
     run.exact = std::move(exact).value();
-    for (const TensorRef ref : tensors_of_pass(*cell_, problem_)) {
+    for (const TensorRef ref : tensors_of_pass(*task_)) {
       if (is_drawn(ref)) continue;
       for (const auto* values :
-           {engine::given_values(ref, *cell_, problem_.pass, run.data, run.exact.forward),
-            engine::computed_values(ref, *cell_, problem_.pass, run.exact)})
+           {given_values(ref, task_->written, task_->problem.pass, run.data, run.exact.forward),
+            computed_values(ref, task_->written, task_->problem.pass, run.exact)})
         if (values != nullptr)
           if (Status status = check_numbers(ref, shape, *values); !status) return status;
     }
-    Result<Spreads> spreads = measure_spreads(*cell_, problem_, run.data, run.exact, seed_);
+    Result<Spreads> spreads = measure_spreads(*task_, run.data, run.exact, seed_);
     if (!spreads) return spreads.error();
     run.spreads = std::move(spreads).value();
     cases_.push_back(std::move(run));
@@ -115,7 +111,7 @@ Status Verifier::add(const std::vector<VerifyCase>& cases) {
 }
 
 bool Verifier::is_computed(TensorRef ref) const {
-  const bool backward = problem_.pass == Pass::Backward;
+  const bool backward = task_->problem.pass == Pass::Backward;
   switch (ref.role) {
     case Role::Output:
     case Role::History:
@@ -134,11 +130,11 @@ Result<Verifier::Tensors> Verifier::prepare(const CaseData& run, const runtime::
   for (const executable::Tensor& tensor : plan.tensors()) {
     if (schedule::is_internal(tensor.ref.role)) continue;
     const std::vector<double>* values =
-        engine::given_values(tensor.ref, *cell_, problem_.pass, run.data, run.exact.forward);
+        given_values(tensor.ref, task_->written, task_->problem.pass, run.data, run.exact.forward);
     // What the case does not give stays unbound: the plan's zeros are part of the check.
     if (values == nullptr && !is_computed(tensor.ref)) continue;
     Result<DeviceTensor> made =
-        DeviceTensor::allocate(device, tensor.ref, *cell_, problem_, run.shape.sizes, run.shape.layout);
+        DeviceTensor::allocate(device, tensor.ref, *task_, run.shape.sizes, run.shape.layout);
     if (!made) return made.error();
     if (values != nullptr)
       if (Status status = made->upload(*values); !status) return status.error();
@@ -164,28 +160,28 @@ Status Verifier::poison(const Tensors& tensors, const runtime::Device& device) c
 
 Status Verifier::check_numbers(TensorRef ref, const VerifyCase& shape,
                                const std::vector<double>& values) const {
-  const kernel::Storage stored = schedule::storage_of(ref, *cell_, problem_);
+  const kernel::Storage stored = schedule::storage_of(ref, *task_);
   for (const double value : values)
     if (!std::isfinite(scalar::round_to(stored, static_cast<float>(value))))
       return Error{
           ErrorKind::Input,
-          fmt::format("cell {}: '{}' of the reference is {} at {}, no number of {}", cell_->name,
-                      schedule::name_of(ref, *cell_), value, shape.text(), scalar::storage_name(stored)),
+          fmt::format("cell {}: '{}' of the reference is {} at {}, no number of {}", task_->written.name,
+                      schedule::name_of(ref, task_->written), value, shape.text(),
+                      scalar::storage_name(stored)),
           "the cell is unstable on random inputs, or too large for the type; nothing can be verified"};
   return success();
 }
 
-Result<TensorCheck> Verifier::check_tensor(const CaseData& run, TensorRef ref,
-                                           const engine::ReadBack& result) const {
-  const std::string name = schedule::name_of(ref, *cell_);
-  const std::vector<double>* exact = engine::computed_values(ref, *cell_, problem_.pass, run.exact);
+Result<TensorCheck> Verifier::check_tensor(const CaseData& run, TensorRef ref, const ReadBack& result) const {
+  const std::string name = schedule::name_of(ref, task_->written);
+  const std::vector<double>* exact = computed_values(ref, task_->written, task_->problem.pass, run.exact);
   const auto spread = run.spreads.find(ref);
   if (exact == nullptr || spread == run.spreads.end() || exact->size() != result.values.size())
     return Error{ErrorKind::Internal,
                  fmt::format("the reference has no result '{}' of {} elements", name, result.values.size()),
                  ""};
-  const kernel::Storage stored = schedule::storage_of(ref, *cell_, problem_);
-  const Tolerance tolerance{&spread->second, decisions_, stored, problem_.storage};
+  const kernel::Storage stored = schedule::storage_of(ref, *task_);
+  const Tolerance tolerance{&spread->second, decisions_, stored, task_->problem.storage};
   TensorCheck check = compare(name, tolerance, result.values, *exact);
   check.where = run.shape.text();
   check.unwritten = result.unwritten;
@@ -207,7 +203,7 @@ Status Verifier::check_case(const CaseData& run, const runtime::Device& device,
   if (Status status = plan.check(); !status) return status;
   for (const DeviceTensor& tensor : tensors->all) {
     if (!is_computed(tensor.ref())) continue;
-    const Result<engine::ReadBack> result = tensor.download();
+    const Result<ReadBack> result = tensor.download();
     if (!result) return result.error();
     Result<TensorCheck> check = check_tensor(run, tensor.ref(), *result);
     if (!check) return check.error();

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/schedule/problem/task.h"
 #include "engine/check/cases.h"
 #include "engine/check/compare.h"
 #include "engine/data/host_problem.h"
@@ -29,8 +30,8 @@ struct Verification {
 class Verifier {
  public:
   // Begins with the data of `cases`, as add() makes them.
-  static Result<Verifier> make(const step::Cell& cell, const schedule::Problem& problem,
-                               const std::vector<VerifyCase>& cases, std::uint64_t seed);
+  static Result<Verifier> make(const schedule::Task& task, const std::vector<VerifyCase>& cases,
+                               std::uint64_t seed);
 
   // Makes the data of these cases, of those that it has not yet, and keeps them; of many the first are
   // forgotten. Runs the reference executor; no GPU needed. Errors: those of the reference, Input when its
@@ -51,17 +52,17 @@ class Verifier {
   // `results` in dense order, by tensor.
   struct CaseData {
     VerifyCase shape;
-    engine::HostProblem data;
-    engine::ReferenceResult exact;
+    HostProblem data;
+    ReferenceResult exact;
     Spreads spreads;
   };
   const std::vector<CaseData>& cases() const { return cases_; }
   Result<TensorCheck> check_tensor(const CaseData& run, schedule::TensorRef ref,
-                                   const engine::ReadBack& result) const;
+                                   const ReadBack& result) const;
 
  private:
   struct Tensors {
-    std::vector<engine::DeviceTensor> all;
+    std::vector<DeviceTensor> all;
     runtime::Memory workspace;
     runtime::Bindings bindings;
   };
@@ -76,8 +77,7 @@ class Verifier {
                        const std::vector<double>& values) const;
   const CaseData* find(const VerifyCase& shape) const;
 
-  std::shared_ptr<const step::Cell> cell_;
-  schedule::Problem problem_;
+  std::shared_ptr<const schedule::Task> task_;
   std::uint64_t seed_ = 1;
   bool decisions_ = false;  // has_decisions()
   std::vector<CaseData> cases_;

@@ -11,28 +11,27 @@
 namespace rondo::engine {
 namespace {
 
-schedule::TensorValues given_tensors(const step::Cell& cell, const schedule::Problem& problem,
-                                     const Verifier::CaseData& run) {
+schedule::TensorValues given_tensors(const schedule::Task& task, const Verifier::CaseData& run) {
   schedule::TensorValues given;
-  for (const schedule::TensorRef ref : tensors_of_pass(cell, problem))
+  for (const schedule::TensorRef ref : tensors_of_pass(task))
     if (const std::vector<double>* values =
-            engine::given_values(ref, cell, problem.pass, run.data, run.exact.forward))
+            given_values(ref, task.written, task.problem.pass, run.data, run.exact.forward))
       given[ref] = *values;
   return given;
 }
 
-Status check_case(const step::Cell& cell, const schedule::Problem& problem, const schedule::KernelPlan& plan,
-                  const Verifier& verifier, const Verifier::CaseData& run, SimulatedVerification& into) {
-  schedule::Problem small = problem;
-  small.sizes = run.shape.sizes;
+Status check_case(const schedule::Task& task, const schedule::KernelPlan& plan, const Verifier& verifier,
+                  const Verifier::CaseData& run, SimulatedVerification& into) {
+  schedule::Task small = task;
+  small.problem.sizes = run.shape.sizes;
   const int pad = static_cast<int>(run.shape.layout.gap);
   const schedule::SimulatedRun simulated =
-      schedule::simulate_plan(cell, small, plan, given_tensors(cell, problem, run), pad);
+      schedule::simulate_plan(small, plan, given_tensors(task, run), pad);
   for (const std::string& fault : simulated.faults) into.faults.push_back(run.shape.text() + ": " + fault);
   for (const auto& [ref, values] : simulated.written) {
-    engine::ReadBack result;
+    ReadBack result;
     result.values = values;
-    const std::string name = schedule::name_of(ref, cell);
+    const std::string name = schedule::name_of(ref, task.written);
     result.unwritten = std::count(simulated.unwritten.begin(), simulated.unwritten.end(), name);
     Result<TensorCheck> check = verifier.check_tensor(run, ref, result);
     if (!check) return check.error();
@@ -44,15 +43,13 @@ Status check_case(const step::Cell& cell, const schedule::Problem& problem, cons
 
 }  // namespace
 
-Result<SimulatedVerification> verify_simulated(const step::Cell& cell, const schedule::Problem& problem,
-                                               const schedule::KernelPlan& plan,
+Result<SimulatedVerification> verify_simulated(const schedule::Task& task, const schedule::KernelPlan& plan,
                                                const std::vector<VerifyCase>& cases, std::uint64_t seed) {
   SimulatedVerification result;
   for (const VerifyCase& shape : cases) {
-    const Result<Verifier> verifier = Verifier::make(cell, problem, {shape}, seed++);
+    const Result<Verifier> verifier = Verifier::make(task, {shape}, seed++);
     if (!verifier) return verifier.error();
-    if (Status status = check_case(cell, problem, plan, *verifier, verifier->cases().front(), result);
-        !status)
+    if (Status status = check_case(task, plan, *verifier, verifier->cases().front(), result); !status)
       return status.error();
   }
   result.verification.finish();

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "compiler/schedule/problem/task.h"
 #include "engine/check/verify.h"
 
 namespace rondo::engine {
@@ -15,8 +16,7 @@ struct SimulatedVerification {
 
 // Heads and dim are the problem's, which the kernels have compiled in. Errors: those of the reference
 // executor.
-Result<SimulatedVerification> verify_simulated(const step::Cell& cell, const schedule::Problem& problem,
-                                               const schedule::KernelPlan& plan,
+Result<SimulatedVerification> verify_simulated(const schedule::Task& task, const schedule::KernelPlan& plan,
                                                const std::vector<VerifyCase>& cases, std::uint64_t seed);
 
 }  // namespace rondo::engine

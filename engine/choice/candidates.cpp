@@ -16,8 +16,8 @@
 namespace rondo::engine {
 
 using schedule::Parameters;
-using schedule::Problem;
 using schedule::Strategy;
+using schedule::Task;
 
 namespace {
 
@@ -25,10 +25,9 @@ using Visit = std::function<void(const Candidate&)>;
 
 // Shows a strategy's points to `visit`; says why there are none. One Candidate serves for all: nothing is
 // allocated a point.
-std::string visit_points(const Strategy& strategy, const step::Cell& cell, const Problem& problem,
-                         const target::Profile& profile, int alignment, const Visit& visit) {
-  const constraint::System space = strategy.space(cell, problem, profile);
-  const schedule::CostModel cost = strategy.cost_model(cell, problem, profile);
+std::string visit_points(const Strategy& strategy, const Task& task, int alignment, const Visit& visit) {
+  const constraint::System space = strategy.space(task);
+  const schedule::CostModel cost = strategy.cost_model(task);
   Candidate candidate{strategy.name(), {}, {}};
   std::vector<std::int64_t*> places;  // of the variables, in their order
   for (const auto& variable : space.names().variables) places.push_back(&candidate.parameters[variable.name]);
@@ -37,7 +36,7 @@ std::string visit_points(const Strategy& strategy, const step::Cell& cell, const
   (void)constraint::enumerate(space, [&](const constraint::Assignment& assignment) {
     ++seen;
     for (std::size_t i = 0; i < places.size(); ++i) *places[i] = assignment.values()[i];
-    if (strategy.alignment(problem, candidate.parameters) > alignment) return true;
+    if (strategy.alignment(task.problem, candidate.parameters) > alignment) return true;
     candidate.estimate = cost(candidate.parameters);
     visit(candidate);
     ++kept;
@@ -50,9 +49,8 @@ std::string visit_points(const Strategy& strategy, const step::Cell& cell, const
 }
 
 // Error of kind Input when the strategy cannot be asked for.
-Status check_strategy(const step::Cell& cell, const Problem& problem, const target::Profile& profile,
-                      const std::string& strategy) {
-  if (Status status = schedule::check_problem(cell, problem); !status) return status;
+Status check_strategy(const Task& task, const std::string& strategy) {
+  if (Status status = schedule::check_problem(task.written, task.problem); !status) return status;
   const Strategy* known = schedule::find_strategy(strategy);
   if (known == nullptr) {
     std::string names;
@@ -60,37 +58,40 @@ Status check_strategy(const step::Cell& cell, const Problem& problem, const targ
       names += fmt::format("{}{}", names.empty() ? "" : ", ", each->name());
     return Error{ErrorKind::Input, fmt::format("there is no strategy '{}'", strategy), "known: " + names};
   }
-  if (const schedule::Legality served = known->serves(profile); !served.legal)
+  if (const schedule::Legality served = known->serves(task.profile); !served.legal)
     return Error{ErrorKind::Unsupported,
-                 fmt::format("strategy {} does not serve {}: {}", strategy, profile.name, served.reason), ""};
-  const schedule::Legality legality = known->legal(cell, problem);
+                 fmt::format("strategy {} does not serve {}: {}", strategy, task.profile.name, served.reason),
+                 ""};
+  const schedule::Legality legality = known->legal(task);
   if (legality.legal) return success();
-  return Error{ErrorKind::Input,
-               fmt::format("strategy {} cannot compute cell {}: {}", strategy, cell.name, legality.reason),
-               ""};
+  return Error{
+      ErrorKind::Input,
+      fmt::format("strategy {} cannot compute cell {}: {}", strategy, task.written.name, legality.reason),
+      ""};
 }
 
 // All strategies, or one; error when no point was shown.
-Status visit_all(const step::Cell& cell, const Problem& problem, const target::Profile& profile,
-                 int alignment, const Visit& visit, const std::string& only = "") {
-  if (Status status = schedule::check_problem(cell, problem); !status) return status;
+Status visit_all(const Task& task, int alignment, const Visit& visit, const std::string& only = "") {
+  if (Status status = schedule::check_problem(task.written, task.problem); !status) return status;
   std::string reasons;
   bool any = false;
-  for (const Strategy* strategy : only.empty() ? schedule::strategies_for(profile) : schedule::strategies()) {
+  for (const Strategy* strategy :
+       only.empty() ? schedule::strategies_for(task.profile) : schedule::strategies()) {
     if (!only.empty() && strategy->name() != only) continue;
-    const schedule::Legality served = strategy->serves(profile);
-    const schedule::Legality legality = served.legal ? strategy->legal(cell, problem) : served;
+    const schedule::Legality served = strategy->serves(task.profile);
+    const schedule::Legality legality = served.legal ? strategy->legal(task) : served;
     const std::string reason =
-        legality.legal ? visit_points(*strategy, cell, problem, profile, alignment, visit) : legality.reason;
+        legality.legal ? visit_points(*strategy, task, alignment, visit) : legality.reason;
     any |= reason.empty();
     if (!reason.empty())
       reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", strategy->name(), reason);
   }
   if (any) return success();
   if (!only.empty())
-    return Error{ErrorKind::Unsupported, fmt::format("no room for cell {} ({})", cell.name, reasons),
+    return Error{ErrorKind::Unsupported, fmt::format("no room for cell {} ({})", task.written.name, reasons),
                  "leave the choice of the strategy to the model, or change the shape"};
-  return Error{ErrorKind::Unsupported, fmt::format("no strategy computes cell {} ({})", cell.name, reasons),
+  return Error{ErrorKind::Unsupported,
+               fmt::format("no strategy computes cell {} ({})", task.written.name, reasons),
                "`rondo check` shows the structure that decides; the reference executor runs any cell"};
 }
 
@@ -106,36 +107,34 @@ bool safer(const Candidate& a, const Candidate& b) {
 
 }  // namespace
 
-Result<std::vector<Candidate>> ranked_candidates(const step::Cell& cell, const Problem& problem,
-                                                 const target::Profile& profile, int alignment,
+Result<std::vector<Candidate>> ranked_candidates(const Task& task, int alignment,
                                                  const std::string& strategy) {
   if (!strategy.empty())
-    if (Status status = check_strategy(cell, problem, profile, strategy); !status) return status.error();
+    if (Status status = check_strategy(task, strategy); !status) return status.error();
   std::vector<Candidate> result;
   const Status status = visit_all(
-      cell, problem, profile, alignment, [&](const Candidate& c) { result.push_back(c); }, strategy);
+      task, alignment, [&](const Candidate& c) { result.push_back(c); }, strategy);
   if (!status) return status.error();
   std::sort(result.begin(), result.end(), before);
   return result;
 }
 
-Result<Candidate> best_candidate(const step::Cell& cell, const Problem& problem,
-                                 const target::Profile& profile, int alignment) {
+Result<Candidate> best_candidate(const Task& task, int alignment) {
   std::optional<Candidate> best;
-  const Status status = visit_all(cell, problem, profile, alignment, [&](const Candidate& c) {
+  const Status status = visit_all(task, alignment, [&](const Candidate& c) {
     if (!best || safer(c, *best)) best = c;
   });
   if (!status) return status.error();
   return *best;
 }
 
-Status check_candidate(const step::Cell& cell, const Problem& problem, const target::Profile& profile,
-                       const std::string& strategy, const Parameters& parameters, int alignment) {
-  if (Status status = check_strategy(cell, problem, profile, strategy); !status) return status;
-  const constraint::System space = schedule::find_strategy(strategy)->space(cell, problem, profile);
+Status check_candidate(const Task& task, const std::string& strategy, const Parameters& parameters,
+                       int alignment) {
+  if (Status status = check_strategy(task, strategy); !status) return status;
+  const constraint::System space = schedule::find_strategy(strategy)->space(task);
   const Result<constraint::Assignment> point = space.check({parameters.begin(), parameters.end()});
   if (!point) return point.error();
-  const int needed = schedule::find_strategy(strategy)->alignment(problem, parameters);
+  const int needed = schedule::find_strategy(strategy)->alignment(task.problem, parameters);
   if (needed > alignment)
     return Error{ErrorKind::Input,
                  fmt::format("{} needs tensors aligned to {} bytes; they are aligned to {}",

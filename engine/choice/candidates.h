@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compiler/schedule/plan/strategy.h"
+#include "compiler/schedule/problem/task.h"
 #include "compiler/support/result.h"
 #include "compiler/target/profile.h"
 
@@ -24,19 +25,15 @@ inline constexpr int kFullAlignment = 16;
 // first; equal ones in a fixed order. Errors: Unsupported when no strategy is legal (why, for each), or when
 // no point of any space is left (what is short, with numbers). With `strategy`, of that one only; Input if
 // there is none of this name or it is not legal.
-Result<std::vector<Candidate>> ranked_candidates(const step::Cell& cell, const schedule::Problem& problem,
-                                                 const target::Profile& profile,
-                                                 int alignment = kFullAlignment,
+Result<std::vector<Candidate>> ranked_candidates(const schedule::Task& task, int alignment = kFullAlignment,
                                                  const std::string& strategy = "");
 
 // The first of them that is not may_spill (schedule::Estimate), if there is one, without making the list: a
 // space may have some 100,000 points.
-Result<Candidate> best_candidate(const step::Cell& cell, const schedule::Problem& problem,
-                                 const target::Profile& profile, int alignment = kFullAlignment);
+Result<Candidate> best_candidate(const schedule::Task& task, int alignment = kFullAlignment);
 
 // Would ranked_candidates() list it? Errors: Input naming what is unknown, illegal or out of range.
-Status check_candidate(const step::Cell& cell, const schedule::Problem& problem,
-                       const target::Profile& profile, const std::string& strategy,
+Status check_candidate(const schedule::Task& task, const std::string& strategy,
                        const schedule::Parameters& parameters, int alignment = kFullAlignment);
 
 }  // namespace rondo::engine

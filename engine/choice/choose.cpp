@@ -13,6 +13,7 @@ namespace rondo::engine {
 
 using schedule::Parameters;
 using schedule::Problem;
+using schedule::Task;
 
 namespace {
 
@@ -48,15 +49,16 @@ std::string label(const Choice& choice) {
                          : fmt::format("{}, not verified", origin_name(choice.origin));
 }
 
-db::Problem database_problem(const step::Cell& cell, const Problem& problem, const target::Profile& profile) {
+db::Problem database_problem(const Task& task) {
   db::Problem result;
-  result.cell = step::canonical_hash(schedule::cell_with_constants(cell, problem));
-  result.device = profile.key;
-  result.arch = target::plain_arch(problem.arch);
-  result.shape = {problem.sizes.batch, problem.sizes.time, problem.sizes.heads, problem.sizes.dim};
-  result.dtype = kernel::storage_name(problem.storage);
-  result.math = kernel::math_name(problem.math);
-  result.pass = schedule::pass_key(problem);
+  result.cell = step::canonical_hash(schedule::cell_with_constants(task.written, task.problem));
+  result.device = task.profile.key;
+  result.arch = task.profile.arch();
+  result.shape = {task.problem.sizes.batch, task.problem.sizes.time, task.problem.sizes.heads,
+                  task.problem.sizes.dim};
+  result.dtype = kernel::storage_name(task.problem.storage);
+  result.math = kernel::math_name(task.problem.math);
+  result.pass = schedule::pass_key(task.problem);
   return result;
 }
 
@@ -97,16 +99,15 @@ Choice verified_here(Choice choice, const std::string& code) {
   return choice;
 }
 
-Result<Choice> choose(const step::Cell& cell, const Problem& problem, const target::Profile& profile,
-                      const ChooseOptions& options) {
-  if (options.pinned != nullptr) return pinned_choice(cell, problem, profile, options);
+Result<Choice> choose(const Task& task, const ChooseOptions& options) {
+  if (options.pinned != nullptr) return pinned_choice(task, options);
   std::string trouble;
-  ModelsOpinion model(cell, problem, profile, options.alignment);
+  ModelsOpinion model(task, options.alignment);
   if (options.recorded && (options.database != nullptr || options.shipped != nullptr))
-    if (auto choice = RecordedChoices(cell, problem, profile, options, model).first(trouble)) return *choice;
+    if (auto choice = RecordedChoices(task, options, model).first(trouble)) return *choice;
   const Result<Candidate>& best = model.best();
   if (!best) return best.error();
-  std::string note = fmt::format("best by the model of {}", profile.name);
+  std::string note = fmt::format("best by the model of {}", task.profile.name);
   if (!trouble.empty()) note += fmt::format(" ({})", trouble);
   return Choice{
       best->strategy, best->parameters, ChoiceOrigin::Model, "", best->estimate.seconds * 1e3, note};

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/schedule/problem/task.h"
 #include "engine/choice/candidates.h"
 #include "engine/choice/shipped.h"
 #include "tuning_db/database.h"
@@ -75,8 +76,7 @@ struct ChooseOptions {
 };
 
 // A problem as the database keys it. Overridden constants count as part of the cell.
-db::Problem database_problem(const step::Cell& cell, const schedule::Problem& problem,
-                             const target::Profile& profile);
+db::Problem database_problem(const schedule::Task& task);
 // The other passes, as the database keys them, whose kernels are nearly this pass's: forward with and without
 // what training saves; backward with and without saved products.
 std::vector<std::string> passes_alike(const schedule::Problem& problem);
@@ -103,7 +103,6 @@ inline constexpr double kModelsFactor = 1.25;
 // Errors: Unsupported when no strategy computes the problem. A database that cannot be read is not an error:
 // the choice is the model's, and its note says why. With pinned choices also: Missing (nothing is pinned for
 // the problem), Input (what is pinned cannot be built), Wrong (it was found wrong on the platform).
-Result<Choice> choose(const step::Cell& cell, const schedule::Problem& problem,
-                      const target::Profile& profile, const ChooseOptions& options = {});
+Result<Choice> choose(const schedule::Task& task, const ChooseOptions& options = {});
 
 }  // namespace rondo::engine

@@ -15,34 +15,33 @@ namespace {
 constexpr int kFewest = 6, kMost = 18;  // powers of two: 64 to 262,144 channels
 constexpr std::int64_t kRow = 1024;
 
-Result<std::string> best_strategy(const step::Cell& cell, schedule::Problem problem,
-                                  const target::Profile& profile, int power) {
+Result<std::string> best_strategy(schedule::Task task, int power) {
   const std::int64_t channels = std::int64_t{1} << power;
-  problem.sizes.dim = std::min(channels, kRow);
-  problem.sizes.batch = channels / problem.sizes.dim;
-  problem.sizes.heads = 1;
-  const auto candidates = ranked_candidates(cell, problem, profile);
+  step::Sizes& sizes = task.problem.sizes;
+  sizes.dim = std::min(channels, kRow);
+  sizes.batch = channels / sizes.dim;
+  sizes.heads = 1;
+  const auto candidates = ranked_candidates(task);
   if (!candidates) return candidates.error();
   return candidates->front().strategy;
 }
 
 }  // namespace
 
-Result<std::optional<Crossover>> crossover(const step::Cell& cell, const schedule::Problem& problem,
-                                           const target::Profile& profile) {
-  if (step::analyze(cell).has_matrix) return std::optional<Crossover>{};
+Result<std::optional<Crossover>> crossover(const schedule::Task& task) {
+  if (step::analyze(task.written).has_matrix) return std::optional<Crossover>{};
   std::int64_t legal = 0;
   for (const schedule::Strategy* strategy : schedule::strategies())
-    legal += strategy->legal(cell, problem).legal ? 1 : 0;
+    legal += strategy->legal(task).legal ? 1 : 0;
   if (legal < 2) return std::optional<Crossover>{};
-  const Result<std::string> few = best_strategy(cell, problem, profile, kFewest);
+  const Result<std::string> few = best_strategy(task, kFewest);
   if (!few) return few.error();
-  const Result<std::string> many = best_strategy(cell, problem, profile, kMost);
+  const Result<std::string> many = best_strategy(task, kMost);
   if (!many) return many.error();
   int within = kFewest, beyond = kMost;
   while (*few != *many && beyond - within > 1) {
     const int middle = (within + beyond) / 2;
-    const Result<std::string> best = best_strategy(cell, problem, profile, middle);
+    const Result<std::string> best = best_strategy(task, middle);
     if (!best) return best.error();
     (*best == *few ? within : beyond) = middle;
   }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "compiler/schedule/plan/strategy.h"
+#include "compiler/schedule/problem/task.h"
 #include "compiler/target/profile.h"
 
 namespace rondo::engine {
@@ -18,8 +19,7 @@ struct Crossover {
 
 // None where fewer than two strategies compute the cell, and for cells with matrices, whose choice hangs on D
 // and not on the number of channels. Errors: those of ranked_candidates().
-Result<std::optional<Crossover>> crossover(const step::Cell& cell, const schedule::Problem& problem,
-                                           const target::Profile& profile);
+Result<std::optional<Crossover>> crossover(const schedule::Task& task);
 
 // "by model, at T=4096: shoot up to 16384 channels (B * H * D), stream with more"
 std::string print(const Crossover& crossover, const schedule::Problem& problem);

@@ -12,8 +12,8 @@
 namespace rondo::engine {
 
 using schedule::Pass;
-using schedule::Problem;
 using schedule::Strategy;
+using schedule::Task;
 using schedule::Variant;
 
 namespace {
@@ -58,15 +58,14 @@ Fit shortage(const constraint::System& space, const constraint::Explanation& why
   return fit;
 }
 
-Fit fit_of(const Strategy& strategy, const Variant& variant, const step::Cell& cell, const Problem& problem,
-           const target::Profile& profile) {
-  if (const schedule::Legality served = strategy.serves(profile); !served.legal)
+Fit fit_of(const Strategy& strategy, const Variant& variant, const Task& task) {
+  if (const schedule::Legality served = strategy.serves(task.profile); !served.legal)
     return {Fit::Kind::Short, "compute capability", served.reason};
-  if (const int largest = target::largest_cluster(profile.limits); variant.cluster > largest)
+  if (const int largest = target::largest_cluster(task.profile.limits); variant.cluster > largest)
     return {Fit::Kind::Short, "cluster size",
-            fmt::format("clusters of {}: {} has {}", variant.cluster, profile.name,
+            fmt::format("clusters of {}: {} has {}", variant.cluster, task.profile.name,
                         largest > 1 ? fmt::format("at most {} blocks", largest) : "none")};
-  const constraint::System space = space_of_variant(strategy.space(cell, problem, profile), variant);
+  const constraint::System space = space_of_variant(strategy.space(task), variant);
   const Result<constraint::First> first = constraint::find_first(space);
   if (first && first->solution) return {};
   const Result<constraint::Explanation> why = constraint::explain(space);
@@ -85,21 +84,20 @@ std::string shown(const Fit& fit) {
 
 }  // namespace
 
-FitTable fit_table(const step::Cell& cell, const Problem& problem,
-                   const std::vector<target::Profile>& profiles) {
+FitTable fit_table(const Task& task, const std::vector<target::Profile>& profiles) {
   if (profiles.empty()) return {};
   FitTable table;
   for (const target::Profile& profile : profiles) table.profiles.push_back(profile.key);
   for (const Pass pass : {Pass::Forward, Pass::Backward})
     for (const Strategy* strategy : schedule::strategies_for(profiles.front())) {
-      Problem asked = problem;
-      asked.pass = pass;
-      const schedule::Legality legality = strategy->legal(cell, asked);
+      Task asked = task;
+      asked.problem.pass = pass;
+      const schedule::Legality legality = strategy->legal(asked);
       for (const Variant& variant : strategy->variants()) {
         FitRow row{strategy->name(), variant.name, pass, {}};
         for (const target::Profile& profile : profiles) {
-          asked.arch = profile.arch();
-          row.fits.push_back(legality.legal ? fit_of(*strategy, variant, cell, asked, profile)
+          asked.profile = profile;
+          row.fits.push_back(legality.legal ? fit_of(*strategy, variant, asked)
                                             : Fit{Fit::Kind::NotLegal, "not legal", legality.reason});
         }
         table.rows.push_back(std::move(row));

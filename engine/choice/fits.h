@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "compiler/schedule/plan/strategy.h"
+#include "compiler/schedule/problem/task.h"
 #include "compiler/target/profile.h"
 
 namespace rondo::engine {
@@ -32,8 +33,7 @@ struct FitTable {
 };
 
 // Of the problem's sizes and types; its pass and architecture do not matter.
-FitTable fit_table(const step::Cell& cell, const schedule::Problem& problem,
-                   const std::vector<target::Profile>& profiles);
+FitTable fit_table(const schedule::Task& task, const std::vector<target::Profile>& profiles);
 
 // A paragraph a pass, aligned; "fits", what is short, or "-" where the strategy is not legal.
 std::string print(const FitTable& table);

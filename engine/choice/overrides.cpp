@@ -29,13 +29,12 @@ bool agrees(const Candidate& candidate, const Parameters& wanted) {
 }
 
 // Why no candidate agrees with the overrides: the best one, bent to it, breaks some rule.
-Error no_candidate_agrees(const step::Cell& cell, const schedule::Problem& problem,
-                          const target::Profile& profile, const Overrides& overrides, const Candidate& best) {
+Error no_candidate_agrees(const schedule::Task& task, const Overrides& overrides, const Candidate& best) {
   const std::string strategy = overrides.strategy.empty() ? best.strategy : overrides.strategy;
   const Parameters wanted = wanted_parameters(overrides).at(strategy);
   Parameters parameters = wanted;
   parameters.insert(best.parameters.begin(), best.parameters.end());
-  const Status status = check_candidate(cell, problem, profile, strategy, parameters);
+  const Status status = check_candidate(task, strategy, parameters);
   if (!status) return status.error();
   return {ErrorKind::Input, fmt::format("no configuration of {} has {}", strategy, schedule::print(wanted)),
           ""};
@@ -43,17 +42,16 @@ Error no_candidate_agrees(const step::Cell& cell, const schedule::Problem& probl
 
 }  // namespace
 
-Result<Choice> choose_with(const step::Cell& cell, const schedule::Problem& problem,
-                           const target::Profile& profile, const Overrides& overrides,
+Result<Choice> choose_with(const schedule::Task& task, const Overrides& overrides,
                            const ChooseOptions& options) {
-  if (overrides.empty()) return choose(cell, problem, profile, options);
+  if (overrides.empty()) return choose(task, options);
   if (options.pinned != nullptr)
     return Error{
         ErrorKind::Input,
         fmt::format("'{}' pins strategy and parameters: none can be asked for", options.pinned->origin()),
         "leave out --strategy and --param, or --lock"};
   const Result<std::vector<Candidate>> candidates =
-      ranked_candidates(cell, problem, profile, options.alignment, overrides.strategy);
+      ranked_candidates(task, options.alignment, overrides.strategy);
   if (!candidates) return candidates.error();
   const std::map<std::string, Parameters> wanted = wanted_parameters(overrides);
   // A candidate that may spill is taken only if no other is granted.
@@ -65,16 +63,15 @@ Result<Choice> choose_with(const step::Cell& cell, const schedule::Problem& prob
                       ChoiceOrigin::Model,
                       "",
                       candidate.estimate.seconds * 1e3,
-                      "best of those asked for, by the model of " + profile.name};
-  return no_candidate_agrees(cell, problem, profile, overrides, candidates->front());
+                      "best of those asked for, by the model of " + task.profile.name};
+  return no_candidate_agrees(task, overrides, candidates->front());
 }
 
-Result<schedule::KernelPlan> build_choice(const step::Cell& cell, const schedule::Problem& problem,
-                                          const target::Profile& profile, const Choice& choice) {
+Result<schedule::KernelPlan> build_choice(const schedule::Task& task, const Choice& choice) {
   const schedule::Strategy* strategy = schedule::find_strategy(choice.strategy);
   if (strategy == nullptr)
     return Error{ErrorKind::Input, fmt::format("there is no strategy '{}'", choice.strategy), ""};
-  return strategy->build_legal(cell, problem, choice.parameters, profile);
+  return strategy->build_legal(task, choice.parameters);
 }
 
 }  // namespace rondo::engine

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "compiler/schedule/plan/kernel_plan.h"
+#include "compiler/schedule/problem/task.h"
 #include "engine/choice/choose.h"
 
 namespace rondo::engine {
@@ -17,11 +18,9 @@ struct Overrides {
 
 // The best choice that agrees with the overrides. Errors: Input (an unknown strategy or parameter, or values
 // that contradict each other or the GPU's limits), and those of choose().
-Result<Choice> choose_with(const step::Cell& cell, const schedule::Problem& problem,
-                           const target::Profile& profile, const Overrides& overrides,
+Result<Choice> choose_with(const schedule::Task& task, const Overrides& overrides,
                            const ChooseOptions& options = {});
 // The kernels of a choice.
-Result<schedule::KernelPlan> build_choice(const step::Cell& cell, const schedule::Problem& problem,
-                                          const target::Profile& profile, const Choice& choice);
+Result<schedule::KernelPlan> build_choice(const schedule::Task& task, const Choice& choice);
 
 }  // namespace rondo::engine

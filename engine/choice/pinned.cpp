@@ -36,14 +36,14 @@ Status add_record(Choice& choice, const db::Problem& key, const ChooseOptions& o
 
 }  // namespace
 
-Result<Choice> pinned_choice(const step::Cell& cell, const schedule::Problem& problem,
-                             const target::Profile& profile, const ChooseOptions& options) {
-  const db::Problem key = database_problem(cell, problem, profile);
+Result<Choice> pinned_choice(const schedule::Task& task, const ChooseOptions& options) {
+  const db::Problem key = database_problem(task);
   const std::string& origin = options.pinned->origin();
   const db::PinnedChoice* pinned = options.pinned->nearest(key);
   if (pinned == nullptr)
     return Error{ErrorKind::Missing,
-                 fmt::format("'{}' pins no choice for {} {}", origin, cell.name, db::describe(key)), kHint};
+                 fmt::format("'{}' pins no choice for {} {}", origin, task.written.name, db::describe(key)),
+                 kHint};
   const std::optional<schedule::Parameters> parameters =
       recorded_parameters(pinned->strategy, pinned->parameters);
   Choice choice;
@@ -53,14 +53,13 @@ Result<Choice> pinned_choice(const step::Cell& cell, const schedule::Problem& pr
   choice.note = fmt::format("pinned by '{}' for {}{}", std::filesystem::path(origin).filename().string(),
                             pinned->problem == key ? "this problem" : db::describe(pinned->problem),
                             pinned->rondo_version.empty() ? "" : ", tuned by rondo " + pinned->rondo_version);
-  const Status buildable =
-      check_candidate(cell, problem, profile, choice.strategy, choice.parameters, options.alignment);
+  const Status buildable = check_candidate(task, choice.strategy, choice.parameters, options.alignment);
   if (!parameters || !buildable)
-    return Error{
-        ErrorKind::Input,
-        fmt::format("what '{}' pins for {} {} cannot be built: {}", origin, cell.name, db::describe(key),
-                    !parameters ? "its parameters are no integers" : buildable.error().message),
-        kHint};
+    return Error{ErrorKind::Input,
+                 fmt::format("what '{}' pins for {} {} cannot be built: {}", origin, task.written.name,
+                             db::describe(key),
+                             !parameters ? "its parameters are no integers" : buildable.error().message),
+                 kHint};
   if (options.database != nullptr)
     if (Status status = add_record(choice, key, options); !status) return status.error();
   return choice;

@@ -13,12 +13,12 @@ using schedule::Parameters;
 using schedule::Problem;
 
 const Result<Candidate>& ModelsOpinion::best() {
-  if (!best_) best_ = best_candidate(cell_, problem_, profile_, alignment_);
+  if (!best_) best_ = best_candidate(task_, alignment_);
   return *best_;
 }
 
 schedule::Estimate ModelsOpinion::of(const Choice& choice, const Problem& problem) const {
-  return schedule::find_strategy(choice.strategy)->cost(cell_, problem, choice.parameters, profile_);
+  return schedule::find_strategy(choice.strategy)->cost(task_.with(problem), choice.parameters);
 }
 
 double ModelsOpinion::trusted_factor(const Choice& choice) {
@@ -28,7 +28,7 @@ double ModelsOpinion::trusted_factor(const Choice& choice) {
 
 std::string ModelsOpinion::objection(const Choice& choice, const std::string& tuned_for) {
   if (!best()) return best().error().message;
-  const schedule::Estimate here = of(choice, problem_);
+  const schedule::Estimate here = of(choice, task_.problem);
   const double factor = here.seconds / best()->estimate.seconds;
   if (!(factor <= trusted_factor(choice))) return fmt::format("{:.2f} times the model's best", factor);
   // The compiler found that it does not spill there.
@@ -41,13 +41,13 @@ std::string ModelsOpinion::objection(const Choice& choice, const std::string& tu
 // against what the model says of it where it was tuned.
 std::string ModelsOpinion::outgrown(const Choice& choice, std::int64_t batch, std::int64_t time) {
   if (!best()) return best().error().message;
-  const double factor = of(choice, problem_).seconds / best()->estimate.seconds;
+  const double factor = of(choice, task_.problem).seconds / best()->estimate.seconds;
   const double within = trusted_factor(choice);
   if (factor <= within) return "";
-  Problem there = problem_;
+  Problem there = task_.problem;
   there.sizes.batch = batch;
   there.sizes.time = time;
-  const Result<Candidate> best_there = best_candidate(cell_, there, profile_, alignment_);
+  const Result<Candidate> best_there = best_candidate(task_.with(there), alignment_);
   if (!best_there) return "";
   const double before = of(choice, there).seconds / best_there->estimate.seconds;
   if (factor <= within * std::max(1.0, before)) return "";
@@ -55,7 +55,7 @@ std::string ModelsOpinion::outgrown(const Choice& choice, std::int64_t batch, st
 }
 
 bool ModelsOpinion::may_spill_in(const Choice& choice, const std::string& pass) const {
-  for (const Problem& other : problems_alike(problem_))
+  for (const Problem& other : problems_alike(task_.problem))
     if (schedule::pass_key(other) == pass) return of(choice, other).may_spill;
   return false;
 }
@@ -95,8 +95,7 @@ std::string by_whom(const db::Trial& trial) {
 
 // The legal point closest to `wanted` within the alignment; none if there is no point at all.
 std::optional<Candidate> RecordedChoices::closest(const Choice& wanted) const {
-  const Result<std::vector<Candidate>> candidates =
-      ranked_candidates(cell_, problem_, profile_, options_.alignment);
+  const Result<std::vector<Candidate>> candidates = ranked_candidates(task_, options_.alignment);
   if (!candidates) return std::nullopt;
   const Candidate* best = nullptr;
   for (const Candidate& candidate : *candidates)  // ranked: the first of equals is the fastest by the model
@@ -119,10 +118,8 @@ std::optional<Choice> RecordedChoices::buildable(const db::Trial& trial) const {
   // Code of a version without some of the parameters may expect other arguments: it is looked up by source.
   // Where parameters have other names only, it is the same.
   if (choice.parameters.size() != parameters_from_json(trial.parameters)->size()) choice.cubin_key.clear();
-  if (check_candidate(cell_, problem_, profile_, choice.strategy, choice.parameters, options_.alignment).ok())
-    return choice;
-  if (!check_candidate(cell_, problem_, profile_, choice.strategy, choice.parameters).ok())
-    return std::nullopt;
+  if (check_candidate(task_, choice.strategy, choice.parameters, options_.alignment).ok()) return choice;
+  if (!check_candidate(task_, choice.strategy, choice.parameters).ok()) return std::nullopt;
   const std::optional<Candidate> variant = closest(choice);
   if (!variant) return std::nullopt;
   choice.note = fmt::format(", changed from {} for tensors aligned to {} bytes",
@@ -165,7 +162,7 @@ std::optional<Choice> RecordedChoices::of_other_pass(const db::Neighbour& near, 
   choice.note = where;
   choice.cubin_key.clear();  // the other pass's code
   with_proof(near, choice);
-  choice.expected_ms = model_.of(choice, problem_).seconds * 1e3;
+  choice.expected_ms = model_.of(choice, task_.problem).seconds * 1e3;
   return choice;
 }
 
@@ -195,7 +192,7 @@ std::optional<Choice> RecordedChoices::of_shipped(const Record& record, const db
       return std::nullopt;
     }
     choice.cubin_key.clear();  // another problem's code
-    choice.expected_ms = model_.of(choice, problem_).seconds * 1e3;
+    choice.expected_ms = model_.of(choice, task_.problem).seconds * 1e3;
   }
   const bool exact = from.problem == key;
   choice.shipped = &from;
@@ -237,7 +234,7 @@ std::optional<Choice> RecordedChoices::of(const Record& record, const db::Proble
 }
 
 std::optional<Choice> RecordedChoices::first(std::string& trouble) {
-  const db::Problem key = database_problem(cell_, problem_, profile_);
+  const db::Problem key = database_problem(task_);
   // Its own first, which mostly is all that is wanted: the others may be many.
   if (auto choice = exact(key, trouble)) return choice;
   if (auto choice = nearest(key, trouble)) return choice;
@@ -258,7 +255,7 @@ std::optional<Choice> RecordedChoices::nearest(const db::Problem& key, std::stri
   std::vector<Record> records;
   if (options_.database != nullptr) {
     const Result<std::vector<db::Neighbour>> known =
-        options_.database->neighbours(key, passes_alike(problem_), options_.platform);
+        options_.database->neighbours(key, passes_alike(task_.problem), options_.platform);
     if (!known) trouble = "database: " + known.error().message;
     if (known)
       for (const db::Neighbour& near : *known)
@@ -277,8 +274,9 @@ std::optional<Choice> RecordedChoices::nearest(const db::Problem& key, std::stri
 std::optional<Choice> RecordedChoices::like(const db::Problem& key, std::string& trouble) {
   if (options_.shipped == nullptr || options_.shipped->empty()) return std::nullopt;
   std::size_t asked = 0;
-  for (const ShippedChoice* choice : options_.shipped->like(key, passes_alike(problem_), structure_key(cell_),
-                                                            options_.shipped->choices().size())) {
+  for (const ShippedChoice* choice :
+       options_.shipped->like(key, passes_alike(task_.problem), structure_key(task_.written),
+                              options_.shipped->choices().size())) {
     // Tiles that fit one number of channels fit another badly. Of 65 pairs of problems of stream on an H200
     // such a choice took 1.08 times the best measured, at most 1.33, and the model's own 1.04, at most 1.29.
     if (choice->problem.shape.D != key.shape.D) continue;

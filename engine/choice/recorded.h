@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/schedule/problem/task.h"
 #include "engine/choice/choose.h"
 
 namespace rondo::engine {
@@ -16,9 +17,7 @@ std::vector<schedule::Problem> problems_alike(const schedule::Problem& problem);
 // What the model thinks of a problem, worked out when it is first asked. Refers to its arguments.
 class ModelsOpinion {
  public:
-  ModelsOpinion(const step::Cell& cell, const schedule::Problem& problem, const target::Profile& profile,
-                int alignment)
-      : cell_(cell), problem_(problem), profile_(profile), alignment_(alignment) {}
+  ModelsOpinion(const schedule::Task& task, int alignment) : task_(task), alignment_(alignment) {}
 
   const Result<Candidate>& best();
   schedule::Estimate of(const Choice& choice, const schedule::Problem& problem) const;
@@ -33,16 +32,13 @@ class ModelsOpinion {
   double trusted_factor(const Choice& choice);
   bool may_spill_in(const Choice& choice, const std::string& pass) const;
 
-  const step::Cell& cell_;
-  const schedule::Problem& problem_;
-  const target::Profile& profile_;
+  const schedule::Task& task_;
   int alignment_;
   std::optional<Result<Candidate>> best_;
 };
 
 // What `options.pinned` says of the problem, with the code and the proof that the database has of it.
-Result<Choice> pinned_choice(const step::Cell& cell, const schedule::Problem& problem,
-                             const target::Profile& profile, const ChooseOptions& options);
+Result<Choice> pinned_choice(const schedule::Task& task, const ChooseOptions& options);
 
 // How many of the problems that are like the wanted one are looked at: each asks the model.
 inline constexpr std::size_t kMostAlike = 8;
@@ -50,9 +46,8 @@ inline constexpr std::size_t kMostAlike = 8;
 // What is recorded and shipped for a problem and its neighbours, as choices. Refers to its arguments.
 class RecordedChoices {
  public:
-  RecordedChoices(const step::Cell& cell, const schedule::Problem& problem, const target::Profile& profile,
-                  const ChooseOptions& options, ModelsOpinion& model)
-      : cell_(cell), problem_(problem), profile_(profile), options_(options), model_(model) {}
+  RecordedChoices(const schedule::Task& task, const ChooseOptions& options, ModelsOpinion& model)
+      : task_(task), options_(options), model_(model) {}
 
   // The nearest that can be taken; what kept nearer ones from it goes to `trouble`. Of the database's and the
   // layer's that are equally near the database's comes first.
@@ -79,9 +74,7 @@ class RecordedChoices {
   std::optional<Choice> buildable(const db::Trial& trial) const;
   std::optional<Candidate> closest(const Choice& wanted) const;
 
-  const step::Cell& cell_;
-  const schedule::Problem& problem_;
-  const target::Profile& profile_;
+  const schedule::Task& task_;
   const ChooseOptions& options_;
   ModelsOpinion& model_;
 };

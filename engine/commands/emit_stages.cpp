@@ -13,7 +13,6 @@
 #include "compiler/schedule/strategies.h"
 #include "compiler/step/derive.h"
 #include "compiler/step/forms.h"
-#include "compiler/step/simplify.h"
 #include "compiler/step/structure.h"
 #include "compiler/support/enum_text.h"
 #include "engine/plan/compile.h"
@@ -30,14 +29,13 @@ constexpr EnumText<Stage> kStages[] = {{Stage::Ast, "ast"},           {Stage::St
                                        {Stage::Object, "object"},     {Stage::Launches, "launches"}};
 static_assert(is_total(kStages));
 
-Result<std::string> jacobian_text(const step::Cell& cell) {
-  if (!step::analyze(cell).all_diagonal)
-    return Error{
-        ErrorKind::Unsupported,
-        fmt::format("cell {} is dense: its Jacobian has no block a channel that could be printed", cell.name),
-        "`rondo check` shows which states are coupled"};
-  const step::Cell simple = step::simplify(cell);
-  return step::print(simple, step::jacobian_step(simple));
+Result<std::string> jacobian_text(const schedule::Task& task) {
+  if (!step::analyze(task.written).all_diagonal)
+    return Error{ErrorKind::Unsupported,
+                 fmt::format("cell {} is dense: its Jacobian has no block a channel that could be printed",
+                             task.written.name),
+                 "`rondo check` shows which states are coupled"};
+  return step::print(task.cell, step::jacobian_step(task.cell));
 }
 
 // Lines of a comment that begin with `mark`, broken at blanks.
@@ -75,8 +73,9 @@ Result<Written> written(Stage stage, const EmitRequest& request, const schedule:
       stage == Stage::Cuda ? backend::Language::CudaCxx : backend::Language::LlvmIr;
   const backend::Backend& backend = backend::backend_for(language);
   Written result;
-  result.request = backend::request_for(backend, kernels_of(plan),
-                                        target::compute_capability(request.problem.arch), request.cell.name);
+  result.request =
+      backend::request_for(backend, kernels_of(plan), target::compute_capability(request.task.profile.arch()),
+                           request.task.written.name);
   result.text = result.request.text;
   const std::string arch = result.request.target.name(),
                     flags = fmt::format("{}", fmt::join(result.request.flags, " "));
@@ -98,14 +97,16 @@ Result<Written> written(Stage stage, const EmitRequest& request, const schedule:
 // What stands above a text: what it computes, and how to compile and launch it by hand.
 std::string heading(const EmitRequest& request, const schedule::KernelPlan& plan,
                     const executable::Executable& executable, const Written& of) {
-  const schedule::Problem& problem = request.problem;
-  std::string text = fmt::format("{}, {}, {}, {}, {} math", request.cell.name, schedule::pass_title(problem),
-                                 shape_text(problem.sizes), kernel::storage_name(problem.storage),
-                                 kernel::math_name(problem.math));
+  const schedule::Problem& problem = request.task.problem;
+  std::string text = fmt::format("{}, {}, {}, {}, {} math", request.task.written.name,
+                                 schedule::pass_title(problem), shape_text(problem.sizes),
+                                 kernel::storage_name(problem.storage), kernel::math_name(problem.math));
   for (const auto& [name, value] : problem.constants) text += fmt::format(", {}={}", name, value);
-  if (request.cell.clip.forward) text += fmt::format(", clip-forward={}", *request.cell.clip.forward);
-  if (request.cell.clip.gradient) text += fmt::format(", clip-gradient={}", *request.cell.clip.gradient);
-  const step::Forms forms = step::forms_of(request.cell);
+  if (request.task.written.clip.forward)
+    text += fmt::format(", clip-forward={}", *request.task.written.clip.forward);
+  if (request.task.written.clip.gradient)
+    text += fmt::format(", clip-gradient={}", *request.task.written.clip.gradient);
+  const step::Forms forms = step::forms_of(request.task.written);
   if (forms.resets) text += forms.reset_states ? ", with resets to given states" : ", with resets";
   if (forms.lengths) text += ", with lengths";
   if (forms.reversed) text += ", reversed";
@@ -119,7 +120,7 @@ std::string heading(const EmitRequest& request, const schedule::KernelPlan& plan
 }
 
 Result<std::string> code_text(Stage stage, const EmitRequest& request, const schedule::KernelPlan& plan) {
-  const Result<executable::Executable> executable = schedule::lower_plan(request.cell, request.problem, plan);
+  const Result<executable::Executable> executable = schedule::lower_plan(request.task, plan);
   if (!executable) return executable.error();
   const Result<Written> of = written(stage, request, plan);
   if (!of) return of.error();
@@ -128,13 +129,13 @@ Result<std::string> code_text(Stage stage, const EmitRequest& request, const sch
 
 // The object file of kernels for CPUs.
 Result<std::string> object_bytes(const EmitRequest& request, const schedule::KernelPlan& plan) {
-  const int capability = target::compute_capability(request.problem.arch);
+  const int capability = target::compute_capability(request.task.profile.arch());
   if (!target::Target{capability, false}.is_cpu())
-    return Error{ErrorKind::Input, fmt::format("{} has no object files", request.problem.arch),
+    return Error{ErrorKind::Input, fmt::format("{} has no object files", request.task.profile.arch()),
                  "--arch cpu, x86-64-v3, x86-64-v4 or aarch64; --stage ptx is what GPUs have"};
   const backend::Backend& backend = backend::preferred_backend_for(capability);
   Result<backend::Compiled> compiled =
-      backend.compile(backend::request_for(backend, kernels_of(plan), capability, request.cell.name));
+      backend.compile(backend::request_for(backend, kernels_of(plan), capability, request.task.written.name));
   if (!compiled) return compiled.error();
   return std::move(compiled->image.bytes);
 }
@@ -144,20 +145,18 @@ Result<std::string> plan_text(Stage stage, const EmitRequest& request) {
   options.database = request.database;
   options.pinned = request.pinned;
   options.shipped = request.shipped;
-  const Result<Choice> choice =
-      choose_with(request.cell, request.problem, request.profile, request.overrides, options);
+  const Result<Choice> choice = choose_with(request.task, request.overrides, options);
   if (!choice) return choice.error();
-  const Result<schedule::KernelPlan> plan =
-      build_choice(request.cell, request.problem, request.profile, *choice);
+  const Result<schedule::KernelPlan> plan = build_choice(request.task, *choice);
   if (!plan) return plan.error();
   if (stage == Stage::Cuda || stage == Stage::Llvm || stage == Stage::Ptx)
     return code_text(stage, request, *plan);
   if (stage == Stage::Object) return object_bytes(request, *plan);
   if (stage == Stage::Launches) {
-    const Result<executable::Executable> executable =
-        schedule::lower_plan(request.cell, request.problem, *plan);
+    const Result<executable::Executable> executable = schedule::lower_plan(request.task, *plan);
     if (!executable) return executable.error();
-    return executable::print_launches(*executable, request.problem.sizes.batch, request.problem.sizes.time);
+    return executable::print_launches(*executable, request.task.problem.sizes.batch,
+                                      request.task.problem.sizes.time);
   }
   std::string text;
   for (const schedule::Launch& launch : plan->launches) text += kernel::print(launch.kernel);
@@ -167,12 +166,10 @@ Result<std::string> plan_text(Stage stage, const EmitRequest& request) {
 Result<std::string> text_of(Stage stage, const EmitRequest& request) {
   switch (stage) {
     case Stage::Ast: return frontend::print_ast(request.file->text, request.file->path);
-    case Stage::Step: return step::print(schedule::cell_with_constants(request.cell, request.problem));
-    case Stage::Backward: {
-      const step::Cell simple = step::simplify(request.cell);
-      return step::print(simple, step::backward_step(simple));
-    }
-    case Stage::Jacobian: return jacobian_text(request.cell);
+    case Stage::Step:
+      return step::print(schedule::cell_with_constants(request.task.written, request.task.problem));
+    case Stage::Backward: return step::print(request.task.cell, step::backward_step(request.task.cell));
+    case Stage::Jacobian: return jacobian_text(request.task);
     case Stage::Kernel:
     case Stage::Cuda:
     case Stage::Llvm:

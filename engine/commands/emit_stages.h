@@ -15,9 +15,7 @@ Result<Stage> parse_stage(const std::string& text);  // "ast", "step", ...; Erro
 
 struct EmitRequest {
   const CellFile* file = nullptr;  // parsed without errors
-  step::Cell cell;                 // one of its cells
-  schedule::Problem problem;       // of Kernel and later stages only, like all below
-  target::Profile profile;
+  schedule::Task task;             // of one of its cells; the problem counts for Kernel and later stages only
   Overrides overrides;
   db::Database* database = nullptr;
   const db::PinnedChoices* pinned = nullptr;

@@ -30,23 +30,23 @@ struct DeviceTensors {
   runtime::Bindings bindings;
 };
 
-Result<DeviceTensors> upload(const step::Cell& cell, const schedule::Problem& problem,
-                             const runtime::Device& device, const runtime::LoadedPlan& plan,
+Result<DeviceTensors> upload(const schedule::Task& task, const runtime::Device& device,
+                             const runtime::LoadedPlan& plan,
                              const step::ForwardArguments<double>& arguments) {
   DeviceTensors tensors;
   for (const executable::Tensor& tensor : plan.tensors()) {
     if (schedule::is_internal(tensor.ref.role)) continue;
-    const std::string& name = cell.tensors[static_cast<std::size_t>(tensor.ref.tensor)].name;
+    const std::string& name = task.written.tensors[static_cast<std::size_t>(tensor.ref.tensor)].name;
     const std::vector<double>* values = given(tensor.ref, name, arguments);
     if (values == nullptr && !tensor.written) continue;  // an initial state that is zero
-    Result<DeviceTensor> made = DeviceTensor::allocate(device, tensor.ref, cell, problem, problem.sizes);
+    Result<DeviceTensor> made = DeviceTensor::allocate(device, tensor.ref, task, task.problem.sizes);
     if (!made) return made.error();
     const Status filled = values != nullptr ? made->upload(*values) : made->poison();
     if (!filled) return filled.error();
     tensors.bindings.set(made->binding());
     tensors.all.push_back(std::move(made).value());
   }
-  const std::int64_t bytes = plan.workspace_bytes(problem.sizes.batch, problem.sizes.time);
+  const std::int64_t bytes = plan.workspace_bytes(task.problem.sizes.batch, task.problem.sizes.time);
   Result<runtime::Memory> workspace = device.allocate(static_cast<std::size_t>(bytes));
   if (!workspace) return workspace.error();
   tensors.workspace = std::move(workspace).value();
@@ -73,32 +73,32 @@ Result<CellRun> download(const step::Cell& cell, const DeviceTensors& tensors) {
 
 }  // namespace
 
-Result<CellRun> run_on_reference(const step::Cell& cell, const schedule::Problem& problem,
+Result<CellRun> run_on_reference(const schedule::Task& task,
                                  const step::ForwardArguments<double>& arguments) {
   step::ForwardArguments<double> with_constants = arguments;
-  with_constants.constants = problem.constants;
-  Result<step::ForwardResult<double>> result = step::run_forward(cell, problem.sizes, with_constants);
+  with_constants.constants = task.problem.constants;
+  Result<step::ForwardResult<double>> result =
+      step::run_forward(task.written, task.problem.sizes, with_constants);
   if (!result) return result.error();
   CellRun run{
       std::move(result->outputs), std::move(result->last_states), {}, "CPU, reference executor in fp64"};
   for (auto& [name, values] : run.outputs)
     for (double& value : values)
-      value = static_cast<double>(round_to(problem.storage, static_cast<float>(value)));
+      value = static_cast<double>(round_to(task.problem.storage, static_cast<float>(value)));
   for (auto& [name, values] : run.last_states)
     for (double& value : values) value = static_cast<double>(static_cast<float>(value));
   return run;
 }
 
-Result<CellRun> run_on_device(const step::Cell& cell, const schedule::Problem& problem,
-                              const step::ForwardArguments<double>& arguments, const runtime::Device& device,
-                              const runtime::LoadedPlan& plan) {
-  const Result<DeviceTensors> tensors = upload(cell, problem, device, plan, arguments);
+Result<CellRun> run_on_device(const schedule::Task& task, const step::ForwardArguments<double>& arguments,
+                              const runtime::Device& device, const runtime::LoadedPlan& plan) {
+  const Result<DeviceTensors> tensors = upload(task, device, plan, arguments);
   if (!tensors) return tensors.error();
-  const step::Sizes& sizes = problem.sizes;
+  const step::Sizes& sizes = task.problem.sizes;
   if (Status status = plan.launch(tensors->bindings, sizes.batch, sizes.time); !status) return status.error();
   if (Status status = device.wait(); !status) return status.error();
   if (Status status = plan.check(); !status) return status.error();
-  Result<CellRun> run = download(cell, *tensors);
+  Result<CellRun> run = download(task.written, *tensors);
   if (!run) return run;
   auto convergence = plan.convergence(tensors->workspace, sizes.batch, sizes.time);
   if (!convergence) return convergence.error();

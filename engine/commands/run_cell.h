@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "compiler/schedule/problem/task.h"
 #include "compiler/step/reference/executor.h"
 #include "engine/arrays/run_arrays.h"
 #include "runtime/device/device.h"
@@ -19,13 +20,11 @@ struct CellRun {
 };
 
 // `problem` is a Forward one of the arguments' sizes. Errors: Input.
-Result<CellRun> run_on_reference(const step::Cell& cell, const schedule::Problem& problem,
-                                 const step::ForwardArguments<double>& arguments);
+Result<CellRun> run_on_reference(const schedule::Task& task, const step::ForwardArguments<double>& arguments);
 
 // Runs a plan of the problem that the device has loaded once and waits. `where` is left to the caller, who
 // knows what was chosen. Error Device; Wrong where the kernel left results unwritten.
-Result<CellRun> run_on_device(const step::Cell& cell, const schedule::Problem& problem,
-                              const step::ForwardArguments<double>& arguments, const runtime::Device& device,
-                              const runtime::LoadedPlan& plan);
+Result<CellRun> run_on_device(const schedule::Task& task, const step::ForwardArguments<double>& arguments,
+                              const runtime::Device& device, const runtime::LoadedPlan& plan);
 
 }  // namespace rondo::engine

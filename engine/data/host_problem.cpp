@@ -50,12 +50,12 @@ double scale_of(const step::Tensor& tensor, const step::Sizes& sizes, const Rand
   return tensor.tail == step::Tail::Matrix ? options.matrix_scale * scale : scale;
 }
 
-std::vector<double> values_for(TensorRef ref, const step::Cell& cell, const schedule::Problem& problem,
-                               const step::Sizes& sizes, const RandomOptions& options) {
-  const step::Tensor& tensor = cell.tensors[static_cast<std::size_t>(ref.tensor)];
-  return random_values(schedule::storage_of(ref, cell, problem), schedule::total_elements(ref, cell, sizes),
+std::vector<double> values_for(TensorRef ref, const schedule::Task& task, const step::Sizes& sizes,
+                               const RandomOptions& options) {
+  const step::Tensor& tensor = task.written.tensors[static_cast<std::size_t>(ref.tensor)];
+  return random_values(schedule::storage_of(ref, task), schedule::total_elements(ref, task.written, sizes),
                        scale_of(tensor, sizes, options),
-                       seed_for(schedule::name_of(ref, cell), options.seed));
+                       seed_for(schedule::name_of(ref, task.written), options.seed));
 }
 
 bool finite(const std::vector<double>& values) {
@@ -64,28 +64,28 @@ bool finite(const std::vector<double>& values) {
   return true;
 }
 
-Status reach_initial_states(const step::Cell& cell, const schedule::Problem& problem, HostProblem& data,
-                            std::uint64_t seed) {
+Status reach_initial_states(const schedule::Task& task, HostProblem& data, std::uint64_t seed) {
   step::Sizes sizes = data.sizes;
   sizes.time = kWarmUpSteps;
   step::ForwardArguments<double> arguments = data.forward;
   // Every row walks through all of these steps.
   for (auto& [name, values] : arguments.flags) {
-    const bool resets = cell.tensors[static_cast<std::size_t>(*cell.find(name))].kind == TensorKind::Reset;
+    const bool resets =
+        task.written.tensors[static_cast<std::size_t>(*task.written.find(name))].kind == TensorKind::Reset;
     values.assign(static_cast<std::size_t>(sizes.batch * (resets ? sizes.time : 1)),
                   resets ? 0 : static_cast<double>(sizes.time));
   }
-  for (const step::TensorId id : cell.of_kind(TensorKind::Input))
-    arguments.inputs[cell.tensors[static_cast<std::size_t>(id)].name] =
-        values_for({Role::Input, id}, cell, problem, sizes, {.seed = seed + 1});
-  Result<step::ForwardResult<double>> reached = step::run_forward(cell, sizes, arguments);
+  for (const step::TensorId id : task.written.of_kind(TensorKind::Input))
+    arguments.inputs[task.written.tensors[static_cast<std::size_t>(id)].name] =
+        values_for({Role::Input, id}, task, sizes, {.seed = seed + 1});
+  Result<step::ForwardResult<double>> reached = step::run_forward(task.written, sizes, arguments);
   if (!reached) return reached.error();
   for (auto& [name, values] : reached->last_states) {
     for (double& value : values) value = static_cast<double>(static_cast<float>(value));
     if (!finite(values))
       return Error{ErrorKind::Input,
-                   fmt::format("cell {}: state '{}' is not finite after {} steps of random inputs", cell.name,
-                               name, kWarmUpSteps),
+                   fmt::format("cell {}: state '{}' is not finite after {} steps of random inputs",
+                               task.written.name, name, kWarmUpSteps),
                    "the recurrence is unstable, or divides by a state that starts at zero"};
   }
   data.forward.initial_states = std::move(reached->last_states);
@@ -112,27 +112,26 @@ step::ForwardArguments<double> arguments_of(const schedule::Problem& problem, co
   return arguments;
 }
 
-Result<ReferenceResult> run_forward_pass(const step::Cell& cell, const schedule::Problem& problem,
-                                         const HostProblem& data, const step::RunOptions<double>& options) {
-  const step::ForwardArguments<double> arguments = arguments_of(problem, data);
-  Result<step::ForwardResult<double>> forward = step::run_forward(cell, data.sizes, arguments, options);
+Result<ReferenceResult> run_forward_pass(const schedule::Task& task, const HostProblem& data,
+                                         const step::RunOptions<double>& options) {
+  const step::ForwardArguments<double> arguments = arguments_of(task.problem, data);
+  Result<step::ForwardResult<double>> forward =
+      step::run_forward(task.written, data.sizes, arguments, options);
   if (!forward) return forward.error();
   ReferenceResult result;
   result.forward = std::move(forward).value();
-  if (passes_products(problem))
-    if (Status status = add_products(cell, data.sizes, arguments, options, result.forward); !status)
+  if (passes_products(task.problem))
+    if (Status status = add_products(task.written, data.sizes, arguments, options, result.forward); !status)
       return status.error();
   return result;
 }
 
 // Over the states that a forward pass has left.
-Result<step::BackwardResult<double>> run_backward_pass(const step::Cell& cell,
-                                                       const schedule::Problem& problem,
-                                                       const HostProblem& data,
+Result<step::BackwardResult<double>> run_backward_pass(const schedule::Task& task, const HostProblem& data,
                                                        const step::ForwardResult<double>& forward,
                                                        const step::RunOptions<double>& options) {
-  return step::run_backward_from(cell, data.sizes, arguments_of(problem, data), data.loss, forward.history,
-                                 options);
+  return step::run_backward_from(task.written, data.sizes, arguments_of(task.problem, data), data.loss,
+                                 forward.history, options);
 }
 
 // Their name among the outputs of the reference.
@@ -174,54 +173,52 @@ std::vector<double> random_flags(const step::Tensor& tensor, const step::Sizes& 
   return values;
 }
 
-Result<HostProblem> random_problem(const step::Cell& cell, const schedule::Problem& problem,
-                                   const step::Sizes& sizes, const RandomOptions& options) {
+Result<HostProblem> random_problem(const schedule::Task& task, const step::Sizes& sizes,
+                                   const RandomOptions& options) {
   HostProblem data;
   data.sizes = sizes;
-  data.forward.constants = problem.constants;
+  data.forward.constants = task.problem.constants;
   auto fill = [&](TensorKind kind, Role role, TensorMap<double>& into) {
-    for (const step::TensorId id : cell.of_kind(kind))
-      into[cell.tensors[static_cast<std::size_t>(id)].name] =
-          values_for({role, id}, cell, problem, sizes, options);
+    for (const step::TensorId id : task.written.of_kind(kind))
+      into[task.written.tensors[static_cast<std::size_t>(id)].name] =
+          values_for({role, id}, task, sizes, options);
   };
-  for (const step::Tensor& tensor : cell.tensors)
+  for (const step::Tensor& tensor : task.written.tensors)
     if (step::is_flag(tensor.kind))
       data.forward.flags[tensor.name] = random_flags(tensor, sizes, options.seed);
   fill(TensorKind::Input, Role::Input, data.forward.inputs);
   fill(TensorKind::Param, Role::Param, data.forward.params);
   fill(TensorKind::Output, Role::OutputGradient, data.loss.outputs);
   fill(TensorKind::State, Role::LastStateGradient, data.loss.last_states);
-  step::fill_past_ends(cell, sizes, std::numeric_limits<double>::quiet_NaN(), data.forward, data.loss);
+  step::fill_past_ends(task.written, sizes, std::numeric_limits<double>::quiet_NaN(), data.forward,
+                       data.loss);
   if (options.initial_states && options.arbitrary_states) {
     fill(TensorKind::State, Role::InitialState, data.forward.initial_states);
   } else if (options.initial_states) {
-    if (Status status = reach_initial_states(cell, problem, data, options.seed); !status)
-      return status.error();
+    if (Status status = reach_initial_states(task, data, options.seed); !status) return status.error();
   }
   return data;
 }
 
-Result<ReferenceResult> run_reference(const step::Cell& cell, const schedule::Problem& problem,
-                                      const HostProblem& data) {
+Result<ReferenceResult> run_reference(const schedule::Task& task, const HostProblem& data) {
   step::RunOptions<double> options;
   options.keep_history = true;
-  Result<ReferenceResult> result = run_forward_pass(cell, problem, data, options);
-  if (!result || problem.pass != Pass::Backward) return result;
-  auto backward = run_backward_pass(cell, problem, data, result->forward, options);
+  Result<ReferenceResult> result = run_forward_pass(task, data, options);
+  if (!result || task.problem.pass != Pass::Backward) return result;
+  auto backward = run_backward_pass(task, data, result->forward, options);
   if (!backward) return backward.error();
   result->backward = std::move(backward).value();
   return result;
 }
 
-Result<ReferenceResult> run_perturbed(const step::Cell& cell, const schedule::Problem& problem,
-                                      const HostProblem& data, const ReferenceResult& exact,
-                                      const step::Perturbation& perturbation) {
+Result<ReferenceResult> run_perturbed(const schedule::Task& task, const HostProblem& data,
+                                      const ReferenceResult& exact, const step::Perturbation& perturbation) {
   step::RunOptions<double> options;
   options.threads = 1;
   options.perturbation = &perturbation;
-  options.keep_history = problem.pass == Pass::ForwardSave;
-  if (problem.pass != Pass::Backward) return run_forward_pass(cell, problem, data, options);
-  auto backward = run_backward_pass(cell, problem, data, exact.forward, options);
+  options.keep_history = task.problem.pass == Pass::ForwardSave;
+  if (task.problem.pass != Pass::Backward) return run_forward_pass(task, data, options);
+  auto backward = run_backward_pass(task, data, exact.forward, options);
   if (!backward) return backward.error();
   return ReferenceResult{{}, std::move(backward).value()};
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "compiler/schedule/plan/kernel_plan.h"
+#include "compiler/schedule/problem/task.h"
 #include "compiler/step/reference/executor.h"
 #include "compiler/support/result.h"
 
@@ -32,8 +33,8 @@ struct RandomOptions {
 // Past the end of a row of a cell with lengths inputs and loss weights are no numbers: they may be anything.
 // The same seed gives the same values for a tensor of the same name and size. Errors: those of the reference
 // executor; Input when a state is not finite after these steps.
-Result<HostProblem> random_problem(const step::Cell& cell, const schedule::Problem& problem,
-                                   const step::Sizes& sizes, const RandomOptions& options = {});
+Result<HostProblem> random_problem(const schedule::Task& task, const step::Sizes& sizes,
+                                   const RandomOptions& options = {});
 
 // The bound of a tensor's random values, as said above; of dim channels.
 double random_scale(const step::Tensor& tensor, std::int64_t dim);
@@ -52,14 +53,12 @@ struct ReferenceResult {
   step::ForwardResult<double> forward;  // with histories
   step::BackwardResult<double> backward;
 };
-Result<ReferenceResult> run_reference(const step::Cell& cell, const schedule::Problem& problem,
-                                      const HostProblem& data);
+Result<ReferenceResult> run_reference(const schedule::Task& task, const HostProblem& data);
 // What the pass computes, with the errors of `perturbation`: of a forward pass the forward results (histories
 // only for ForwardSave), of a backward pass the gradients. By the calling thread alone. `exact`: of
 // run_reference, whose states a backward pass is given.
-Result<ReferenceResult> run_perturbed(const step::Cell& cell, const schedule::Problem& problem,
-                                      const HostProblem& data, const ReferenceResult& exact,
-                                      const step::Perturbation& perturbation);
+Result<ReferenceResult> run_perturbed(const schedule::Task& task, const HostProblem& data,
+                                      const ReferenceResult& exact, const step::Perturbation& perturbation);
 
 // The values a tensor is given by the caller of a pass; null for tensors that the pass computes. For
 // Backward, outputs, histories and saved products are given: those of `forward`.

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/schedule/problem/task.h"
 #include "compiler/target/profile.h"
 #include "engine/measure/samples.h"
 #include "engine/plan/device_tensor.h"
@@ -87,9 +88,8 @@ class RunData {
  public:
   // Inputs are uniform in [-1, 1], initial states in [-1/2, 1/2]; `weights`: the standard deviation of
   // parameters, uniform too. Error Device when not even one set fits in memory.
-  static Result<RunData> make(const step::Cell& cell, const schedule::Problem& problem,
-                              std::int64_t cache_bytes, const runtime::Device& device, std::uint64_t seed,
-                              double weights = kWeights);
+  static Result<RunData> make(const schedule::Task& task, std::int64_t cache_bytes,
+                              const runtime::Device& device, std::uint64_t seed, double weights = kWeights);
   static constexpr double kWeights = 0.28867513459481287;  // of uniform numbers in [-1/2, 1/2]
 
   int sets() const { return static_cast<int>(sets_.size() + draws_.size()); }
@@ -106,7 +106,7 @@ class RunData {
 
  private:
   step::Sizes sizes_;
-  std::vector<std::vector<engine::DeviceTensor>> sets_, draws_;
+  std::vector<std::vector<DeviceTensor>> sets_, draws_;
   const runtime::Device* device_ = nullptr;
   runtime::Memory workspace_;
   std::int64_t bytes_per_set_ = 0;
@@ -114,10 +114,10 @@ class RunData {
 
 // Gives a tensor values that repeat from its first element on, gaps included, rounded to its storage type: by
 // copies on the device that double, so that gigabytes take milliseconds. Waits.
-Status fill_repeated(const runtime::Device& device, const engine::DeviceTensor& tensor,
+Status fill_repeated(const runtime::Device& device, const DeviceTensor& tensor,
                      std::span<const double> values);
 
 // The tensors that a pass of the cell reads and writes at every call, each once: all but the workspace.
-std::vector<schedule::TensorRef> tensors_of_pass(const step::Cell& cell, const schedule::Problem& problem);
+std::vector<schedule::TensorRef> tensors_of_pass(const schedule::Task& task);
 
 }  // namespace rondo::engine

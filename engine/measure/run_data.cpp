@@ -11,8 +11,6 @@
 #include "engine/measure/measure.h"
 
 namespace rondo::engine {
-
-using engine::DeviceTensor;
 using schedule::Pass;
 using schedule::Role;
 using schedule::TensorRef;
@@ -33,7 +31,7 @@ Status fill_random(const runtime::Device& device, const DeviceTensor& tensor, do
   const auto size = static_cast<std::size_t>(kernel::storage_bytes(tensor.storage()));
   const auto count =
       static_cast<std::int64_t>(std::min<std::size_t>(tensor.buffer().bytes() / size, kPatternElements));
-  return fill_repeated(device, tensor, engine::random_values(tensor.storage(), count, scale, seed));
+  return fill_repeated(device, tensor, random_values(tensor.storage(), count, scale, seed));
 }
 
 // No reset, and rows of T steps: a pass with forms does the work of the plain one, all of it.
@@ -41,21 +39,20 @@ std::vector<double> flag_that_changes_nothing(const step::Tensor& flag, const st
   return {flag.kind == step::TensorKind::Reset ? 0 : static_cast<double>(sizes.time)};
 }
 
-Result<std::vector<DeviceTensor>> make_tensors(const std::vector<TensorRef>& refs, const step::Cell& cell,
-                                               const schedule::Problem& problem,
+Result<std::vector<DeviceTensor>> make_tensors(const std::vector<TensorRef>& refs, const schedule::Task& task,
                                                const runtime::Device& device, std::uint64_t seed,
                                                double weights) {
   std::vector<DeviceTensor> tensors;
   for (const TensorRef ref : refs) {
-    Result<DeviceTensor> tensor = DeviceTensor::allocate(device, ref, cell, problem, problem.sizes);
+    Result<DeviceTensor> tensor = DeviceTensor::allocate(device, ref, task, task.problem.sizes);
     if (!tensor) return tensor.error();
     const double scale = ref.role == Role::Param          ? weights * std::sqrt(3.0)
                          : ref.role == Role::InitialState ? 0.5
                                                           : 1;
-    const step::Tensor& declared = cell.tensors[static_cast<std::size_t>(ref.tensor)];
+    const step::Tensor& declared = task.written.tensors[static_cast<std::size_t>(ref.tensor)];
     Status filled = success();
     if (step::is_flag(declared.kind))
-      filled = fill_repeated(device, *tensor, flag_that_changes_nothing(declared, problem.sizes));
+      filled = fill_repeated(device, *tensor, flag_that_changes_nothing(declared, task.problem.sizes));
     else
       filled = fill_random(device, *tensor, scale, seed++);
     if (!filled) return filled.error();
@@ -65,19 +62,19 @@ Result<std::vector<DeviceTensor>> make_tensors(const std::vector<TensorRef>& ref
 }
 
 // What a set with other numbers needs of its own: all that has no steps. The steps are most of its bytes.
-std::vector<TensorRef> tensors_of_draw(const step::Cell& cell, const schedule::Problem& problem) {
-  std::vector<TensorRef> refs = tensors_of_pass(cell, problem);
+std::vector<TensorRef> tensors_of_draw(const schedule::Task& task) {
+  std::vector<TensorRef> refs = tensors_of_pass(task);
   std::erase_if(
       refs, [](const TensorRef& ref) { return ref.role != Role::Param && ref.role != Role::InitialState; });
   return refs;
 }
 
 // Whether a forward pass of the cell may iterate, so that its time depends on the numbers.
-bool may_iterate(const step::Cell& cell, const schedule::Problem& problem) {
+bool may_iterate(const schedule::Task& task) {
   const bool has_matrix =
-      std::any_of(cell.tensors.begin(), cell.tensors.end(),
+      std::any_of(task.written.tensors.begin(), task.written.tensors.end(),
                   [](const step::Tensor& tensor) { return tensor.tail == step::Tail::Matrix; });
-  return problem.pass != Pass::Backward && !has_matrix;
+  return task.problem.pass != Pass::Backward && !has_matrix;
 }
 
 std::int64_t bytes_of(const std::vector<DeviceTensor>& set) {
@@ -113,13 +110,14 @@ std::int64_t cache_to_leave(const target::Profile& profile) {
   return std::min(kMost, 2 * std::max(limits.l3_bytes, limits.l2_bytes * limits.sm_count));
 }
 
-std::vector<TensorRef> tensors_of_pass(const step::Cell& cell, const schedule::Problem& problem) {
+std::vector<TensorRef> tensors_of_pass(const schedule::Task& task) {
   std::vector<TensorRef> result;
-  const Pass pass = problem.pass;
-  if (passes_products(problem))
-    for (const step::TensorId id : schedule::product_tensors(cell)) result.push_back({Role::Products, id});
+  const Pass pass = task.problem.pass;
+  if (passes_products(task.problem))
+    for (const step::TensorId id : schedule::product_tensors(task.written))
+      result.push_back({Role::Products, id});
   auto add = [&](TensorKind kind, std::initializer_list<Role> roles) {
-    for (const step::TensorId id : cell.of_kind(kind))
+    for (const step::TensorId id : task.written.of_kind(kind))
       for (const Role role : roles) result.push_back({role, id});
   };
   add(TensorKind::Reset, {Role::Resets});
@@ -129,7 +127,8 @@ std::vector<TensorRef> tensors_of_pass(const step::Cell& cell, const schedule::P
     add(TensorKind::Param, {Role::Param, Role::ParamGradient});
     add(TensorKind::State, {Role::InitialState, Role::LastStateGradient, Role::InitialStateGradient});
     add(TensorKind::Output, {Role::OutputGradient});
-    for (const TensorRef& history : schedule::backward_needs(cell).history_tensors) result.push_back(history);
+    for (const TensorRef& history : schedule::backward_needs(task.written).history_tensors)
+      result.push_back(history);
     return result;
   }
   add(TensorKind::Input, {Role::Input});
@@ -137,20 +136,20 @@ std::vector<TensorRef> tensors_of_pass(const step::Cell& cell, const schedule::P
   add(TensorKind::State, {Role::InitialState, Role::LastState});
   add(TensorKind::Output, {Role::Output});
   if (pass == Pass::ForwardSave)
-    for (const step::TensorId id : schedule::stored_histories(cell)) result.push_back({Role::History, id});
+    for (const step::TensorId id : schedule::stored_histories(task.written))
+      result.push_back({Role::History, id});
   return result;
 }
 
-Result<RunData> RunData::make(const step::Cell& cell, const schedule::Problem& problem,
-                              std::int64_t cache_bytes, const runtime::Device& device, std::uint64_t seed,
-                              double weights) {
+Result<RunData> RunData::make(const schedule::Task& task, std::int64_t cache_bytes,
+                              const runtime::Device& device, std::uint64_t seed, double weights) {
   RunData data;
   data.device_ = &device;
-  data.sizes_ = problem.sizes;
+  data.sizes_ = task.problem.sizes;
   std::int64_t total = 0;
   while (data.sets() == 0 || (total < 2 * cache_bytes && data.sets() < kMostSets)) {
-    Result<std::vector<DeviceTensor>> set = make_tensors(tensors_of_pass(cell, problem), cell, problem,
-                                                         device, seed + 1000 * data.sets_.size(), weights);
+    Result<std::vector<DeviceTensor>> set =
+        make_tensors(tensors_of_pass(task), task, device, seed + 1000 * data.sets_.size(), weights);
     if (!set) {
       if (data.sets() > 0) break;  // memory is short: fewer sets, warmer caches
       return set.error();
@@ -159,10 +158,10 @@ Result<RunData> RunData::make(const step::Cell& cell, const schedule::Problem& p
     total += data.bytes_per_set_;
     data.sets_.push_back(std::move(set).value());
   }
-  const std::vector<TensorRef> drawn = tensors_of_draw(cell, problem);
-  while (may_iterate(cell, problem) && data.sets() < kDraws) {
-    Result<std::vector<DeviceTensor>> draw = make_tensors(
-        drawn, cell, problem, device, seed + 1000 * static_cast<std::uint64_t>(data.sets()), weights);
+  const std::vector<TensorRef> drawn = tensors_of_draw(task);
+  while (may_iterate(task) && data.sets() < kDraws) {
+    Result<std::vector<DeviceTensor>> draw =
+        make_tensors(drawn, task, device, seed + 1000 * static_cast<std::uint64_t>(data.sets()), weights);
     if (!draw) break;  // memory is short: fewer draws
     data.draws_.push_back(std::move(draw).value());
   }

@@ -161,19 +161,17 @@ int CompiledCode::spill_bytes() const {
   return most(resources(), [](const KernelResources& r) { return r.spill_store_bytes + r.spill_load_bytes; });
 }
 
-Result<CompiledPlan> uncompiled_plan(std::shared_ptr<const step::Cell> cell, const schedule::Problem& problem,
-                                     schedule::KernelPlan plan, const backend::Backend& backend,
-                                     const std::string& compiler_version,
+Result<CompiledPlan> uncompiled_plan(std::shared_ptr<const schedule::Task> task, schedule::KernelPlan plan,
+                                     const backend::Backend& backend, const std::string& compiler_version,
                                      const std::optional<std::vector<std::string>>& flags) {
-  Result<executable::Executable> executable = schedule::lower_plan(*cell, problem, plan);
+  Result<executable::Executable> executable = schedule::lower_plan(*task, plan);
   if (!executable) return executable.error();
   CompiledPlan result;
   result.executable = std::move(executable).value();
-  result.cell = std::move(cell);
-  result.problem = problem;
   result.plan = std::move(plan);
   result.request = backend::request_for(backend, kernels_of(result.plan),
-                                        target::compute_capability(problem.arch), "rondo_plan.cu");
+                                        target::compute_capability(task->profile.arch()), "rondo_plan.cu");
+  result.task = std::move(task);
   if (flags) result.request.flags = *flags;
   result.key = cache_key(result.request, compiler_version);
   return result;
@@ -241,13 +239,14 @@ const backend::Backend* backend_of_code(const std::string& cubin_key, db::Databa
   return backend::find_backend(backend::backend_of_compiler((*found)->key.compiler_version));
 }
 
-Result<CompiledPlan> compile_plan(std::shared_ptr<const step::Cell> cell, const schedule::Problem& problem,
-                                  schedule::KernelPlan plan, const CompileOptions& options) {
+Result<CompiledPlan> compile_plan(std::shared_ptr<const schedule::Task> task, schedule::KernelPlan plan,
+                                  const CompileOptions& options) {
   const backend::Backend& backend =
-      options.backend != nullptr ? *options.backend
-                                 : backend::preferred_backend_for(target::compute_capability(problem.arch));
+      options.backend != nullptr
+          ? *options.backend
+          : backend::preferred_backend_for(target::compute_capability(task->profile.arch()));
   Result<CompiledPlan> uncompiled =
-      uncompiled_plan(std::move(cell), problem, std::move(plan), backend, "", options.flags);
+      uncompiled_plan(std::move(task), std::move(plan), backend, "", options.flags);
   if (!uncompiled) return uncompiled.error();
   CompiledPlan result = std::move(uncompiled).value();
   result.executable.identity.asked = options.asked;

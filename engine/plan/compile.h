@@ -10,6 +10,7 @@
 #include "compiler/backend/backends.h"
 #include "compiler/executable/executable.h"
 #include "compiler/schedule/plan/kernel_plan.h"
+#include "compiler/schedule/problem/task.h"
 #include "compiler/support/result.h"
 #include "tuning_db/database.h"
 
@@ -40,8 +41,7 @@ struct CompiledCode {
 
 // A plan with its code.
 struct CompiledPlan : CompiledCode {
-  std::shared_ptr<const step::Cell> cell;
-  schedule::Problem problem;
+  std::shared_ptr<const schedule::Task> task;
   schedule::KernelPlan plan;
   backend::Request request;  // the compilation that makes its code
   double compile_ms = 0;
@@ -61,9 +61,8 @@ struct CompileOptions {
 db::CacheKey cache_key(const backend::Request& request, const std::string& version);
 
 // The plan with request, key and executable but without code. Errors: those of schedule::lower_plan().
-Result<CompiledPlan> uncompiled_plan(std::shared_ptr<const step::Cell> cell, const schedule::Problem& problem,
-                                     schedule::KernelPlan plan, const backend::Backend& backend,
-                                     const std::string& compiler_version,
+Result<CompiledPlan> uncompiled_plan(std::shared_ptr<const schedule::Task> task, schedule::KernelPlan plan,
+                                     const backend::Backend& backend, const std::string& compiler_version,
                                      const std::optional<std::vector<std::string>>& flags = std::nullopt);
 // Completes it. Error Internal when the compiler does not report one of the kernels.
 Status attach_code(CompiledPlan& plan, backend::Compiled code);
@@ -86,7 +85,7 @@ const backend::Backend* backend_of_code(const std::string& cubin_key, db::Databa
 
 // All of these in order. Errors: those of the backend (Missing without its compiler, Compile with its log,
 // Unsupported).
-Result<CompiledPlan> compile_plan(std::shared_ptr<const step::Cell> cell, const schedule::Problem& problem,
-                                  schedule::KernelPlan plan, const CompileOptions& options = {});
+Result<CompiledPlan> compile_plan(std::shared_ptr<const schedule::Task> task, schedule::KernelPlan plan,
+                                  const CompileOptions& options = {});
 
 }  // namespace rondo::engine

@@ -9,24 +9,24 @@
 namespace rondo::engine {
 
 Result<DeviceTensor> DeviceTensor::allocate(const runtime::Device& device, schedule::TensorRef ref,
-                                            const step::Cell& cell, const schedule::Problem& problem,
-                                            const step::Sizes& sizes, const TensorLayout& layout) {
+                                            const schedule::Task& task, const step::Sizes& sizes,
+                                            const TensorLayout& layout) {
   DeviceTensor result;
   result.device_ = &device;
   result.ref_ = ref;
-  result.name_ = schedule::name_of(ref, cell);
-  result.storage_ = schedule::storage_of(ref, cell, problem);
+  result.name_ = schedule::name_of(ref, task.written);
+  result.storage_ = schedule::storage_of(ref, task);
   result.timed_ = schedule::has_time_axis(ref.role);
   if (result.timed_) {
     result.batch_ = sizes.batch;
     result.time_ = sizes.time;
-    result.unit_ = schedule::unit_elements(ref, cell, sizes);
+    result.unit_ = schedule::unit_elements(ref, task.written, sizes);
     const std::int64_t row = result.unit_ + layout.gap;
     result.strides_ = layout.order == TensorLayout::Order::BatchMajor
                           ? executable::Strides{row * sizes.time, row}
                           : executable::Strides{row, row * sizes.batch};
   } else {
-    result.unit_ = schedule::total_elements(ref, cell, sizes);
+    result.unit_ = schedule::total_elements(ref, task.written, sizes);
   }
   std::int64_t bytes = result.unit_ + (result.timed_ ? layout.gap : 0);
   for (const std::int64_t factor :

@@ -9,6 +9,7 @@
 
 #include "compiler/executable/bindings.h"
 #include "compiler/schedule/plan/tensor_layout.h"
+#include "compiler/schedule/problem/task.h"
 #include "compiler/support/result.h"
 #include "runtime/device/device.h"
 
@@ -30,8 +31,8 @@ class DeviceTensor {
  public:
   // The device outlives it. Error Device when memory is short.
   static Result<DeviceTensor> allocate(const runtime::Device& device, schedule::TensorRef ref,
-                                       const step::Cell& cell, const schedule::Problem& problem,
-                                       const step::Sizes& sizes, const TensorLayout& layout = {});
+                                       const schedule::Task& task, const step::Sizes& sizes,
+                                       const TensorLayout& layout = {});
 
   schedule::TensorRef ref() const { return ref_; }
   const std::string& name() const { return name_; }

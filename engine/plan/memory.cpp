@@ -9,23 +9,24 @@
 
 namespace rondo::engine {
 
-Result<PlanMemory> plan_memory(const step::Cell& cell, const schedule::Problem& problem,
-                               const schedule::KernelPlan& plan) {
-  const Result<executable::Executable> executable = schedule::lower_plan(cell, problem, plan);
+Result<PlanMemory> plan_memory(const schedule::Task& task, const schedule::KernelPlan& plan) {
+  const Result<executable::Executable> executable = schedule::lower_plan(task, plan);
   if (!executable) return executable.error();
   const Result<executable::Launcher> launcher = executable::Launcher::make(*executable);
   if (!launcher) return launcher.error();
   PlanMemory memory;
-  memory.workspace_bytes = launcher->workspace_bytes(problem.sizes.batch, problem.sizes.time);
-  if (problem.pass == schedule::Pass::Forward) return memory;
-  const step::Cell simple = step::simplify(cell);
+  memory.workspace_bytes = launcher->workspace_bytes(task.problem.sizes.batch, task.problem.sizes.time);
+  if (task.problem.pass == schedule::Pass::Forward) return memory;
+  const step::Cell simple = step::simplify(task.written);
   for (const step::TensorId id : schedule::stored_histories(simple))
-    memory.saved_bytes += step::history_count(simple.tensors[static_cast<std::size_t>(id)], problem.sizes) *
-                          kernel::storage_bytes(problem.storage);
-  if (!schedule::passes_products(problem)) return memory;
+    memory.saved_bytes +=
+        step::history_count(simple.tensors[static_cast<std::size_t>(id)], task.problem.sizes) *
+        kernel::storage_bytes(task.problem.storage);
+  if (!schedule::passes_products(task.problem)) return memory;
   for (const step::TensorId id : schedule::product_tensors(simple))
-    memory.saved_bytes += schedule::total_elements({schedule::Role::Products, id}, simple, problem.sizes) *
-                          kernel::storage_bytes(problem.storage);
+    memory.saved_bytes +=
+        schedule::total_elements({schedule::Role::Products, id}, simple, task.problem.sizes) *
+        kernel::storage_bytes(task.problem.storage);
   return memory;
 }
 

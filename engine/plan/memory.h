@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "compiler/schedule/plan/kernel_plan.h"
+#include "compiler/schedule/problem/task.h"
 #include "compiler/support/result.h"
 
 namespace rondo::engine {
@@ -16,7 +17,6 @@ struct PlanMemory {
 };
 
 // At the problem's B and T. Errors: those of schedule::lower_plan().
-Result<PlanMemory> plan_memory(const step::Cell& cell, const schedule::Problem& problem,
-                               const schedule::KernelPlan& plan);
+Result<PlanMemory> plan_memory(const schedule::Task& task, const schedule::KernelPlan& plan);
 
 }  // namespace rondo::engine

@@ -10,50 +10,48 @@
 
 namespace rondo::engine {
 
-Result<engine::CompiledCode> code_of_choice(const step::Cell& cell, const schedule::Problem& problem,
-                                            const target::Profile& profile, const engine::Choice& choice,
-                                            db::Database* database) {
-  const int capability = target::compute_capability(problem.arch);
+Result<CompiledCode> code_of_choice(const schedule::Task& task, const Choice& choice,
+                                    db::Database* database) {
+  const int capability = target::compute_capability(task.profile.arch());
   const bool cpu = target::Target{capability, false}.is_cpu();
   const backend::Backend* wanted = cpu ? nullptr : backend::wanted_backend();
   const backend::Backend& preferred = backend::preferred_backend_for(capability);
-  engine::CompileOptions compiling;
+  CompileOptions compiling;
   // Of what the program brings itself the id of the build says nothing.
   if (schedule::strategy_registry().is_built_in(schedule::find_strategy(choice.strategy)) &&
       backend::backend_registry().is_built_in(&preferred))
-    compiling.asked = schedule::asked_hash(cell, problem, profile);
+    compiling.asked = schedule::asked_hash(task);
   if (database != nullptr && !compiling.asked.empty()) {
-    executable::Identity identity = schedule::identity_of(cell, problem, choice.strategy, choice.parameters);
+    executable::Identity identity = schedule::identity_of(task, choice.strategy, choice.parameters);
     identity.asked = compiling.asked;
-    if (auto stored = engine::stored_code(identity, choice.cubin_key, wanted, capability, *database))
+    if (auto stored = stored_code(identity, choice.cubin_key, wanted, capability, *database))
       return std::move(*stored);
   }
-  Result<schedule::KernelPlan> built = engine::build_choice(cell, problem, profile, choice);
+  Result<schedule::KernelPlan> built = build_choice(task, choice);
   if (!built) return built.error();
   compiling.database = database;
   compiling.cubin_key = choice.cubin_key;
   // A tuned choice was timed with one backend's code.
-  const backend::Backend* recorded = wanted == nullptr && database != nullptr
-                                         ? engine::backend_of_code(choice.cubin_key, *database)
-                                         : nullptr;
+  const backend::Backend* recorded =
+      wanted == nullptr && database != nullptr ? backend_of_code(choice.cubin_key, *database) : nullptr;
   compiling.backend = recorded != nullptr ? recorded : &preferred;
-  const auto shared_cell = std::make_shared<const step::Cell>(cell);
-  Result<engine::CompiledPlan> compiled = engine::compile_plan(shared_cell, problem, *built, compiling);
+  const auto shared = std::make_shared<const schedule::Task>(task);
+  Result<CompiledPlan> compiled = compile_plan(shared, *built, compiling);
   if (!compiled && compiled.error().kind == ErrorKind::Missing && compiling.backend != &preferred) {
     compiling.backend = &preferred;  // whose compiler is not here any more
-    compiled = engine::compile_plan(shared_cell, problem, std::move(built).value(), compiling);
+    compiled = compile_plan(shared, std::move(built).value(), compiling);
   }
   if (!compiled) return compiled.error();
-  return engine::CompiledCode(std::move(compiled).value());
+  return CompiledCode(std::move(compiled).value());
 }
 
-Result<ReadyPlan> make_ready(const step::Cell& cell, const schedule::Problem& problem, const Machine& machine,
-                             const engine::Overrides& overrides, const engine::ChooseOptions& options) {
+Result<ReadyPlan> make_ready(const schedule::Task& task, const Machine& machine, const Overrides& overrides,
+                             const ChooseOptions& options) {
   if (Status status = machine.need_device(); !status) return status.error();
   const auto begin = std::chrono::steady_clock::now();
-  Result<engine::Choice> choice = engine::choose_with(cell, problem, machine.profile, overrides, options);
+  Result<Choice> choice = choose_with(task, overrides, options);
   if (!choice) return choice.error();
-  auto compiled = code_of_choice(cell, problem, machine.profile, *choice, options.database);
+  auto compiled = code_of_choice(task, *choice, options.database);
   if (!compiled) return compiled.error();
   Result<std::unique_ptr<runtime::LoadedPlan>> plan = machine.device->load(compiled->executable);
   if (!plan) return plan.error();

@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "compiler/schedule/problem/task.h"
 #include "engine/choice/overrides.h"
 #include "engine/machine/machine.h"
 #include "engine/plan/compile.h"
@@ -15,20 +16,18 @@ namespace rondo::engine {
 // program stored it; else its plan is built, and compared with what is stored, or compiled. Needs no GPU.
 // Code that is compiled is kept in `database` (null: none), and so is code that another build stored, as made
 // by this one, if it may be written. Errors: Missing (no compiler), Compile, Unsupported, Input.
-Result<engine::CompiledCode> code_of_choice(const step::Cell& cell, const schedule::Problem& problem,
-                                            const target::Profile& profile, const engine::Choice& choice,
-                                            db::Database* database);
+Result<CompiledCode> code_of_choice(const schedule::Task& task, const Choice& choice, db::Database* database);
 
 struct ReadyPlan {
-  engine::Choice choice;
-  engine::CompiledCode compiled;
+  Choice choice;
+  CompiledCode compiled;
   std::unique_ptr<runtime::LoadedPlan> plan;  // of the machine's device
   double ready_s = 0;                         // what all of it took
 };
 
 // `options.database` is asked for choice and code, and keeps code that is compiled if it may be written.
 // Errors: Missing (no device, no compiler), Compile, Unsupported, Device, and those of choose_with().
-Result<ReadyPlan> make_ready(const step::Cell& cell, const schedule::Problem& problem, const Machine& machine,
-                             const engine::Overrides& overrides, const engine::ChooseOptions& options);
+Result<ReadyPlan> make_ready(const schedule::Task& task, const Machine& machine, const Overrides& overrides,
+                             const ChooseOptions& options);
 
 }  // namespace rondo::engine

@@ -225,8 +225,7 @@ Result<bool> parse_save(const step::Cell& cell, const std::string& text) {
 
 }  // namespace
 
-Result<schedule::Problem> parse_problem(const step::Cell& cell, const ProblemText& text, Pass pass,
-                                        const std::string& arch) {
+Result<schedule::Problem> parse_problem(const step::Cell& cell, const ProblemText& text, Pass pass) {
   const auto sizes = parse_shape(text.shape, {8, 4096, 1, 1536});
   if (!sizes) return sizes.error();
   const auto storage = parse_dtype(text.dtype);
@@ -236,7 +235,6 @@ Result<schedule::Problem> parse_problem(const step::Cell& cell, const ProblemTex
   problem.storage = *storage;
   problem.pass = pass;
   problem.math = schedule::default_math(*storage);
-  problem.arch = arch;
   if (!text.math.empty()) {
     const auto math = parse_math(text.math);
     if (!math) return math.error();

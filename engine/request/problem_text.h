@@ -40,10 +40,9 @@ struct ProblemText {
   std::vector<std::string> constants;  // "name=value"
   std::string save = "states";         // what a forward pass saves for the backward pass: states or products
 };
-// Of `pass` and `arch`. Errors too for a constant that the cell does not have, and for products to save where
+// Of `pass`. Errors too for a constant that the cell does not have, and for products to save where
 // the backward pass of the cell reads none.
-Result<schedule::Problem> parse_problem(const step::Cell& cell, const ProblemText& text, schedule::Pass pass,
-                                        const std::string& arch);
+Result<schedule::Problem> parse_problem(const step::Cell& cell, const ProblemText& text, schedule::Pass pass);
 
 // Bounds of the recurrent path (compiler/step/clip.h), as `--clip-forward` and `--clip-gradient` give them;
 // "" is no bound.

@@ -19,7 +19,6 @@ std::optional<schedule::Problem> recorded_problem(const db::Problem& recorded) {
   problem.sizes = {recorded.shape.B, recorded.shape.T, recorded.shape.H, recorded.shape.D};
   problem.storage = *storage;
   problem.math = *math;
-  problem.arch = recorded.arch;
   for (const schedule::Problem& of_pass : schedule::in_all_passes(problem))
     if (schedule::pass_key(of_pass) == recorded.pass) return of_pass;
   return std::nullopt;

@@ -7,9 +7,6 @@
 
 namespace rondo::engine {
 
-using engine::Choice;
-using engine::ChoiceOrigin;
-
 namespace {
 
 class Trusting {
@@ -19,7 +16,7 @@ class Trusting {
       : work_(work), platform_(platform), problem_(problem), options_(options) {}
 
   Result<Choice> run() {
-    engine::ChooseOptions choosing;
+    ChooseOptions choosing;
     choosing.database = options_.database;
     choosing.recorded = options_.recorded;
     choosing.shipped = options_.shipped;
@@ -153,7 +150,7 @@ Status keep_verification(TrustWork& work, const TrustWork::Made& made, const db:
   db::Verification verification;
   verification.trial = made.choice.trial;
   if (made.choice.shipped != nullptr && made.choice.trial == made.choice.shipped->id) {
-    const Result<std::int64_t> stored = engine::keep_shipped(*made.choice.shipped, database);
+    const Result<std::int64_t> stored = keep_shipped(*made.choice.shipped, database);
     if (!stored) return stored.error();
     verification.trial = *stored;
   }

@@ -18,12 +18,12 @@ struct TrustOptions {
   bool keep = true;      // false: what is verified is kept nowhere
   bool recorded = true;  // false: the database is asked for code alone, and the choice is the model's
   bool strict = false;   // nothing is verified now: what has no proof is refused
-  std::function<void(const std::string&)> note;   // remarks for people: what was verified, and what it cost
-  int alignment = engine::kFullAlignment;         // of the caller's tensors, see ChooseOptions
-  const db::PinnedChoices* pinned = nullptr;      // every choice comes from there
-  bool at_shape = true;                           // verified_plan() compares at the full shape too
-  bool arbitrary_states = false;                  // verified_plan(): initial states are random numbers
-  const engine::ShippedLayer* shipped = nullptr;  // asked for choices too, see ChooseOptions
+  std::function<void(const std::string&)> note;  // remarks for people: what was verified, and what it cost
+  int alignment = kFullAlignment;                // of the caller's tensors, see ChooseOptions
+  const db::PinnedChoices* pinned = nullptr;     // every choice comes from there
+  bool at_shape = true;                          // verified_plan() compares at the full shape too
+  bool arbitrary_states = false;                 // verified_plan(): initial states are random numbers
+  const ShippedLayer* shipped = nullptr;         // asked for choices too, see ChooseOptions
   // Without a database: makes one, so that what is verified is kept. None: it is not kept.
   std::function<Result<db::Database>()> create{};
 };
@@ -33,7 +33,7 @@ struct TrustOptions {
 class TrustWork {
  public:
   struct Made {
-    engine::Choice choice;
+    Choice choice;
     std::string code;  // CacheKey::hash() of the kernel
   };
   struct Outcome {
@@ -42,8 +42,8 @@ class TrustWork {
   };
 
   virtual ~TrustWork() = default;
-  // The kernel of what engine::choose() gives.
-  virtual Result<Made> make(const engine::ChooseOptions& options) = 0;
+  // The kernel of what choose() gives.
+  virtual Result<Made> make(const ChooseOptions& options) = 0;
   // Compares the kernel made last with the reference. Error Input: nothing can be compared (the reference is
   // not finite); other kinds: what kept it from running.
   virtual Result<Outcome> verify() = 0;
@@ -55,8 +55,8 @@ class TrustWork {
 // another one, and was not verified here for this pass is verified first; one that is wrong is passed over
 // for the next choice. What the model chose is no record: it is called that and needs no proof, except with
 // `strict`. Errors: Missing (strict, and no proof), those of the work.
-Result<engine::Choice> trusted_choice(TrustWork& work, const db::Platform& platform,
-                                      const schedule::Problem& problem, const TrustOptions& options);
+Result<Choice> trusted_choice(TrustWork& work, const db::Platform& platform, const schedule::Problem& problem,
+                              const TrustOptions& options);
 
 // Keeps what was found of a choice that comes from a record, for the problem's pass and sizes; what is
 // shipped is stored beside it. Error: why it could not be kept.

@@ -14,13 +14,13 @@ constexpr std::uint64_t kSeed = 1;  // of the data on first use: the same machin
 
 class DeviceWork final : public TrustWork {
  public:
-  DeviceWork(const step::Cell& cell, const schedule::Problem& problem, const Machine& machine,
-             const engine::Overrides& overrides, std::uint64_t seed)
-      : cell_(cell), problem_(problem), machine_(machine), overrides_(overrides), seed_(seed) {}
+  DeviceWork(const schedule::Task& task, const Machine& machine, const Overrides& overrides,
+             std::uint64_t seed)
+      : task_(task), machine_(machine), overrides_(overrides), seed_(seed) {}
 
-  Result<Made> make(const engine::ChooseOptions& options) override {
+  Result<Made> make(const ChooseOptions& options) override {
     ready_.reset();  // its memory first
-    Result<ReadyPlan> made = make_ready(cell_, problem_, machine_, overrides_, options);
+    Result<ReadyPlan> made = make_ready(task_, machine_, overrides_, options);
     if (!made) return made.error();
     ready_ = std::move(made).value();
     return Made{ready_->choice, ready_->compiled.code};
@@ -32,14 +32,14 @@ class DeviceWork final : public TrustWork {
     return Outcome{found->passed, found->summary()};
   }
 
-  void keep(db::Database& database) override { engine::store_cubin(ready_->compiled, database); }
+  void keep(db::Database& database) override { store_cubin(ready_->compiled, database); }
 
   Result<Verification> check(bool arbitrary_states = false) const {
-    const engine::Choice& choice = ready_->choice;
+    const Choice& choice = ready_->choice;
     const Coverage coverage =
         coverage_of(ready_->compiled.executable, schedule::turn_of(choice.strategy, choice.parameters));
-    const Result<Verifier> verifier = Verifier::make(
-        cell_, problem_, cases_for(cell_, problem_, coverage, gpu_budget(), arbitrary_states), seed_);
+    const Result<Verifier> verifier =
+        Verifier::make(task_, cases_for(task_, coverage, gpu_budget(), arbitrary_states), seed_);
     if (!verifier) return verifier.error();
     return verifier->check(*machine_.device, *ready_->plan);
   }
@@ -62,43 +62,40 @@ class DeviceWork final : public TrustWork {
 
  private:
   Result<Verification> at_shape(db::Database* database) const {
-    const engine::Choice& choice = ready_->choice;
-    Result<PlainPlans> plain =
-        plain_plans(cell_, problem_, machine_.profile, choice.strategy, choice.parameters);
+    const Choice& choice = ready_->choice;
+    Result<PlainPlans> plain = plain_plans(task_, choice.strategy, choice.parameters);
     if (!plain) return plain.error();
     const Result<PlainCode> code = compile_plain(std::move(plain).value(), database);
     if (!code) return code.error();
-    return verify_at_shape(cell_, problem_, *machine_.device, *ready_->plan, *code, seed_);
+    return verify_at_shape(task_, *machine_.device, *ready_->plan, *code, seed_);
   }
 
-  const step::Cell& cell_;
-  const schedule::Problem& problem_;
+  const schedule::Task& task_;
   const Machine& machine_;
-  const engine::Overrides& overrides_;
+  const Overrides& overrides_;
   std::uint64_t seed_;
   std::optional<ReadyPlan> ready_;
 };
 
 }  // namespace
 
-Result<ReadyPlan> trusted_plan(const step::Cell& cell, const schedule::Problem& problem,
-                               const Machine& machine, const engine::Overrides& overrides,
+Result<ReadyPlan> trusted_plan(const schedule::Task& task, const Machine& machine, const Overrides& overrides,
                                const TrustOptions& options) {
   if (Status status = machine.need_device(); !status) return status.error();
-  DeviceWork work(cell, problem, machine, overrides, kSeed);
-  Result<engine::Choice> choice = trusted_choice(work, machine.platform, problem, options);
+  DeviceWork work(task, machine, overrides, kSeed);
+  Result<Choice> choice = trusted_choice(work, machine.platform, task.problem, options);
   if (!choice) return choice.error();
   ReadyPlan ready = work.take();
   ready.choice = std::move(choice).value();
   return ready;
 }
 
-Result<VerifiedPlan> verified_plan(const step::Cell& cell, const schedule::Problem& problem,
-                                   const Machine& machine, const engine::Overrides& overrides,
-                                   std::uint64_t seed, const TrustOptions& options) {
+Result<VerifiedPlan> verified_plan(const schedule::Task& task, const Machine& machine,
+                                   const Overrides& overrides, std::uint64_t seed,
+                                   const TrustOptions& options) {
   if (Status status = machine.need_device(); !status) return status.error();
-  DeviceWork work(cell, problem, machine, overrides, seed);
-  engine::ChooseOptions choosing;  // without a platform: what was found wrong is compared again
+  DeviceWork work(task, machine, overrides, seed);
+  ChooseOptions choosing;  // without a platform: what was found wrong is compared again
   choosing.database = options.database;
   choosing.shipped = options.shipped;
   choosing.pinned = options.pinned;
@@ -109,7 +106,7 @@ Result<VerifiedPlan> verified_plan(const step::Cell& cell, const schedule::Probl
   if (options.at_shape && found->passed)
     if (Status status = work.check_at_shape(*found, options.database); !status) return status.error();
   if (options.database != nullptr && made->choice.trial != 0) {
-    const Status kept = keep_verification(work, *made, machine.platform, problem,
+    const Status kept = keep_verification(work, *made, machine.platform, task.problem,
                                           {found->passed, found->summary()}, *options.database);
     if (!kept && options.note) options.note("the result is not kept: " + kept.error().message);
   }

@@ -14,12 +14,13 @@ namespace {
 void expect_no_spill(const step::Cell& of, const schedule::Problem& problem) {
   const auto cell = std::make_shared<const step::Cell>(of);
   const target::Profile& profile = target::board();
-  const auto chosen = engine::best_candidate(*cell, problem, profile);
+  const auto chosen = engine::best_candidate({*cell, problem, profile});
   ASSERT_TRUE(chosen.ok()) << chosen.error().message;
   EXPECT_FALSE(chosen->estimate.may_spill) << cell->name;
-  auto plan = schedule::find_strategy(chosen->strategy)->build(*cell, problem, chosen->parameters, profile);
+  auto plan = schedule::find_strategy(chosen->strategy)->build({*cell, problem, profile}, chosen->parameters);
   ASSERT_TRUE(plan.ok()) << plan.error().message;
-  const auto compiled = engine::compile_plan(cell, problem, std::move(plan).value());
+  const auto compiled = engine::compile_plan(
+      std::make_shared<const schedule::Task>(*cell, problem, target::board()), std::move(plan).value());
   ASSERT_TRUE(compiled.ok()) << compiled.error().message << " (tools/setup installs NVRTC)";
   EXPECT_FALSE(compiled->spills()) << cell->name << " " << schedule::print(chosen->parameters);
 }
@@ -81,7 +82,7 @@ TEST(ChoicesWithoutTuning, OfFormsAndMasksDoNotSpill) {
         schedule::Problem problem = rondo::testing::problem_of(pass, 64, storage);
         problem.sizes = {1, 65536, 1, 64};
         if (pass == schedule::Pass::ForwardSave && plain.name == "masked") {
-          const auto chosen = engine::best_candidate(plain, problem, target::board());
+          const auto chosen = engine::best_candidate({plain, problem, target::board()});
           ASSERT_TRUE(chosen.ok());
           EXPECT_EQ(chosen->strategy, "shoot");
         }

@@ -40,7 +40,7 @@ TEST(GoldenOfStrategies, WholeHead) {
   for (const int blocks : {1, 2}) {
     point["head_split"] = blocks;
     point["channels"] = 128 / blocks;
-    const auto plan = stream.build(parsed.cells.front(), problem, point, target::board());
+    const auto plan = stream.build({parsed.cells.front(), problem, target::board()}, point);
     ASSERT_TRUE(plan.ok()) << plan.error().message;
     compare_golden(blocks == 1 ? "cuda/whole_head.cu" : "cuda/head_in_cluster.cu",
                    emit({&plan->launches.front().kernel}));

@@ -41,13 +41,12 @@ class PersistentCompile : public ::testing::TestWithParam<const char*> {
     problem.storage = storage;
     problem.math = math;
     problem.pass = pass;
-    problem.arch = GetParam();
     SCOPED_TRACE(cell.name + " " + pass_name(pass) + " " + kernel::math_name(math) + " " + print(form));
-    const auto choice = engine::choose_with(cell, problem, profile_, {"persistent", form});
+    const auto choice = engine::choose_with({cell, problem, profile_}, {"persistent", form});
     ASSERT_TRUE(choice.ok()) << choice.error().message;
     SCOPED_TRACE(print(choice->parameters));
     const KernelPlan plan =
-        find_strategy("persistent")->build(cell, problem, choice->parameters, profile_).value();
+        find_strategy("persistent")->build({cell, problem, profile_}, choice->parameters).value();
     const auto compiled = backend::compile_kernels(engine::kernels_of(plan), GetParam(), "persistent.cu");
     ASSERT_TRUE(compiled.ok()) << compiled.error().message;
     EXPECT_EQ(compiled->image.resources.size(), plan.launches.size());

@@ -51,9 +51,9 @@ TEST(Target, FeaturesSayWhatTheTextNeeds) {
         problem.sizes = {16, 512, 1, dim};
         problem.pass = pass;
         const step::Cell cell = schedule::cell_named(name);
-        const auto choice = engine::choose(cell, problem, board);
+        const auto choice = engine::choose({cell, problem, board});
         ASSERT_TRUE(choice.ok()) << choice.error().message;
-        const auto plan = engine::build_choice(cell, problem, board, *choice);
+        const auto plan = engine::build_choice({cell, problem, board}, *choice);
         ASSERT_TRUE(plan.ok()) << plan.error().message;
         for (const schedule::Launch& launch : plan->launches)
           expect_features_match({&launch.kernel}, with, without);

@@ -18,17 +18,16 @@ TEST_P(TimeGemmCompile, StaysInRegisters) {
   if (!available) FAIL() << available.error().message << " (tools/setup installs it)";
   for (const int dim : {64, 72, 768, 2048}) {
     Problem problem;
-    problem.arch = GetParam();
     problem.sizes = {.batch = 16, .time = 1024, .heads = dim == 64 ? 12 : 1, .dim = dim};
     problem.storage = dim == 72     ? kernel::Storage::F16
                       : dim == 2048 ? kernel::Storage::F32
                                     : kernel::Storage::BF16;
     const step::Cell cell = matrices_and_vectors();
     std::vector<Launch> launches =
-        matrix_gradients(cell, problem, terms(), {kScratchRows},
+        matrix_gradients({cell, problem, {}}, terms(), {kScratchRows},
                          gemm_parameters(problem, target::board(GetParam()), GemmUse::MatrixGradient, 2));
     launches.push_back(
-        time_product(cell, problem, products(previous_state(0)), {kScratchRows},
+        time_product({cell, problem, {}}, products(previous_state(0)), {kScratchRows},
                      gemm_parameters(problem, target::board(GetParam()), GemmUse::TimeProduct, 4)));
     std::vector<const kernel::Kernel*> kernels;
     for (const Launch& launch : launches) kernels.push_back(&launch.kernel);

@@ -24,7 +24,7 @@ Executable sample() {
   const step::Cell cell = rondo::testing::library_cell("paragru");
   const schedule::Problem problem = rondo::testing::problem_of(Pass::Backward);
   Executable executable =
-      schedule::lower_plan(cell, problem, rondo::testing::stream_plan(cell, problem)).value();
+      schedule::lower_plan({cell, problem, {}}, rondo::testing::stream_plan(cell, problem)).value();
   executable.images = {{"sm_90a",
                         ImageKind::Cubin,
                         "nvrtc 13.0",
@@ -43,7 +43,7 @@ TEST(Serialise, ReadsBackWhatWasWritten) {
       const step::Cell cell = rondo::testing::library_cell(name);
       const schedule::Problem problem = rondo::testing::problem_of(pass);
       const Executable executable =
-          schedule::lower_plan(cell, problem, rondo::testing::stream_plan(cell, problem)).value();
+          schedule::lower_plan({cell, problem, {}}, rondo::testing::stream_plan(cell, problem)).value();
       const Result<Executable> read = from_bytes(to_bytes(executable), "a test");
       ASSERT_TRUE(read.ok()) << read.error().message;
       EXPECT_EQ(*read, executable);
@@ -163,7 +163,7 @@ TEST(Serialise, AnExecutableReadBackComputesTheSame) {
   schedule::Problem problem = rondo::testing::problem_of(Pass::ForwardSave);
   problem.sizes = {3, 21, 1, 64};
   const schedule::KernelPlan plan = rondo::testing::stream_plan(cell, problem);
-  const Executable executable = schedule::lower_plan(cell, problem, plan).value();
+  const Executable executable = schedule::lower_plan({cell, problem, {}}, plan).value();
   const Executable read = from_bytes(to_bytes(executable), "a test").value();
   std::mt19937_64 random(5);
   std::uniform_real_distribution<double> uniform(-1, 1);
@@ -174,7 +174,7 @@ TEST(Serialise, AnExecutableReadBackComputesTheSame) {
     values.resize(static_cast<std::size_t>(tensor.size.at(problem.sizes.batch, problem.sizes.time)));
     for (double& value : values) value = uniform(random);
   }
-  const auto direct = schedule::simulate_plan(cell, problem, plan, given, 8);
+  const auto direct = schedule::simulate_plan({cell, problem, {}}, plan, given, 8);
   const auto again = schedule::simulate_executable(read, plan, problem.sizes, given, 8);
   EXPECT_TRUE(direct.faults.empty() && again.faults.empty());
   EXPECT_FALSE(direct.written.empty());
@@ -234,7 +234,7 @@ TEST(Workspace, RegionsAreDisjoint) {
           {"units", 16}, {"batch_tiles", 1}, {"warps", 2}, {"stages", 2}, {"vector", 8}};
       const Executable executable =
           schedule::lower_plan(
-              cell, problem,
+              {cell, problem, {}},
               schedule::point_plan(*schedule::find_strategy("alternating"), cell, problem, point))
               .value();
       const WorkspaceRule rule(executable.tensors);

@@ -23,11 +23,11 @@ TEST_P(LargeHead, LstmOf2048AgreesWithTheReference) {
   const step::Cell cell = library_cell("lstm");
   const step::Sizes sizes{9, 4, 1, 2048};
   const schedule::Problem p = problem(pass, sizes, storage);
-  const auto choice = engine::choose_with(cell, p, gpu_->profile, {"alternating", {}});
+  const auto choice = engine::choose_with({cell, p, gpu_->profile}, {"alternating", {}});
   ASSERT_TRUE(choice.ok()) << choice.error().message;
   const auto plan = load(cell, p, choice->strategy, choice->parameters);
   ASSERT_NE(plan, nullptr);
-  const auto verifier = engine::Verifier::make(cell, p, {{sizes, {}, true}}, 29);
+  const auto verifier = engine::Verifier::make({cell, p, {}}, {{sizes, {}, true}}, 29);
   ASSERT_TRUE(verifier.ok()) << verifier.error().message;
   const auto result = verifier->check(*gpu_->device, lent(*plan));
   ASSERT_TRUE(result.ok()) << result.error().message;
@@ -50,7 +50,7 @@ TEST_F(StepLaunches, AllWaysToLaunchGiveTheSameBits) {
   const step::Cell cell = library_cell("mgu");
   const schedule::Problem p = problem(Pass::Forward, {5, 23, 2, 72}, Storage::F32);
   const auto candidates =
-      engine::ranked_candidates(cell, p, gpu_->profile, engine::kFullAlignment, "alternating");
+      engine::ranked_candidates({cell, p, gpu_->profile}, engine::kFullAlignment, "alternating");
   ASSERT_TRUE(candidates.ok()) << candidates.error().message;
   const auto plan = load(cell, p, "alternating", candidates->front().parameters);
   ASSERT_NE(plan, nullptr);

@@ -21,7 +21,7 @@ class AtShapeOnGpu : public rondo::testing::GpuTest {
  protected:
   // The model's best of a strategy that does not spill.
   engine::Candidate best_of(const step::Cell& cell, const Problem& p, const std::string& strategy) const {
-    const auto ranked = engine::ranked_candidates(cell, p, gpu_->profile, engine::kFullAlignment, strategy);
+    const auto ranked = engine::ranked_candidates({cell, p, gpu_->profile}, engine::kFullAlignment, strategy);
     for (std::size_t i = 0; i < std::min<std::size_t>(kTries, ranked->size()); ++i)
       if (!spills(cell, p, (*ranked)[i], gpu_->profile)) return (*ranked)[i];
     return ranked->front();
@@ -31,17 +31,17 @@ class AtShapeOnGpu : public rondo::testing::GpuTest {
                                        const engine::Candidate& candidate, const step::Cell& made_of) const {
     const auto kernel = load(made_of, p, candidate.strategy, candidate.parameters, true);
     if (kernel == nullptr) return Error{ErrorKind::Internal, "no kernel", ""};
-    auto plain = engine::plain_plans(cell, p, gpu_->profile, candidate.strategy, candidate.parameters);
+    auto plain = engine::plain_plans({cell, p, gpu_->profile}, candidate.strategy, candidate.parameters);
     if (!plain) return plain.error();
     const auto code = engine::compile_plain(std::move(plain).value(), gpu_->code ? &*gpu_->code : nullptr);
     if (!code) return code.error();
-    return engine::verify_at_shape(cell, p, *gpu_->device, lent(*kernel), *code, 11);
+    return engine::verify_at_shape({cell, p, {}}, *gpu_->device, lent(*kernel), *code, 11);
   }
   void expect_right(const std::string& name, Pass pass, Storage storage, const step::Sizes& sizes) const {
     const step::Cell cell = library_cell(name);
     const Problem p = problem(pass, sizes, storage);
     for (const schedule::Strategy* strategy : schedule::strategies()) {
-      if (!strategy->legal(cell, p).legal) continue;
+      if (!strategy->legal({cell, p, {}}).legal) continue;
       const engine::Candidate candidate = best_of(cell, p, strategy->name());
       const std::string what = name + " " + strategy->name() + " " + schedule::pass_name(pass) + " " +
                                kernel::storage_name(storage) + " " + schedule::print(candidate.parameters);
@@ -107,17 +107,19 @@ TEST_F(AtShapeOnGpu, AMissingBatchTileIsFound) {
   const Problem p = problem(Pass::Forward, kSizes, Storage::BF16);
   const engine::Candidate candidate = best_of(cell, p, "persistent");
   schedule::KernelPlan plan =
-      schedule::find_strategy("persistent")->build(cell, p, candidate.parameters, gpu_->profile).value();
+      schedule::find_strategy("persistent")->build({cell, p, gpu_->profile}, candidate.parameters).value();
   for (schedule::Launch& launch : plan.launches)
     launch.batch_tile = std::max<std::int64_t>(launch.batch_tile, 9);
-  const auto compiled = engine::compile_plan(std::make_shared<step::Cell>(cell), p, std::move(plan));
+  const auto compiled =
+      engine::compile_plan(std::make_shared<const schedule::Task>(cell, p, gpu_->profile), std::move(plan));
   ASSERT_TRUE(compiled.ok()) << compiled.error().message;
   const auto kernel = runtime::DevicePlan::load(compiled->executable, gpu_->context);
   ASSERT_TRUE(kernel.ok()) << kernel.error().message;
   const auto code = engine::compile_plain(
-      engine::plain_plans(cell, p, gpu_->profile, candidate.strategy, candidate.parameters).value(), nullptr);
+      engine::plain_plans({cell, p, gpu_->profile}, candidate.strategy, candidate.parameters).value(),
+      nullptr);
   ASSERT_TRUE(code.ok()) << code.error().message;
-  const auto found = engine::verify_at_shape(cell, p, *gpu_->device, lent(*kernel), *code, 11);
+  const auto found = engine::verify_at_shape({cell, p, {}}, *gpu_->device, lent(*kernel), *code, 11);
   ASSERT_TRUE(found.ok()) << found.error().message;
   EXPECT_FALSE(found->passed) << found->summary();
 }
@@ -140,7 +142,7 @@ TEST_F(AtShapeOnGpu, AVerifiedPlanIsComparedThereToo) {
   for (const bool at_shape : {true, false}) {
     engine::TrustOptions options;
     options.at_shape = at_shape;
-    const auto found = engine::verified_plan(cell, p, machine, {}, 3, options);
+    const auto found = engine::verified_plan({cell, p, machine.profile}, machine, {}, 3, options);
     ASSERT_TRUE(found.ok()) << found.error().message;
     EXPECT_TRUE(found->verification.passed) << found->verification.summary();
     const std::vector<std::string>& covered = found->verification.covered;

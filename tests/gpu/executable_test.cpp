@@ -43,11 +43,12 @@ class ExecutableOnGpu : public rondo::testing::GpuTest {
   void expect_equal_bits(const char* name, Pass pass, const char* strategy) const {
     const step::Cell cell = library_cell(name);
     const schedule::Problem p = problem(pass, {3, 67, 1, 128}, kernel::Storage::BF16);
-    const auto choice = engine::choose_with(cell, p, gpu_->profile, {strategy, {}});
+    const auto choice = engine::choose_with({cell, p, gpu_->profile}, {strategy, {}});
     ASSERT_TRUE(choice.ok()) << choice.error().message;
-    const auto plan = engine::build_choice(cell, p, gpu_->profile, *choice);
+    const auto plan = engine::build_choice({cell, p, gpu_->profile}, *choice);
     ASSERT_TRUE(plan.ok());
-    const auto compiled = engine::compile_plan(std::make_shared<step::Cell>(cell), p, *plan);
+    const auto compiled =
+        engine::compile_plan(std::make_shared<const schedule::Task>(cell, p, gpu_->profile), *plan);
     ASSERT_TRUE(compiled.ok()) << compiled.error().message;
     const auto read = executable::from_bytes(executable::to_bytes(compiled->executable), "a test");
     ASSERT_TRUE(read.ok()) << read.error().message;

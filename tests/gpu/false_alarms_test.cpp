@@ -26,7 +26,7 @@ class FalseAlarms : public rondo::testing::GpuTest {
     shape.sizes = p.sizes;
     shape.layout.gap = 16 / kernel::storage_bytes(p.storage);
     for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
-      const auto verifier = engine::Verifier::make(cell, p, {shape}, 1000 * seed);
+      const auto verifier = engine::Verifier::make({cell, p, {}}, {shape}, 1000 * seed);
       if (!verifier) {  // the cell leaves the numbers on these data: nothing is compared
         ++not_finite_;
         continue;
@@ -92,7 +92,7 @@ TEST_P(RandomCells, Pass) {
     const Storage storage = kStorages[seed % 3];
     for (const Pass pass : {Pass::Forward, Pass::Backward}) {
       const schedule::Problem p = problem(pass, {2, 19, 1, 40}, storage);
-      if (!engine::best_candidate(cell, p, gpu_->profile)) continue;
+      if (!engine::best_candidate({cell, p, gpu_->profile})) continue;
       ++tried;
       const auto plan = load_chosen(cell, p, engine::kFullAlignment, true);
       if (plan != nullptr) verify(cell, p, *plan, 2);

@@ -37,7 +37,8 @@ class GiveUp : public rondo::testing::GpuTest, public ::testing::WithParamInterf
     schedule::KernelPlan plan =
         schedule::point_plan(*schedule::find_strategy("persistent"), cell, p, parameters(), gpu_->profile);
     EXPECT_TRUE(!silent || schedule::silence_block(plan) > 0);
-    const auto compiled = engine::compile_plan(std::make_shared<step::Cell>(cell), p, std::move(plan));
+    const auto compiled =
+        engine::compile_plan(std::make_shared<const schedule::Task>(cell, p, gpu_->profile), std::move(plan));
     if (!compiled) return compiled.error();
     return gpu_->device->load(compiled->executable);
   }
@@ -48,7 +49,7 @@ TEST_P(GiveUp, ThePlanSaysSoAndTheGpuGoesOn) {
   const schedule::Problem p = problem(Pass::Forward, {8, 512, 1, 64}, kernel::Storage::BF16);
   const auto silent = loaded(cell, p, true);
   ASSERT_TRUE(silent.ok()) << silent.error().message;
-  auto data = engine::RunData::make(cell, p, 0, *gpu_->device, 3);
+  auto data = engine::RunData::make({cell, p, {}}, 0, *gpu_->device, 3);
   ASSERT_TRUE(data.ok()) << data.error().message;
   ASSERT_TRUE(data->reserve(**silent).ok());
   const engine::TimedWork work = data->work(**silent);
@@ -78,7 +79,7 @@ TEST_P(GiveUp, ThePlanSaysSoAndTheGpuGoesOn) {
   ASSERT_TRUE(gpu_->device->wait().ok());
   EXPECT_TRUE((*whole)->check().ok());
   const auto verifier =
-      engine::Verifier::make(cell, p, engine::cases_for(cell, p, {}, engine::gpu_budget()), 5);
+      engine::Verifier::make({cell, p, {}}, engine::cases_for({cell, p, {}}, {}, engine::gpu_budget()), 5);
   ASSERT_TRUE(verifier.ok()) << verifier.error().message;
   const auto verified = verifier->check(*gpu_->device, **whole);
   ASSERT_TRUE(verified.ok()) << verified.error().message;

@@ -107,7 +107,7 @@ inline Result<const engine::Verifier*> verifier_of(const step::Cell& cell, const
   key.u64(seed);
   for (const auto& [of, verifier] : kept)
     if (of == key.bytes()) return &verifier;
-  Result<engine::Verifier> made = engine::Verifier::make(cell, p, cases, seed);
+  Result<engine::Verifier> made = engine::Verifier::make({cell, p, {}}, cases, seed);
   if (!made) return made.error();
   kept.emplace_front(key.take(), std::move(made).value());
   if (kept.size() > kKept) kept.pop_back();
@@ -130,7 +130,6 @@ class GpuTest : public ::testing::Test {
     p.storage = storage;
     p.pass = pass;
     p.math = schedule::default_math(storage);
-    p.arch = gpu_->info.arch();
     return p;
   }
 
@@ -138,7 +137,8 @@ class GpuTest : public ::testing::Test {
                                        schedule::KernelPlan plan) const {
     engine::CompileOptions options;
     if (gpu_->code) options.database = &*gpu_->code;
-    return engine::compile_plan(std::make_shared<step::Cell>(cell), p, std::move(plan), options);
+    return engine::compile_plan(std::make_shared<const schedule::Task>(cell, p, gpu_->profile),
+                                std::move(plan), options);
   }
   // Compiled and loaded; fails the test and gives nothing on an error.
   std::unique_ptr<runtime::DevicePlan> load(const step::Cell& cell, const schedule::Problem& p,
@@ -171,7 +171,7 @@ class GpuTest : public ::testing::Test {
               const target::Profile& profile) const {
     const auto compiled = compile(
         cell, p,
-        schedule::find_strategy(candidate.strategy)->build(cell, p, candidate.parameters, profile).value());
+        schedule::find_strategy(candidate.strategy)->build({cell, p, profile}, candidate.parameters).value());
     return compiled.ok() && compiled->spills();
   }
   // Allocates what the plan requires, fills it with random values and binds it. `p.sizes` are the sizes.
@@ -180,7 +180,7 @@ class GpuTest : public ::testing::Test {
                      std::vector<engine::DeviceTensor>& tensors) const {
     for (const executable::Tensor& tensor : plan.tensors()) {
       if (tensor.need != executable::Need::Required || schedule::is_internal(tensor.ref.role)) continue;
-      auto made = engine::DeviceTensor::allocate(*gpu_->device, tensor.ref, cell, p, p.sizes);
+      auto made = engine::DeviceTensor::allocate(*gpu_->device, tensor.ref, {cell, p, {}}, p.sizes);
       ASSERT_TRUE(made.ok());
       const auto values = engine::random_values(p.storage, made->elements(), amplitude, 9);
       ASSERT_TRUE(made->upload(values).ok());
@@ -194,7 +194,7 @@ class GpuTest : public ::testing::Test {
                                                    bool may_spill = false) const {
     engine::ChooseOptions options;
     options.alignment = alignment;
-    const auto choice = engine::choose(cell, p, gpu_->profile, options);
+    const auto choice = engine::choose({cell, p, gpu_->profile}, options);
     if (!choice) {
       ADD_FAILURE() << cell.name << ": " << choice.error().message;
       return nullptr;
@@ -215,7 +215,7 @@ inline step::Cell library_cell(const std::string& name) {
 inline std::vector<std::string> cells_of(const std::string& strategy) {
   std::vector<std::string> names;
   for (const engine::EmbeddedCell& embedded : engine::embedded_cells())
-    if (schedule::find_strategy(strategy)->legal(library_cell(embedded.name), {}).legal)
+    if (schedule::find_strategy(strategy)->legal({library_cell(embedded.name), {}, {}}).legal)
       names.push_back(embedded.name);
   return names;
 }

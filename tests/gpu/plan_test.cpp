@@ -26,7 +26,7 @@ TEST_F(OnGpu, IsCapturedInAGraph) {
   const auto plan = load_chosen(cell, p);
   ASSERT_NE(plan, nullptr);
   const rondo::testing::LentPlan loaded = lent(*plan);
-  auto data = engine::RunData::make(cell, p, 0, *gpu_->device, 3);
+  auto data = engine::RunData::make({cell, p, {}}, 0, *gpu_->device, 3);
   ASSERT_TRUE(data.ok()) << data.error().message;
   ASSERT_TRUE(data->reserve(loaded).ok());
   const engine::TimedWork work = data->work(loaded);
@@ -82,13 +82,13 @@ TEST_F(OnGpu, GraphsGiveTheSameBitsWithUnboundTensors) {
 
 TEST_F(OnGpu, AnotherArchitecturesCodeIsRefused) {
   const step::Cell cell = library_cell("mingru");
-  schedule::Problem p = problem(Pass::Forward, {1, 4, 1, 64}, Storage::BF16);
-  p.arch = gpu_->info.cc_major == 8 ? "sm_90" : "sm_80";
-  const auto choice = engine::choose(cell, p, gpu_->profile);
+  const schedule::Problem p = problem(Pass::Forward, {1, 4, 1, 64}, Storage::BF16);
+  const target::Profile other = target::find_profile(gpu_->info.cc_major == 8 ? "sm_90" : "sm_80").value();
+  const auto choice = engine::choose({cell, p, gpu_->profile});
   ASSERT_TRUE(choice.ok());
   const auto compiled = engine::compile_plan(
-      std::make_shared<step::Cell>(cell), p,
-      schedule::find_strategy("stream")->build(cell, p, choice->parameters, gpu_->profile).value());
+      std::make_shared<const schedule::Task>(cell, p, other),
+      schedule::find_strategy("stream")->build({cell, p, gpu_->profile}, choice->parameters).value());
   ASSERT_TRUE(compiled.ok()) << compiled.error().message;
   const auto loaded = runtime::DevicePlan::load(compiled->executable, gpu_->context);
   ASSERT_FALSE(loaded.ok());
@@ -144,7 +144,7 @@ TEST_F(OnGpu, TunesAndVerifies) {
   const schedule::Problem p = problem(Pass::Forward, {8, 512, 1, 512}, Storage::BF16);
   TuneOptions options;
   options.budget_s = 20;
-  const auto result = tune(cell, p, gpu_->machine(), options);
+  const auto result = tune({cell, p, {}}, gpu_->machine(), options);
   ASSERT_TRUE(result.ok()) << result.error().message;
   ASSERT_NE(result->best(), nullptr);
   EXPECT_TRUE(result->measured);

@@ -18,17 +18,19 @@ class GpuTrialsInAProcess : public rondo::testing::GpuTest {
     if (HasFatalFailure()) return;
     const step::Cell cell = library_cell("mingru");
     const schedule::Problem p = problem(schedule::Pass::Forward, {4, 64, 1, 128}, kernel::Storage::BF16);
-    const auto choice = engine::choose(cell, p, gpu_->profile);
+    const auto choice = engine::choose({cell, p, gpu_->profile});
     ASSERT_TRUE(choice.ok()) << choice.error().message;
-    auto plan =
-        schedule::find_strategy(choice->strategy)->build(cell, p, choice->parameters, gpu_->profile).value();
+    auto plan = schedule::find_strategy(choice->strategy)
+                    ->build({cell, p, gpu_->profile}, choice->parameters)
+                    .value();
     kernel_ = plan.launches.front().kernel.name;
-    const auto compiled = engine::compile_plan(std::make_shared<step::Cell>(cell), p, std::move(plan));
+    const auto compiled =
+        engine::compile_plan(std::make_shared<const schedule::Task>(cell, p, gpu_->profile), std::move(plan));
     ASSERT_TRUE(compiled.ok()) << compiled.error().message;
     good_ = compiled->executable;
     TrialProcessOptions options;
     options.limit = 10s;
-    trials_ = std::make_unique<TrialProcess>(TrialSetup{cell, p, gpu_->profile, 3}, options);
+    trials_ = std::make_unique<TrialProcess>(TrialSetup{{cell, p, gpu_->profile}, 3}, options);
   }
 
   // A kernel of the plan's name that does something else.

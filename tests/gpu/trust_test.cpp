@@ -43,7 +43,7 @@ class TrustOnGpu : public rondo::testing::GpuTest {
     trial.parameters = engine::parameters_to_json(candidate.parameters);
     trial.verified = true;
     trial.median_ms = 0.001;
-    const auto id = database_->upsert_problem(engine::database_problem(cell_, p_, gpu_->profile));
+    const auto id = database_->upsert_problem(engine::database_problem({cell_, p_, gpu_->profile}));
     const auto recorded = database_->record_trial(id.value(), trial);
     ASSERT_TRUE(database_->set_best(recorded.value(), db::Replace::Always).ok());
   }
@@ -53,7 +53,7 @@ class TrustOnGpu : public rondo::testing::GpuTest {
     options.database = database_.get();
     options.strict = strict;
     options.note = [this](const std::string& note) { notes_.push_back(note); };
-    return engine::trusted_plan(cell_, p_, machine_, {}, options);
+    return engine::trusted_plan({cell_, p_, gpu_->profile}, machine_, {}, options);
   }
 
   step::Cell cell_ = library_cell("mingru");
@@ -65,7 +65,7 @@ class TrustOnGpu : public rondo::testing::GpuTest {
 };
 
 TEST_F(TrustOnGpu, FirstUseVerifiesAndTheSecondIsQuick) {
-  record(engine::ranked_candidates(cell_, p_, gpu_->profile)->at(3));
+  record(engine::ranked_candidates({cell_, p_, gpu_->profile})->at(3));
   EXPECT_EQ(trusted(true).error().kind, ErrorKind::Missing) << "--strict";
   const auto first = trusted();
   ASSERT_TRUE(first.ok()) << first.error().message;
@@ -81,13 +81,13 @@ TEST_F(TrustOnGpu, FirstUseVerifiesAndTheSecondIsQuick) {
 
 // A short tune leaves a proof, and its winner takes the place of a claim that nothing can reach.
 TEST_F(TrustOnGpu, ATunedWinnerReplacesAClaimAndIsProven) {
-  record(engine::ranked_candidates(cell_, p_, gpu_->profile)->at(3));
+  record(engine::ranked_candidates({cell_, p_, gpu_->profile})->at(3));
   TuneOptions options;
   options.budget_s = 5;
   options.trial_limit = std::chrono::milliseconds(0);
   options.database = database_.get();
   options.seed = 1;
-  const auto tuned = tune(cell_, p_, gpu_->machine(), options);
+  const auto tuned = tune({cell_, p_, gpu_->profile}, gpu_->machine(), options);
   ASSERT_TRUE(tuned.ok()) << tuned.error().message;
   EXPECT_TRUE(tuned->stored_as_best) << tuned->summary();
   EXPECT_NE(tuned->best()->at_shape.find("every element beside a plain kernel"), std::string::npos)

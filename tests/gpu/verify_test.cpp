@@ -56,7 +56,7 @@ class EveryCell : public rondo::testing::GpuTest,
   // pass cannot be split.
   std::optional<schedule::Parameters> team(const step::Cell& cell, const schedule::Problem& p,
                                            std::int64_t blocks, bool grid, bool stream_stores) {
-    const auto candidates = engine::ranked_candidates(cell, p, gpu_->profile);
+    const auto candidates = engine::ranked_candidates({cell, p, gpu_->profile});
     if (!candidates.ok()) ADD_FAILURE() << candidates.error().message;
     if (!candidates.ok()) return std::nullopt;
     int tries = 0;
@@ -67,7 +67,7 @@ class EveryCell : public rondo::testing::GpuTest,
       schedule::Parameters parameters = candidate.parameters;
       parameters["stream_stores"] = stream_stores ? 1 : 0;
       if (stream_stores && parameters.at("producer_warps") == 0) parameters["interleaved_copies"] = 1;
-      const auto space = schedule::find_strategy("stream")->space(cell, p, profile_for(stream_stores));
+      const auto space = schedule::find_strategy("stream")->space({cell, p, profile_for(stream_stores)});
       if (!space.check({parameters.begin(), parameters.end()}).ok()) continue;
       // As the tuner does: what spills is passed over.
       if (++tries < kTries &&
@@ -166,17 +166,17 @@ INSTANTIATE_TEST_SUITE_P(Passes, Space, ::testing::Values(Pass::Forward, Pass::B
 TEST_P(Space, ASampleOfAllConfigurationsIsRight) {
   const step::Cell cell = library_cell("paralstm");
   const schedule::Problem p = problem(GetParam(), {3, 171, 2, 96}, Storage::BF16);
-  const auto candidates = engine::ranked_candidates(cell, p, gpu_->profile);
+  const auto candidates = engine::ranked_candidates({cell, p, gpu_->profile});
   ASSERT_TRUE(candidates.ok()) << candidates.error().message;
   const engine::VerifyCase shape{{3, 171, 2, 96}, {engine::TensorLayout::Order::BatchMajor, 8}, true};
-  const auto verifier = engine::Verifier::make(cell, p, {shape}, 5);
+  const auto verifier = engine::Verifier::make({cell, p, {}}, {shape}, 5);
   ASSERT_TRUE(verifier.ok()) << verifier.error().message;
   constexpr std::size_t kSample = 40;
   for (std::size_t i = 0; i < kSample; ++i) {
     const engine::Candidate& candidate = (*candidates)[i * (candidates->size() - 1) / (kSample - 1)];
     auto compiled = compile(cell, p,
                             schedule::find_strategy(candidate.strategy)
-                                ->build(cell, p, candidate.parameters, gpu_->profile)
+                                ->build({cell, p, gpu_->profile}, candidate.parameters)
                                 .value());
     ASSERT_TRUE(compiled.ok()) << compiled.error().message;
     const auto plan = runtime::DevicePlan::load(compiled->executable, gpu_->context);

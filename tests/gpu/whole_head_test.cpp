@@ -108,7 +108,7 @@ class BesideAMatrixOnGpu : public WholeHeadOnGpu {
         const step::Cell cell = step::with_forms(plain, forms).value();
         int there = 0;
         for (const schedule::Parameters& team : teams) {
-          const auto choice = engine::choose_with(cell, p, gpu_->profile, {"persistent", team});
+          const auto choice = engine::choose_with({cell, p, gpu_->profile}, {"persistent", team});
           if (!choice) continue;  // the head does not fit, or is too small
           const auto plan = load(cell, p, "persistent", choice->parameters, true);
           ASSERT_NE(plan, nullptr);

@@ -25,22 +25,23 @@ using schedule::Legality;
 using schedule::Parameters;
 using schedule::Problem;
 using schedule::Role;
+using schedule::Task;
 
 // Doubles the first row of the only input at every step, for cells that say so: one thread a channel.
 class Doubling final : public schedule::Strategy {
  public:
   std::string name() const override { return "doubling"; }
   Legality serves(const target::Profile&) const override { return {}; }
-  Legality legal(const step::Cell& cell, const Problem& problem) const override {
-    if (cell.name == "doubler" && problem.pass == schedule::Pass::Forward) return {};
+  Legality legal(const Task& task) const override {
+    if (task.cell.name == "doubler" && task.problem.pass == schedule::Pass::Forward) return {};
     return {false, "it doubles, and nothing else"};
   }
-  constraint::System space(const step::Cell&, const Problem&, const target::Profile&) const override {
+  constraint::System space(const Task&) const override {
     constraint::System s;
     s.var("threads", constraint::values({32, 64}), "threads a block");
     return s;
   }
-  schedule::CostModel cost_model(const step::Cell&, const Problem&, const target::Profile&) const override {
+  schedule::CostModel cost_model(const Task&) const override {
     return [](const Parameters& parameters) {
       schedule::Estimate estimate;
       estimate.seconds = 1e-6 / static_cast<double>(parameters.at("threads"));
@@ -50,11 +51,12 @@ class Doubling final : public schedule::Strategy {
   int alignment(const Problem& problem, const Parameters&) const override {
     return kernel::storage_bytes(problem.storage);
   }
-  KernelPlan build_kernels(const step::Cell& cell, const Problem& problem, const Parameters& parameters,
-                           const target::Profile&) const override {
+  KernelPlan build_kernels(const Task& task, const Parameters& parameters) const override {
+    const step::Cell& cell = task.cell;
+    const Problem& problem = task.problem;
     const auto threads = static_cast<int>(parameters.at("threads"));
     kernel::Builder b("doubler_fw", threads, problem.math, "twice the input");
-    schedule::Signature signature(b, cell, problem);
+    schedule::Signature signature(b, task);
     const auto x = signature.reads({Role::Input, *cell.find("x")});
     const auto y = signature.writes({Role::Output, cell.of_kind(step::TensorKind::Output).at(0)});
     const kernel::Value time = signature.time();
@@ -140,15 +142,15 @@ TEST(Outside, AStrategyABackendAndATargetRunACell) {
     const target::Profile profile = target::find_profile("toy").value();
     Problem problem = rondo::testing::problem_of(schedule::Pass::Forward, 40, kernel::Storage::F32);
     problem.sizes = {3, 7, 2, 40};
-    problem.arch = profile.arch();
-    const auto choice = engine::choose_with(cell, problem, profile, {"doubling", {}});
+    const auto choice = engine::choose_with({cell, problem, profile}, {"doubling", {}});
     ASSERT_TRUE(choice.ok()) << choice.error().message;
     EXPECT_EQ(choice->parameters.at("threads"), 64) << "the cheaper one";
-    const auto plan = engine::build_choice(cell, problem, profile, *choice);
+    const auto plan = engine::build_choice({cell, problem, profile}, *choice);
     ASSERT_TRUE(plan.ok());
     engine::CompileOptions options;
     options.backend = backend::find_backend("printing");
-    const auto compiled = engine::compile_plan(std::make_shared<step::Cell>(cell), problem, *plan, options);
+    const auto compiled =
+        engine::compile_plan(std::make_shared<const Task>(cell, problem, profile), *plan, options);
     ASSERT_TRUE(compiled.ok()) << compiled.error().message;
     const executable::Executable executable =
         executable::from_bytes(executable::to_bytes(compiled->executable), "a test").value();

@@ -62,7 +62,7 @@ bool draw_cell(Random& random, Point& point) {
                                                     : Coupling::Diagonal;
     point.cell = parsed(random_text(random, {coupling, point.exact}));
   }
-  if (!point.strategy->legal(point.cell, {}).legal) return false;
+  if (!point.strategy->legal({point.cell, {}, point.profile}).legal) return false;
   step::Clip clip;
   if (point.exact && chance(random, 0.25)) clip.forward = pick(random, 1, 3);
   if (point.exact && chance(random, dense ? 0.4 : 0.2)) clip.gradient = pick(random, 1, 4);
@@ -101,7 +101,6 @@ void draw_problem(Random& random, bool dense, Scale scale, Point& point) {
   problem.math = schedule::default_math(problem.storage);
   if (chance(random, 0.3)) problem.math = problem.storage == Storage::F32 ? Math::Tf32 : Math::Accurate;
   problem.save_products = dense && problem.pass != Pass::Forward && chance(random, 0.35);
-  problem.arch = point.profile.arch();
   draw_sizes(random, dense, scale, problem.sizes);
   // Fewer steps leave little to cut in segments.
   constexpr std::array kLongTimes = {64, 1000, 4000};
@@ -117,8 +116,8 @@ bool draw_all(Random& random, Scale scale, Point& point) {
   if (!draw_cell(random, point)) return false;
   const bool dense = step::analyze(point.cell).has_matrix;
   draw_problem(random, dense, scale, point);
-  if (!point.strategy->legal(point.cell, point.problem).legal) return false;
-  const constraint::System space = point.strategy->space(point.cell, point.problem, point.profile);
+  if (!point.strategy->legal({point.cell, point.problem, {}}).legal) return false;
+  const constraint::System space = point.strategy->space({point.cell, point.problem, point.profile});
   if (!chance(random, std::min(1.0, static_cast<double>(space.domains().size()) / kMostParameters)))
     return false;
   const auto drawn = draw_point(space, random, chance(random, 0.75));
@@ -146,7 +145,7 @@ Point point_of_seed(std::uint64_t seed, Scale scale) {
 }
 
 schedule::KernelPlan build(const Point& point) {
-  return point.strategy->build(point.cell, point.problem, point.parameters(), point.profile).value();
+  return point.strategy->build({point.cell, point.problem, point.profile}, point.parameters()).value();
 }
 
 std::string describe(const Point& point) {

@@ -167,13 +167,13 @@ class Checker {
 
   void check_price() {
     const schedule::Estimate price =
-        point_.strategy->cost(point_.cell, point_.problem, plan_.parameters, point_.profile);
+        point_.strategy->cost({point_.cell, point_.problem, point_.profile}, plan_.parameters);
     require(std::isfinite(price.seconds) && price.seconds > 0, fmt::format("{} seconds", price.seconds));
   }
 
   // Regions of the workspace, at the call's sizes and at others.
   void check_workspace() {
-    const auto lowered = schedule::lower_plan(point_.cell, point_.problem, plan_);
+    const auto lowered = schedule::lower_plan({point_.cell, point_.problem, {}}, plan_);
     if (!lowered) return complain(lowered.error().message);
     const step::Sizes &problem = point_.problem.sizes, &call = point_.call;
     for (const std::int64_t batch : {std::int64_t{1}, problem.batch, call.batch, 4 * call.batch + 3})

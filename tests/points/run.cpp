@@ -74,7 +74,7 @@ Outcome run_point(const Point& point) {
   if (!values) return outcome;
   outcome.compared = true;
   // Made for the problem's sizes, called with others.
-  const auto executable = schedule::lower_plan(point.cell, point.problem, plan);
+  const auto executable = schedule::lower_plan({point.cell, point.problem, {}}, plan);
   if (!executable) {
     outcome.complaints.push_back(executable.error().message);
     return outcome;

@@ -42,7 +42,7 @@ SimulatedRun run(const PartPlan& of, const KernelPlan& plan) {
   kernel::SimulationOptions options;
   options.max_faults = std::numeric_limits<int>::max();
   options.step_limit = 50'000'000;
-  return simulate_plan(of.cell, of.problem, plan, values_read(of), 0, options);
+  return simulate_plan({of.cell, of.problem, {}}, plan, values_read(of), 0, options);
 }
 
 // Races and values that nobody wrote are what leaving parts out makes; these are not.

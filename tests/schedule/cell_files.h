@@ -37,7 +37,7 @@ inline std::vector<step::Cell> all_cells() {
 inline std::vector<step::Cell> diagonal_cells() {
   std::vector<step::Cell> result;
   for (step::Cell& cell : all_cells())
-    if (Stream().legal(cell, Problem{}).legal) result.push_back(std::move(cell));
+    if (Stream().legal({cell, Problem{}, {}}).legal) result.push_back(std::move(cell));
   return result;
 }
 
@@ -45,7 +45,7 @@ inline std::vector<step::Cell> diagonal_cells() {
 inline std::vector<step::Cell> dense_cells() {
   std::vector<step::Cell> result;
   for (step::Cell& cell : all_cells())
-    if (Persistent().legal(cell, Problem{}).legal && Alternating().legal(cell, Problem{}).legal)
+    if (Persistent().legal({cell, Problem{}, {}}).legal && Alternating().legal({cell, Problem{}, {}}).legal)
       result.push_back(std::move(cell));
   return result;
 }

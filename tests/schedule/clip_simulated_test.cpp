@@ -22,7 +22,7 @@ void run(const Strategy& strategy, const step::Cell& cell, Storage storage, cons
   c.problem.storage = storage;
   c.problem.math = default_math(storage);
   c.problem.pass = Pass::Backward;  // its space is another one
-  if (strategy.legal(cell, c.problem).legal) c.backward = first_point(strategy, cell, c.problem);
+  if (strategy.legal({cell, c.problem, {}}).legal) c.backward = first_point(strategy, cell, c.problem);
   c.problem.pass = Pass::ForwardSave;
   c.parameters = first_point(strategy, cell, c.problem);
   Comparison(std::move(c)).run();
@@ -38,10 +38,11 @@ TEST(ClipSimulated, EveryCellOfEveryStrategy) {
       const Storage storage = rounded ? Storage::BF16 : Storage::F32;
       Problem problem;
       problem.storage = storage;
-      if (!strategy->legal(plain, problem).legal) continue;
+      if (!strategy->legal({plain, problem, {}}).legal) continue;
       for (const step::Clip& clip : kClips) {
         const step::Cell cell = step::clipped(plain, clip).value();
-        ASSERT_TRUE(strategy->legal(cell, problem).legal) << cell.name << ": clipping must not change it";
+        ASSERT_TRUE(strategy->legal({cell, problem, {}}).legal)
+            << cell.name << ": clipping must not change it";
         ++runs;
         if (!testing::has_turn(number++, 4)) continue;
         run(*strategy, cell, storage, {5, 9, 1, 40});
@@ -59,7 +60,7 @@ TEST(ClipSimulated, SegmentsOnlyWhereTheSweepStaysAffine) {
   const step::Cell gradient = step::clipped(plain, {{}, 1.0}).value();
   const auto parts = [&](const step::Cell& cell, Pass pass) {
     problem.pass = pass;
-    return segment_parts(cell, problem);
+    return segment_parts({cell, problem, {}});
   };
   EXPECT_GT(parts(plain, Pass::Forward), 0);
   EXPECT_EQ(parts(forward, Pass::Forward), 0);

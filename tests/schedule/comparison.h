@@ -51,11 +51,15 @@ struct Case {
   bool in_fp64 = false;
   step::TensorMap<double> flags = {};  // resets and lengths by name; those that are not here are drawn
   // How a plan is run: in the simulator, unless a test has something else.
-  std::function<SimulatedRun(const step::Cell&, const Problem&, const KernelPlan&, const TensorValues&,
-                             int pad)>
-      runner = [](const step::Cell& of, const Problem& given, const KernelPlan& plan,
-                  const TensorValues& values,
-                  int pad) { return simulate_plan(of, given, plan, values, pad); };
+  std::function<SimulatedRun(const Task&, const KernelPlan&, const TensorValues&, int pad)> runner =
+      [](const Task& task, const KernelPlan& plan, const TensorValues& values, int pad) {
+        return simulate_plan(task, plan, values, pad);
+      };
+  // On a board, or on CPUs if the strategy is for them.
+  Task task() const {
+    const target::Profile board = target::board();
+    return {cell, problem, strategy->serves(board).legal ? board : target::host_profile(3)};
+  }
   std::string name() const {
     return strategy->name() + " " + cell.name + " B=" + std::to_string(problem.sizes.batch) +
            " T=" + std::to_string(problem.sizes.time) + " H=" + std::to_string(problem.sizes.heads) +
@@ -115,7 +119,7 @@ class Comparison {
     ASSERT_TRUE(truth) << truth.error().message;
     ASSERT_TRUE(plain) << plain.error().message;
     case_.problem.pass = Pass::Backward;
-    if (!case_.strategy->legal(case_.cell, case_.problem).legal) hand_over();
+    if (!case_.strategy->legal(case_.task()).legal) hand_over();
     if (!case_.backward.empty()) case_.parameters = case_.backward;
     const SimulatedRun run = simulate();
     for (const TensorId id : case_.cell.of_kind(TensorKind::Input))
@@ -152,7 +156,7 @@ class Comparison {
 
   void hand_over() {
     for (const Strategy* other : strategies()) {
-      if (!other->legal(case_.cell, case_.problem).legal) continue;
+      if (!other->legal(case_.task()).legal) continue;
       case_.strategy = other;
       case_.backward = first_point(*other, case_.cell, case_.problem);
       return;
@@ -290,7 +294,7 @@ class Comparison {
   SimulatedRun simulate() {
     const KernelPlan plan =
         schedule::point_plan(*case_.strategy, case_.cell, case_.problem, case_.parameters);
-    const SimulatedRun run = case_.runner(case_.cell, case_.problem, plan, given_, 16);
+    const SimulatedRun run = case_.runner(case_.task(), plan, given_, 16);
     EXPECT_TRUE(run.faults.empty()) << case_.name() << ": " << run.faults.front();
     EXPECT_TRUE(run.unwritten.empty())
         << case_.name() << ": not all of " << run.unwritten.front() << " was written";

@@ -13,6 +13,7 @@
 #include "compiler/schedule/strategies.h"
 #include "compiler/step/clip.h"
 #include "compiler/step/reference/executor.h"
+#include "compiler/target/target.h"
 #include "tests/schedule/point_plan.h"
 #include "tests/target/board.h"
 
@@ -63,10 +64,8 @@ class ExactCase {
   }
 
   // How its plans are run: in the simulator, unless a test has something else, for CPUs then.
-  using Runner = std::function<SimulatedRun(const step::Cell&, const Problem&, const KernelPlan&,
-                                            const TensorValues&, int pad)>;
+  using Runner = std::function<SimulatedRun(const Task&, const KernelPlan&, const TensorValues&, int pad)>;
   ExactCase& on_cpus(Runner runner) {
-    problem_.arch = "cpu";
     runner_ = std::move(runner);
     return *this;
   }
@@ -107,7 +106,7 @@ class ExactCase {
     const auto backward = run_backward(cell_, problem_.sizes, arguments, loss, {1, true, nullptr, nullptr});
     ASSERT_TRUE(backward) << backward.error().message;
     problem_.pass = Pass::Backward;
-    if (!strategy_->legal(cell_, problem_).legal) return;
+    if (!strategy_->legal(task()).legal) return;
     const SimulatedRun swept = simulate();
     expect(swept, Role::InputGradient, step::TensorKind::Input, backward->inputs);
     expect(swept, Role::ParamGradient, step::TensorKind::Param, backward->params);
@@ -122,8 +121,8 @@ class ExactCase {
 
   SimulatedRun simulate() {
     const KernelPlan plan = schedule::point_plan(*strategy_, cell_, problem_, parameters_);
-    SimulatedRun run = runner_ ? runner_(cell_, problem_, plan, given_, pad_)
-                               : simulate_plan(cell_, problem_, plan, given_, pad_);
+    SimulatedRun run =
+        runner_ ? runner_(task(), plan, given_, pad_) : simulate_plan(task(), plan, given_, pad_);
     EXPECT_TRUE(run.faults.empty()) << run.faults.front();
     EXPECT_TRUE(run.unwritten.empty()) << run.unwritten.front();
     return run;
@@ -136,6 +135,10 @@ class ExactCase {
       ASSERT_EQ(run.written.count({role, id}), 1u) << name;
       EXPECT_EQ(run.written.at({role, id}), want.at(name)) << name << ", role " << static_cast<int>(role);
     }
+  }
+
+  Task task() const {
+    return {cell_, problem_, runner_ ? target::host_profile(target::host_capability()) : target::board()};
   }
 
   step::Cell cell_;

@@ -10,7 +10,7 @@
 namespace rondo::schedule {
 
 inline Parameters first_point(const Strategy& strategy, const step::Cell& cell, const Problem& problem) {
-  const constraint::System space = strategy.space(cell, problem, target::board());
+  const constraint::System space = strategy.space({cell, problem, target::board()});
   const auto first = constraint::find_first(space);
   if (!first || !first->solution) throw std::runtime_error("no point for cell " + cell.name);
   Parameters point;

@@ -29,7 +29,7 @@ Case case_of(const Strategy& strategy, const step::Cell& cell, Storage storage, 
   c.problem.storage = storage;
   c.problem.math = default_math(storage);
   c.problem.pass = Pass::Backward;
-  if (strategy.legal(cell, c.problem).legal) c.backward = first_point(strategy, cell, c.problem);
+  if (strategy.legal({cell, c.problem, {}}).legal) c.backward = first_point(strategy, cell, c.problem);
   c.problem.pass = Pass::ForwardSave;
   c.parameters = first_point(strategy, cell, c.problem);
   return c;
@@ -42,10 +42,10 @@ TEST(FormsSimulated, EveryCellOfEveryStrategy) {
       const Storage storage = step::analyze(plain).has_matrix ? Storage::BF16 : Storage::F32;
       Problem problem;
       problem.storage = storage;
-      if (!strategy->legal(plain, problem).legal) continue;
+      if (!strategy->legal({plain, problem, {}}).legal) continue;
       for (const bool given : {false, true}) {
         const step::Cell cell = step::with_forms(plain, {true, true, true, given}).value();
-        ASSERT_TRUE(strategy->legal(cell, problem).legal) << cell.name << ": forms must not change it";
+        ASSERT_TRUE(strategy->legal({cell, problem, {}}).legal) << cell.name << ": forms must not change it";
         Comparison(case_of(*strategy, cell, storage, {5, 9, 1, 40})).run();
         ASSERT_FALSE(HasFailure()) << strategy->name() << " " << cell.name;
       }
@@ -66,7 +66,7 @@ TEST(FormsSimulated, AwkwardSizes) {
           const Storage storage = turn % 2 == 0 ? Storage::BF16 : Storage::F32;
           Problem problem;
           problem.storage = storage;
-          if (!strategy->legal(cell, problem).legal || !rondo::testing::has_turn(turn, 5)) continue;
+          if (!strategy->legal({cell, problem, {}}).legal || !rondo::testing::has_turn(turn, 5)) continue;
           Comparison(case_of(*strategy, cell, storage, {turn % 5 + 5, time, turn % 2 + 1, dim})).run();
           ASSERT_FALSE(HasFailure()) << strategy->name() << " " << cell.name;
         }
@@ -78,7 +78,7 @@ TEST(FormsSimulated, ResetsAtTheEnds) {
   for (const char* name : {"mingru", "lstm"})
     for (const Strategy* strategy : strategies()) {
       const step::Cell cell = step::with_forms(cell_named(name), {true, false, false}).value();
-      if (!strategy->legal(cell, Problem{}).legal) continue;
+      if (!strategy->legal({cell, Problem{}, {}}).legal) continue;
       for (const int where : {0, 1, 2, 3}) {
         Case c = case_of(*strategy, cell, Storage::BF16, {batch, time, 2, 33});
         std::vector<double>& resets = c.flags["resets"];
@@ -135,7 +135,7 @@ TEST(FormsSimulated, AWalkEndsWithItsLongestRow) {
       for (const bool reversed : {false, true})
         for (const std::vector<double>& lengths : of_rows) {
           const step::Cell cell = step::with_forms(cell_named(name), {false, true, reversed}).value();
-          if (!strategy->legal(cell, Problem{}).legal || !rondo::testing::has_turn(++turn, 4)) continue;
+          if (!strategy->legal({cell, Problem{}, {}}).legal || !rondo::testing::has_turn(++turn, 4)) continue;
           Case c = case_of(*strategy, cell, Storage::BF16, {5, 11, 2, 33});
           c.flags["lengths"] = lengths;
           Comparison(std::move(c)).run();
@@ -170,7 +170,7 @@ TEST(FormsSimulated, TimeIsCutInSegments) {
       Problem problem;
       for (const Pass pass : {Pass::Forward, Pass::Backward}) {
         problem.pass = pass;
-        EXPECT_GT(segment_parts(cell, problem), 0) << name;
+        EXPECT_GT(segment_parts({cell, problem, {}}), 0) << name;
       }
       for (const int turn : {0, 1, 2, 3}) {
         Case c{find_strategy("stream"), cell, {}, {}, {}, false};

@@ -11,7 +11,7 @@ SimulatedRun run(const PartPlan& of, const KernelPlan& plan, bool give_up) {
   kernel::SimulationOptions options;
   options.give_up = give_up;
   options.step_limit = 50'000'000;
-  return simulate_plan(of.cell, of.problem, plan, values_read(of), 0, options);
+  return simulate_plan({of.cell, of.problem, {}}, plan, values_read(of), 0, options);
 }
 
 class GiveUp : public ::testing::TestWithParam<std::string> {

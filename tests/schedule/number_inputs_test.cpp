@@ -61,7 +61,7 @@ TEST(NumberInputs, TimeIsCutInSegmentsAndAmongBlocks) {
   Problem problem;
   for (const Pass pass : {Pass::Forward, Pass::Backward}) {
     problem.pass = pass;
-    EXPECT_GT(segment_parts(masked_by_number(), problem), 0);
+    EXPECT_GT(segment_parts({masked_by_number(), problem, {}}), 0);
   }
   for (const int exchange : {0, 1}) {
     Case c = both_passes(masked_by_number(), Storage::F32, {3, 37, 2, 72});
@@ -100,9 +100,9 @@ TEST(NumberInputs, StatesWithOneValueAHeadAreRefusedByShoot) {
       "cell s(D) {\n input x[D]\n state h[D], n\n next n = 0.5 * n + 1\n next h = h * x / n\n"
       " output h\n}\n");
   Problem problem;
-  EXPECT_TRUE(find_strategy("stream")->legal(cell, problem).legal);
-  EXPECT_TRUE(find_strategy("shoot")->legal(masked_by_number(), problem).legal);
-  const Legality refused = find_strategy("shoot")->legal(cell, problem);
+  EXPECT_TRUE(find_strategy("stream")->legal({cell, problem, {}}).legal);
+  EXPECT_TRUE(find_strategy("shoot")->legal({masked_by_number(), problem, {}}).legal);
+  const Legality refused = find_strategy("shoot")->legal({cell, problem, {}});
   EXPECT_FALSE(refused.legal);
   EXPECT_NE(refused.reason.find("'n' has one value a head"), std::string::npos) << refused.reason;
 }

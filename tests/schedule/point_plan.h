@@ -10,7 +10,7 @@ namespace rondo::schedule {
 // that an earlier version had not are added, as build() does.
 inline KernelPlan point_plan(const Strategy& strategy, const step::Cell& cell, const Problem& problem,
                              const Parameters& parameters, const target::Profile& profile = target::board()) {
-  return strategy.build_kernels(cell, problem, strategy.completed(parameters), profile);
+  return strategy.build_kernels({cell, problem, profile}, strategy.completed(parameters));
 }
 
 }  // namespace rondo::schedule

@@ -332,7 +332,7 @@ TEST(Commands, ServesTrials) {
   tuner::TrialProcessOptions options;
   options.executable = RONDO_PROGRAM;
   step::Cell cell = engine::select_cell(engine::load_cell_file("lstm").value(), "").value();
-  tuner::TrialProcess trials({std::move(cell), {}, target::find_profile("h200").value(), 1}, options);
+  tuner::TrialProcess trials({{std::move(cell), {}, target::find_profile("h200").value()}, 1}, options);
   const Status status = trials.start();
   ::unsetenv("RONDO_LIBCUDA");
   ASSERT_FALSE(status.ok());

@@ -258,15 +258,14 @@ TEST(Emit, TheCommentIsNoPartOfTheText) {
   const auto file = engine::load_cell_file("paralstm");
   ASSERT_TRUE(file.ok());
   const target::Profile profile = target::find_profile("h200").value();
-  const auto problem =
-      engine::parse_problem(file->parsed.cells[0], {kEmitted[0].shape, "bf16", "", {}, "states"},
-                            schedule::Pass::Forward, profile.arch());
+  const auto problem = engine::parse_problem(
+      file->parsed.cells[0], {kEmitted[0].shape, "bf16", "", {}, "states"}, schedule::Pass::Forward);
   ASSERT_TRUE(problem.ok()) << problem.error().message;
   const auto& cell = file->parsed.cells[0];
-  const auto choice = engine::choose(cell, *problem, profile);
+  const auto choice = engine::choose({cell, *problem, profile});
   ASSERT_TRUE(choice.ok());
-  const auto plan = engine::uncompiled_plan(std::make_shared<step::Cell>(cell), *problem,
-                                            engine::build_choice(cell, *problem, profile, *choice).value(),
+  const auto plan = engine::uncompiled_plan(std::make_shared<const schedule::Task>(cell, *problem, profile),
+                                            engine::build_choice({cell, *problem, profile}, *choice).value(),
                                             backend::backend_for(backend::Language::CudaCxx), "1");
   ASSERT_TRUE(plan.ok());
   EXPECT_EQ(body_of(emitted_text(kEmitted[0])), plan->request.text);

@@ -111,7 +111,7 @@ TEST(ProblemText, MathInTf32) {
     ProblemText text;
     text.dtype = dtype;
     text.math = math;
-    return parse_problem(cell.value(), text, schedule::Pass::Forward, "sm_90");
+    return parse_problem(cell.value(), text, schedule::Pass::Forward);
   };
   EXPECT_EQ(problem("fp32", "tf32")->math, kernel::Math::Tf32);
   EXPECT_EQ(problem("fp32", "")->math, kernel::Math::Accurate);
@@ -129,7 +129,7 @@ Result<schedule::Problem> saving(const std::string& name, const std::string& sav
   const auto cell = select_cell(file.value(), "");
   ProblemText text;
   text.save = save;
-  return parse_problem(cell.value(), text, pass, "sm_90");
+  return parse_problem(cell.value(), text, pass);
 }
 
 TEST(ProblemText, WhatIsSaved) {

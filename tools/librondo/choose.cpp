@@ -63,7 +63,8 @@ PlanResult recorded(const std::shared_ptr<const Device>& device, const step::Cel
     if (!shipped) return shipped.error();
     trust.shipped = &*shipped;
   }
-  Result<engine::ReadyPlan> ready = engine::trusted_plan(cell, problem, *machine, how.overrides, trust);
+  Result<engine::ReadyPlan> ready =
+      engine::trusted_plan({cell, problem, machine->profile}, *machine, how.overrides, trust);
   if (!ready) return ready.error();
   if (how.how == RONDO_CHOOSE_RECORDED && ready->choice.origin == engine::ChoiceOrigin::Model)
     return Error{ErrorKind::Missing, fmt::format("nothing that serves is recorded: {}", ready->choice.note),
@@ -102,7 +103,7 @@ PlanResult tuned(const std::shared_ptr<const Device>& device, const step::Cell& 
   if (!how.overrides.parameters.empty())
     return Error{ErrorKind::Input, "parameters are given, and tuning is to find them",
                  "leave one of the two out"};
-  Result<tuner::TuneResult> result = tuner::tune(cell, problem, *machine, tuning);
+  Result<tuner::TuneResult> result = tuner::tune({cell, problem, machine->profile}, *machine, tuning);
   if (stopped)
     return Error{ErrorKind::Cancelled, "tuning was stopped by the caller",
                  how.database ? "what was measured is recorded" : "without a database nothing was recorded"};
@@ -141,7 +142,7 @@ PlanResult reference_instead(const std::shared_ptr<const Device>& device,
                              const std::shared_ptr<const step::Cell>& cell, const schedule::Problem& problem,
                              const Error& why) {
   if (device->note) device->note(why.message + "; the plan is the reference executor, in fp64");
-  return reference_plan(device, cell, problem);
+  return reference_plan(device, {*cell, problem, {}});
 }
 
 // Compiled for this machine's CPUs where LLVM is installed; else, and for what no strategy computes, the
@@ -152,7 +153,7 @@ PlanResult on_cpus(const std::shared_ptr<const Device>& device, const std::share
   const std::string& strategy = how.overrides.strategy;
   if (strategy == "reference") {
     if (how.overrides.parameters.empty() && how.how != RONDO_CHOOSE_RECORDED)
-      return reference_plan(device, cell, problem);
+      return reference_plan(device, {*cell, problem, {}});
     return Error{ErrorKind::Input, "the reference has no parameters, and none of it is recorded",
                  "leave out the strategy, or parameters and RONDO_CHOOSE_RECORDED"};
   }
@@ -164,9 +165,7 @@ PlanResult on_cpus(const std::shared_ptr<const Device>& device, const std::share
   if (!kernels && !compiler.looks_installed())
     if (const Status available = compiler.available(); !available)
       return reference_instead(device, cell, problem, available.error());
-  schedule::Problem here = problem;
-  here.arch = target::Target{capability, false}.name();
-  PlanResult made = compiled(device, *cell, here, how);
+  PlanResult made = compiled(device, *cell, problem, how);
   if (made || kernels || how.strict) return made;
   const bool none_serves =
       made.error().kind == ErrorKind::Unsupported || made.error().kind == ErrorKind::Missing;

@@ -16,8 +16,7 @@ namespace rondo::capi {
 
 // Errors: Input (an unknown value, a size below 1, a constant that the cell has not), Unsupported. `arch`:
 // "sm_90".
-Result<schedule::Problem> problem_of(const step::Cell& cell, const rondo_problem& given,
-                                     const std::string& arch);
+Result<schedule::Problem> problem_of(const step::Cell& cell, const rondo_problem& given);
 
 // rondo_plan_options, read and checked.
 struct ChoosePlan {

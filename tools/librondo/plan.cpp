@@ -17,7 +17,7 @@ Status create_plan(rondo_context* context, const rondo_cell* cell, const rondo_p
   const std::shared_ptr<const step::Cell> step_cell = (*what)->cell;
   const auto given = read_problem(problem);
   if (!given) return given.error();
-  const auto asked = problem_of(*step_cell, *given, device->cuda ? device->arch : "sm_90");
+  const auto asked = problem_of(*step_cell, *given);
   if (!asked) return asked.error();
   const auto how = choice_of(options);
   if (!how) return how.error();

@@ -152,11 +152,9 @@ Result<rondo_problem> read_problem(const rondo_problem* given) {
   return read_struct(given, kFirstProblem, "rondo_problem");
 }
 
-Result<schedule::Problem> problem_of(const step::Cell& cell, const rondo_problem& given,
-                                     const std::string& arch) {
+Result<schedule::Problem> problem_of(const step::Cell& cell, const rondo_problem& given) {
   schedule::Problem problem;
   problem.sizes = {given.batch, given.time, given.heads, given.dim};
-  problem.arch = arch;
   const auto storage = storage_of(given.type);
   if (!storage) return storage.error();
   problem.storage = *storage;

@@ -37,10 +37,10 @@ std::set<step::TensorId> read_by_backward(const step::Cell& cell) {
   return read;
 }
 
-std::vector<TensorRef> tensors_asked_for(const step::Cell& cell, const schedule::Problem& problem) {
-  std::vector<TensorRef> tensors = engine::tensors_of_pass(cell, problem);
-  if (problem.pass != Pass::Backward) return tensors;
-  const std::set<step::TensorId> read = read_by_backward(cell);
+std::vector<TensorRef> tensors_asked_for(const schedule::Task& task) {
+  std::vector<TensorRef> tensors = engine::tensors_of_pass(task);
+  if (task.problem.pass != Pass::Backward) return tensors;
+  const std::set<step::TensorId> read = read_by_backward(task.written);
   std::erase_if(tensors, [&](TensorRef ref) {
     return (ref.role == Role::Input || ref.role == Role::Param || ref.role == Role::InitialState) &&
            !read.contains(ref.tensor);
@@ -69,10 +69,9 @@ struct Placed {
 
 class ReferenceSink final : public executable::LaunchSink {
  public:
-  ReferenceSink(std::shared_ptr<const step::Cell> cell, schedule::Problem problem,
-                std::vector<Tensor> tensors)
-      : cell_(std::move(cell)), problem_(std::move(problem)), tensors_(std::move(tensors)) {
-    if (problem_.pass == Pass::Backward) needs_ = schedule::backward_needs(*cell_);
+  ReferenceSink(schedule::Task task, std::vector<Tensor> tensors)
+      : task_(std::move(task)), tensors_(std::move(tensors)) {
+    if (task_.problem.pass == Pass::Backward) needs_ = schedule::backward_needs(task_.cell);
   }
 
   Status zero(executable::Address pointer, std::int64_t bytes) override {
@@ -94,7 +93,7 @@ class ReferenceSink final : public executable::LaunchSink {
       if (executable::has_time_axis(tensor.ref.role)) place.strides = {take(), take()};
       places.push_back(place);
     }
-    schedule::Problem problem = problem_;
+    schedule::Problem problem = task_.problem;
     problem.sizes.batch = take();
     problem.sizes.time = take();
     return run(problem, places);
@@ -127,7 +126,7 @@ class ReferenceSink final : public executable::LaunchSink {
     return values;
   }
 
-  const std::string& name_of(TensorRef ref) const { return cell_->tensors[at(ref.tensor)].name; }
+  const std::string& name_of(TensorRef ref) const { return task_.written.tensors[at(ref.tensor)].name; }
 
   Status run(const schedule::Problem& problem, const std::vector<Placed>& places) const {
     engine::HostProblem data;
@@ -153,7 +152,7 @@ class ReferenceSink final : public executable::LaunchSink {
     }
     const Result<engine::ReferenceResult> result = problem.pass == Pass::Backward
                                                        ? backward(problem, data, outputs, histories)
-                                                       : engine::run_reference(*cell_, problem, data);
+                                                       : engine::run_reference(task_.with(problem), data);
     if (!result) return result.error();
     store(problem, *result, places);
     return success();
@@ -163,7 +162,7 @@ class ReferenceSink final : public executable::LaunchSink {
   Result<engine::ReferenceResult> backward(const schedule::Problem& problem, engine::HostProblem& data,
                                            const step::TensorMap<double>& outputs,
                                            const step::TensorMap<double>& histories) const {
-    for (const step::Tensor& tensor : cell_->tensors) {
+    for (const step::Tensor& tensor : task_.written.tensors) {
       step::TensorMap<double>* map = tensor.kind == TensorKind::Input   ? &data.forward.inputs
                                      : tensor.kind == TensorKind::Param ? &data.forward.params
                                                                         : nullptr;
@@ -173,7 +172,7 @@ class ReferenceSink final : public executable::LaunchSink {
     step::ForwardArguments<double> arguments = data.forward;
     arguments.constants = problem.constants;
     Result<step::BackwardResult<double>> gradients = step::run_backward_from(
-        *cell_, problem.sizes, arguments, data.loss, states(problem.sizes, outputs, histories));
+        task_.written, problem.sizes, arguments, data.loss, states(problem.sizes, outputs, histories));
     if (!gradients) return gradients.error();
     engine::ReferenceResult result;
     result.backward = std::move(gradients).value();
@@ -184,11 +183,12 @@ class ReferenceSink final : public executable::LaunchSink {
   step::TensorMap<double> states(const step::Sizes& sizes, const step::TensorMap<double>& outputs,
                                  const step::TensorMap<double>& histories) const {
     step::TensorMap<double> result;
-    for (const step::TensorId id : cell_->of_kind(TensorKind::State))
-      result[cell_->tensors[at(id)].name].resize(at(step::history_count(cell_->tensors[at(id)], sizes)));
+    for (const step::TensorId id : task_.written.of_kind(TensorKind::State))
+      result[task_.written.tensors[at(id)].name].resize(
+          at(step::history_count(task_.written.tensors[at(id)], sizes)));
     for (const auto& [state, saved] : needs_.history) {
-      const step::Tensor& tensor = cell_->tensors[at(state.first)];
-      const step::Tensor& source = cell_->tensors[at(saved.tensor.tensor)];
+      const step::Tensor& tensor = task_.written.tensors[at(state.first)];
+      const step::Tensor& source = task_.written.tensors[at(saved.tensor.tensor)];
       const step::TensorMap<double>& map = saved.tensor.role == Role::Output ? outputs : histories;
       const std::vector<double>& from = map.at(source.name);
       std::vector<double>& to = result.at(tensor.name);
@@ -206,7 +206,7 @@ class ReferenceSink final : public executable::LaunchSink {
     for (std::size_t i = 0; i < tensors_.size(); ++i) {
       const Tensor& tensor = tensors_[i];
       const std::vector<double>* values =
-          tensor.written ? engine::computed_values(tensor.ref, *cell_, problem.pass, result) : nullptr;
+          tensor.written ? engine::computed_values(tensor.ref, task_.written, problem.pass, result) : nullptr;
       if (values == nullptr) continue;
       const double* next = values->data();
       each_element(tensor, places[i], problem.sizes,
@@ -214,23 +214,22 @@ class ReferenceSink final : public executable::LaunchSink {
     }
   }
 
-  std::shared_ptr<const step::Cell> cell_;
-  schedule::Problem problem_;
+  schedule::Task task_;
   std::vector<Tensor> tensors_;
   schedule::BackwardNeeds needs_;  // of a backward pass
 };
 
 }  // namespace
 
-Result<Executable> reference_executable(const step::Cell& cell, const schedule::Problem& problem) {
+Result<Executable> reference_executable(const schedule::Task& task) {
   Executable result;
-  result.identity = schedule::identity_of(cell, problem, "reference", {});
+  result.identity = schedule::identity_of(task, "reference", {});
   executable::Launch launch;
   launch.grid.blocks.fixed = 1;
-  for (const TensorRef ref : tensors_asked_for(cell, problem)) {
-    Result<Tensor> tensor = schedule::bound_tensor(ref, cell, problem, 1);
+  for (const TensorRef ref : tensors_asked_for(task)) {
+    Result<Tensor> tensor = schedule::bound_tensor(ref, task, 1);
     if (!tensor) return tensor.error();
-    tensor->written = is_result(ref.role, problem.pass);
+    tensor->written = is_result(ref.role, task.problem.pass);
     const auto index = static_cast<std::uint16_t>(result.tensors.size());
     launch.arguments.push_back({Argument::Kind::Pointer, 8, index});
     if (executable::has_time_axis(ref.role)) {
@@ -242,7 +241,7 @@ Result<Executable> reference_executable(const step::Cell& cell, const schedule::
   launch.arguments.push_back({Argument::Kind::Batch, 8, 0});
   launch.arguments.push_back({Argument::Kind::Time, 8, 0});
   if (launch.arguments.size() > executable::kMaxArguments || result.tensors.size() > executable::kMaxTensors)
-    return Error{ErrorKind::Unsupported, "cell " + cell.name + " has too many tensors",
+    return Error{ErrorKind::Unsupported, "cell " + task.written.name + " has too many tensors",
                  "join tensors of the cell into rows of one: x[4, D]"};
   result.kernels.push_back({"reference"});
   result.launches.push_back(std::move(launch));
@@ -250,11 +249,10 @@ Result<Executable> reference_executable(const step::Cell& cell, const schedule::
 }
 
 Result<std::unique_ptr<PlanObject>> reference_plan(std::shared_ptr<const Device> device,
-                                                   std::shared_ptr<const step::Cell> cell,
-                                                   const schedule::Problem& problem) {
-  Result<Executable> executable = reference_executable(*cell, problem);
+                                                   const schedule::Task& task) {
+  Result<Executable> executable = reference_executable(task);
   if (!executable) return executable.error();
-  auto sink = std::make_shared<ReferenceSink>(std::move(cell), problem, executable->tensors);
+  auto sink = std::make_shared<ReferenceSink>(task, executable->tensors);
   Result<std::unique_ptr<Work>> work = host_work(*executable, std::move(sink));
   if (!work) return work.error();
   return make_plan(std::move(device), executable->identity, std::move(work).value(),

@@ -58,7 +58,7 @@ TrainingResult train(const std::shared_ptr<const Device>& device,
   training->save = given.save = save;
   for (const std::int32_t pass : {RONDO_PASS_FORWARD_SAVE, RONDO_PASS_BACKWARD}) {
     given.pass = pass;
-    const auto problem = problem_of(*cell, given, device->cuda ? device->arch : "sm_90");
+    const auto problem = problem_of(*cell, given);
     if (!problem) return problem.error();
     auto plan = plan_for(device, cell, *problem, how);
     if (!plan) return plan.error();

@@ -63,12 +63,12 @@ Status bench_rows(const Options& options, const step::Cell& cell, const engine::
                          options.json);
   };
   for (const schedule::Problem& problem : problems) {
+    const schedule::Task task(cell, problem, session.machine.profile);
     const double copy = rows.empty() ? 0 : rows.front().copy_bytes_per_s;
-    const auto ready =
-        engine::trusted_plan(cell, problem, session.machine, overrides, trust_of(options, session));
+    const auto ready = engine::trusted_plan(task, session.machine, overrides, trust_of(options, session));
     if (!ready) return failed(ready.error());
     Result<tuner::BenchRow> row =
-        tuner::bench(cell, problem, session.machine, *ready, {options.samples, copy, options.weights});
+        tuner::bench(task, session.machine, *ready, {options.samples, copy, options.weights});
     if (!row) return failed(row.error());
     rows.push_back(std::move(row).value());
     if (options.json) continue;
@@ -87,11 +87,11 @@ Status bench_parts(const Options& options, const step::Cell& cell, const engine:
                          options.json);
   };
   for (const schedule::Problem& problem : problems) {
-    const auto ready =
-        engine::trusted_plan(cell, problem, session.machine, overrides, trust_of(options, session));
+    const schedule::Task task(cell, problem, session.machine.profile);
+    const auto ready = engine::trusted_plan(task, session.machine, overrides, trust_of(options, session));
     if (!ready) return failed(ready.error());
     Result<tuner::PartTimes> times =
-        tuner::measure_parts(cell, problem, session.machine, ready->choice, options.samples);
+        tuner::measure_parts(task, session.machine, ready->choice, options.samples);
     if (!times) return failed(times.error());
     passes.push_back({problem, std::move(times).value()});
     if (!options.json) print(parts_text(cell, passes.back()));
@@ -113,7 +113,7 @@ Status bench(const Options& options) {
   if (!session) return session.error();
   std::vector<schedule::Problem> problems;
   for (const schedule::Pass pass : *passes) {
-    Result<schedule::Problem> problem = problem_of(options, loaded->cell, pass, *session);
+    Result<schedule::Problem> problem = problem_of(options, loaded->cell, pass);
     if (!problem) return problem.error();
     problems.push_back(std::move(problem).value());
   }

@@ -24,32 +24,30 @@
 namespace rondo::tools {
 namespace {
 
-std::vector<CheckedTensor> tensors_of(const step::Cell& cell, const schedule::Problem& problem) {
+std::vector<CheckedTensor> tensors_of(const schedule::Task& task) {
   using schedule::Role;
   const std::pair<const char*, Role> roles[] = {{"input", Role::Input},        {"param", Role::Param},
                                                 {"state", Role::InitialState}, {"output", Role::Output},
                                                 {"reset", Role::Resets},       {"length", Role::Lengths}};
   std::vector<CheckedTensor> result;
-  for (step::TensorId id = 0; id < static_cast<step::TensorId>(cell.tensors.size()); ++id) {
-    const step::Tensor& tensor = cell.tensors[static_cast<std::size_t>(id)];
+  for (step::TensorId id = 0; id < static_cast<step::TensorId>(task.written.tensors.size()); ++id) {
+    const step::Tensor& tensor = task.written.tensors[static_cast<std::size_t>(id)];
     const auto& [kind, role] = roles[static_cast<std::size_t>(tensor.kind)];
-    const std::int64_t elements = step::element_count(tensor, problem.sizes);
+    const std::int64_t elements = step::element_count(tensor, task.problem.sizes);
     result.push_back({kind, tensor.name, fmt::format("[{}]", fmt::join(engine::axes_of(tensor), ", ")),
-                      elements,
-                      elements * kernel::storage_bytes(schedule::storage_of({role, id}, cell, problem))});
+                      elements, elements * kernel::storage_bytes(schedule::storage_of({role, id}, task))});
   }
   return result;
 }
 
 // The strategy's choice by model, and what it takes of memory.
-Status choose_for(const step::Cell& cell, const schedule::Problem& problem, const target::Profile& profile,
-                  const engine::Overrides& overrides, StrategyVerdict& verdict) {
-  const auto choice = engine::choose_with(cell, problem, profile, overrides);
+Status choose_for(const schedule::Task& task, const engine::Overrides& overrides, StrategyVerdict& verdict) {
+  const auto choice = engine::choose_with(task, overrides);
   if (!choice) return choice.error();
   verdict.choice = *choice;
-  const Result<schedule::KernelPlan> plan = engine::build_choice(cell, problem, profile, *choice);
+  const Result<schedule::KernelPlan> plan = engine::build_choice(task, *choice);
   if (!plan) return plan.error();
-  const Result<engine::PlanMemory> memory = engine::plan_memory(cell, problem, *plan);
+  const Result<engine::PlanMemory> memory = engine::plan_memory(task, *plan);
   if (!memory) return memory.error();
   verdict.memory = *memory;
   return success();
@@ -62,18 +60,16 @@ bool any_legal(const std::vector<StrategyVerdict>& verdicts) {
 
 // With `overrides.strategy` the other strategies are left out, and a choice that fixed parameters contradict
 // is an error; without it, where they contradict every strategy.
-Result<std::vector<StrategyVerdict>> verdicts_of(const step::Cell& cell, const schedule::Problem& problem,
-                                                 const target::Profile& profile,
+Result<std::vector<StrategyVerdict>> verdicts_of(const schedule::Task& task,
                                                  const engine::Overrides& overrides) {
   std::vector<StrategyVerdict> result;
   std::optional<Error> contradicted;
   for (const schedule::Strategy* strategy :
-       overrides.strategy.empty() ? schedule::strategies_for(profile) : schedule::strategies()) {
+       overrides.strategy.empty() ? schedule::strategies_for(task.profile) : schedule::strategies()) {
     if (!overrides.strategy.empty() && strategy->name() != overrides.strategy) continue;
-    StrategyVerdict verdict{strategy->name(), strategy->legal(cell, problem), std::nullopt, {}};
+    StrategyVerdict verdict{strategy->name(), strategy->legal(task), std::nullopt, {}};
     if (verdict.legality.legal) {
-      const Status chosen =
-          choose_for(cell, problem, profile, {strategy->name(), overrides.parameters}, verdict);
+      const Status chosen = choose_for(task, {strategy->name(), overrides.parameters}, verdict);
       if (!chosen && !overrides.empty() && !contradicted) contradicted = chosen.error();
       if (!chosen)  // without the list of all quantities, which `emit` shows
         verdict.legality = {false, chosen.error().message.substr(0, chosen.error().message.find("\nwhere"))};
@@ -103,22 +99,23 @@ std::string verdicts_text(const std::vector<StrategyVerdict>& verdicts) {
   return text + table.common;
 }
 
-std::string check_text(const step::Cell& cell, const schedule::Problem& problem,
-                       const target::Profile& profile, const std::vector<StrategyVerdict>& verdicts,
+std::string check_text(const schedule::Task& task, const std::vector<StrategyVerdict>& verdicts,
                        const std::vector<CheckedTensor>& tensors, const engine::FitTable& fits,
                        const std::optional<engine::Crossover>& crossover) {
-  std::string text =
-      step::describe(cell, step::analyze(cell)) + step::describe_clip(cell) + step::describe_forms(cell);
-  text += fmt::format("strategies of this version, for {} {} {} on {}\n", engine::shape_text(problem.sizes),
-                      kernel::storage_name(problem.storage), schedule::pass_title(problem), profile.name);
+  std::string text = step::describe(task.written, step::analyze(task.written)) +
+                     step::describe_clip(task.written) + step::describe_forms(task.written);
+  text += fmt::format("strategies of this version, for {} {} {} on {}\n",
+                      engine::shape_text(task.problem.sizes), kernel::storage_name(task.problem.storage),
+                      schedule::pass_title(task.problem), task.profile.name);
   text += verdicts_text(verdicts);
-  if (crossover) text += engine::print(*crossover, problem);
+  if (crossover) text += engine::print(*crossover, task.problem);
   text += "what fits, and what is short\n" + engine::print(fits);
   text += "tensors\n";
   for (const CheckedTensor& tensor : tensors)
     text += fmt::format("  {:<6} {:<8} {:<18} {:>12} elements {:>14} bytes\n", tensor.kind, tensor.name,
                         tensor.axes, tensor.elements, tensor.bytes);
-  for (const step::NamedConstant& constant : schedule::cell_with_constants(cell, problem).constants)
+  for (const step::NamedConstant& constant :
+       schedule::cell_with_constants(task.written, task.problem).constants)
     text += fmt::format("  const  {} = {}\n", constant.name, constant.value);
   return text;
 }
@@ -137,23 +134,24 @@ Status check(const Options& options) {
   const Result<Session> session = open_session(without_database, Use::Optional);
   if (!session) return session.error();
   const step::Cell& cell = loaded->cell;
-  const Result<schedule::Problem> problem = problem_of(options, cell, *pass, *session);
+  const Result<schedule::Problem> problem = problem_of(options, cell, *pass);
   if (!problem) return problem.error();
-  if (Status status = schedule::check_problem(cell, *problem); !status) return status;
   const target::Profile& profile = session->machine.profile;
+  const schedule::Task task(cell, *problem, profile);
+  if (Status status = schedule::check_problem(cell, *problem); !status) return status;
   const Result<engine::Overrides> overrides = overrides_of(options);
   if (!overrides) return overrides.error();
-  const Result<std::vector<StrategyVerdict>> verdicts = verdicts_of(cell, *problem, profile, *overrides);
+  const Result<std::vector<StrategyVerdict>> verdicts = verdicts_of(task, *overrides);
   if (!verdicts) return verdicts.error();
-  const std::vector<CheckedTensor> tensors = tensors_of(cell, *problem);
-  const engine::FitTable fits = engine::fit_table(
-      cell, *problem, all ? target::shipped_profiles() : std::vector<target::Profile>{profile});
+  const std::vector<CheckedTensor> tensors = tensors_of(task);
+  const engine::FitTable fits =
+      engine::fit_table(task, all ? target::shipped_profiles() : std::vector<target::Profile>{profile});
   const auto crossover = overrides->empty() && any_legal(*verdicts)
-                             ? engine::crossover(cell, *problem, profile)
+                             ? engine::crossover(task)
                              : Result<std::optional<engine::Crossover>>(std::nullopt);
   if (!crossover) return crossover.error();
-  print(options.json ? check_json(cell, *problem, *verdicts, tensors, fits, *crossover)
-                     : check_text(cell, *problem, profile, *verdicts, tensors, fits, *crossover));
+  print(options.json ? check_json(task, *verdicts, tensors, fits, *crossover)
+                     : check_text(task, *verdicts, tensors, fits, *crossover));
   if (any_legal(*verdicts)) return success();
   return Error{ErrorKind::Unsupported,
                fmt::format("no strategy computes cell {} at this shape on {}", cell.name, profile.name),

@@ -108,7 +108,7 @@ Result<std::vector<std::optional<double>>> by_model(Database& database, const db
   const std::optional<schedule::Problem> problem = engine::recorded_problem(recorded);
   const std::optional<step::Cell> cell = source->has_value() ? engine::recorded_cell(**source) : std::nullopt;
   if (!cell || !problem || !profile) return std::vector<std::optional<double>>(trials.size());
-  return engine::models_times(*cell, *problem, *profile, trials);
+  return engine::models_times({*cell, *problem, *profile}, trials);
 }
 
 Status show(Database& database, const Options& options) {

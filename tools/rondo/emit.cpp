@@ -12,14 +12,12 @@ namespace {
 Result<engine::EmitRequest> request_of(const Options& options, const LoadedCell& loaded, Session& session) {
   const Result<schedule::Pass> pass = single_pass(options);
   if (!pass) return pass.error();
-  Result<schedule::Problem> problem = problem_of(options, loaded.cell, *pass, session);
+  Result<schedule::Problem> problem = problem_of(options, loaded.cell, *pass);
   if (!problem) return problem.error();
   Result<engine::Overrides> overrides = overrides_of(options);
   if (!overrides) return overrides.error();
   return engine::EmitRequest{&loaded.file,
-                             loaded.cell,
-                             std::move(problem).value(),
-                             session.machine.profile,
+                             {loaded.cell, std::move(problem).value(), session.machine.profile},
                              std::move(overrides).value(),
                              session.db(),
                              session.lock(),

@@ -37,13 +37,13 @@ json save_json(const schedule::Problem& problem) {
   return passes_products(problem) ? "products" : "states";
 }
 
-json problem_json(const schedule::Problem& problem) {
+json problem_json(const schedule::Problem& problem, const target::Profile& profile) {
   return {{"shape", sizes_json(problem.sizes)},
           {"dtype", kernel::storage_name(problem.storage)},
           {"math", engine::math_name(problem.math)},
           {"pass", schedule::pass_name(problem.pass)},
           {"save", save_json(problem)},
-          {"arch", problem.arch},
+          {"arch", profile.arch()},
           {"constants", problem.constants}};
 }
 
@@ -169,8 +169,7 @@ std::string diagnostics_json(const engine::CellFile& file) {
   return dump({{"file", file.path}, {"ok", false}, {"diagnostics", list}});
 }
 
-std::string check_json(const step::Cell& cell, const schedule::Problem& problem,
-                       const std::vector<StrategyVerdict>& verdicts,
+std::string check_json(const schedule::Task& task, const std::vector<StrategyVerdict>& verdicts,
                        const std::vector<CheckedTensor>& tensors, const engine::FitTable& fits,
                        const std::optional<engine::Crossover>& crossover) {
   json strategies = json::array();
@@ -188,14 +187,14 @@ std::string check_json(const step::Cell& cell, const schedule::Problem& problem,
                     {"axes", tensor.axes},
                     {"elements", tensor.elements},
                     {"bytes", tensor.bytes}});
-  return dump({{"file", cell.path},
+  return dump({{"file", task.written.path},
                {"ok", true},
-               {"cell", cell.name},
-               {"clip", clip_json(cell.clip)},
-               {"forms", forms_json(cell)},
-               {"hash", step::canonical_hash(cell)},
-               {"structure", structure_json(step::analyze(cell))},
-               {"problem", problem_json(problem)},
+               {"cell", task.written.name},
+               {"clip", clip_json(task.written.clip)},
+               {"forms", forms_json(task.written)},
+               {"hash", step::canonical_hash(task.written)},
+               {"structure", structure_json(step::analyze(task.written))},
+               {"problem", problem_json(task.problem, task.profile)},
                {"strategies", strategies},
                {"crossover", crossover ? json{{"few", crossover->few},
                                               {"many", crossover->many},
@@ -213,14 +212,14 @@ std::string emit_json(const step::Cell& cell, const std::string& stage, const st
                {"text", text}});
 }
 
-std::string tune_json(const step::Cell& cell, const std::string& device, const std::vector<TunedPass>& passes,
-                      const std::optional<SaveComparison>& saving) {
+std::string tune_json(const step::Cell& cell, const target::Profile& profile,
+                      const std::vector<TunedPass>& passes, const std::optional<SaveComparison>& saving) {
   json list = json::array();
   for (const TunedPass& pass : passes) {
     const tuner::SearchResult& search = pass.result.search;
     json rows = json::array();
     for (const tuner::Row& row : search.rows) rows.push_back(row_json(row));
-    json object = {{"problem", problem_json(pass.problem)},
+    json object = {{"problem", problem_json(pass.problem, profile)},
                    {"measured", pass.result.measured},
                    {"best", nullptr},
                    {"known_before", nullptr},
@@ -246,22 +245,22 @@ std::string tune_json(const step::Cell& cell, const std::string& device, const s
   return dump({{"cell", cell.name},
                {"clip", clip_json(cell.clip)},
                {"forms", forms_json(cell)},
-               {"device", device},
+               {"device", profile.name},
                {"passes", list},
                {"saving", compared}});
 }
 
-std::string run_json(const step::Cell& cell, const schedule::Problem& problem, const engine::CellRun& run,
+std::string run_json(const schedule::Task& task, const engine::CellRun& run,
                      const std::vector<std::string>& files) {
   json outputs = json::array(), states = json::array();
   for (const auto& [name, values] : run.outputs)
     outputs.push_back({{"name", name}, {"elements", values.size()}});
   for (const auto& [name, values] : run.last_states)
     states.push_back({{"name", name}, {"elements", values.size()}});
-  return dump({{"cell", cell.name},
-               {"clip", clip_json(cell.clip)},
-               {"forms", forms_json(cell)},
-               {"problem", problem_json(problem)},
+  return dump({{"cell", task.written.name},
+               {"clip", clip_json(task.written.clip)},
+               {"forms", forms_json(task.written)},
+               {"problem", problem_json(task.problem, task.profile)},
                {"where", run.where},
                {"outputs", outputs},
                {"last_states", states},
@@ -269,7 +268,7 @@ std::string run_json(const step::Cell& cell, const schedule::Problem& problem, c
                {"written", files}});
 }
 
-std::string verify_json(const step::Cell& cell, const std::string& where,
+std::string verify_json(const step::Cell& cell, const std::string& where, const target::Profile& profile,
                         const std::vector<VerifiedPass>& passes) {
   json list = json::array();
   bool passed = true;
@@ -287,7 +286,7 @@ std::string verify_json(const step::Cell& cell, const std::string& where,
                         {"unwritten", check.unwritten},
                         {"passed", check.passed}});
     passed = passed && pass.result.passed();
-    list.push_back({{"problem", problem_json(pass.problem)},
+    list.push_back({{"problem", problem_json(pass.problem, profile)},
                     {"strategy", pass.choice.strategy},
                     {"parameters", pass.choice.parameters},
                     {"passed", pass.result.passed()},

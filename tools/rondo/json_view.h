@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/schedule/problem/task.h"
 #include "engine/check/verify_simulated.h"
 #include "engine/choice/choose.h"
 #include "engine/choice/crossover.h"
@@ -32,8 +33,7 @@ struct CheckedTensor {
   std::string kind, name, axes;
   std::int64_t elements = 0, bytes = 0;
 };
-std::string check_json(const step::Cell& cell, const schedule::Problem& problem,
-                       const std::vector<StrategyVerdict>& verdicts,
+std::string check_json(const schedule::Task& task, const std::vector<StrategyVerdict>& verdicts,
                        const std::vector<CheckedTensor>& tensors, const engine::FitTable& fits,
                        const std::optional<engine::Crossover>& crossover);
 
@@ -49,10 +49,11 @@ struct SaveComparison {
   bool measured = false;  // else by model
   const char* faster() const { return products_s < states_s ? "products" : "states"; }
 };
-std::string tune_json(const step::Cell& cell, const std::string& device, const std::vector<TunedPass>& passes,
+std::string tune_json(const step::Cell& cell, const target::Profile& profile,
+                      const std::vector<TunedPass>& passes,
                       const std::optional<SaveComparison>& saving = std::nullopt);
 
-std::string run_json(const step::Cell& cell, const schedule::Problem& problem, const engine::CellRun& run,
+std::string run_json(const schedule::Task& task, const engine::CellRun& run,
                      const std::vector<std::string>& files);
 
 struct VerifiedPass {
@@ -60,7 +61,7 @@ struct VerifiedPass {
   engine::Choice choice;
   engine::SimulatedVerification result;
 };
-std::string verify_json(const step::Cell& cell, const std::string& where,
+std::string verify_json(const step::Cell& cell, const std::string& where, const target::Profile& profile,
                         const std::vector<VerifiedPass>& passes);
 
 // The rows of benchmarks/results/*.json. Targets and peers are not known here: null.

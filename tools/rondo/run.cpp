@@ -92,15 +92,15 @@ bool contradicts(const std::string& shape, const step::Sizes& given, const step:
          differs("H=", given.heads, found.heads) || differs("D=", given.dim, found.dim);
 }
 
-Result<schedule::Problem> run_problem(const Options& options, const step::Cell& cell, const RunArrays& arrays,
-                                      const Session& session) {
+Result<schedule::Problem> run_problem(const Options& options, const step::Cell& cell,
+                                      const RunArrays& arrays) {
   Options filled = options;
   if (!options.dtype_given) {
     const Result<kernel::Storage> storage = engine::deduce_storage(arrays);
     if (!storage) return storage.error();
     filled.dtype = kernel::storage_name(*storage);
   }
-  Result<schedule::Problem> problem = problem_of(filled, cell, schedule::Pass::Forward, session);
+  Result<schedule::Problem> problem = problem_of(filled, cell, schedule::Pass::Forward);
   if (!problem) return problem;
   const Result<step::Sizes> sizes =
       engine::deduce_sizes(cell, arrays, options.shape_given ? std::optional(problem->sizes) : std::nullopt);
@@ -118,11 +118,11 @@ Result<schedule::Problem> run_problem(const Options& options, const step::Cell& 
 Result<engine::CellRun> on_device(const Options& options, const step::Cell& cell,
                                   const schedule::Problem& problem,
                                   const step::ForwardArguments<double>& arguments, Session& session) {
-  const auto ready = engine::trusted_plan(cell, problem, session.machine, {options.strategy, {}},
-                                          trust_of(options, session));
+  const auto ready = engine::trusted_plan({cell, problem, session.machine.profile}, session.machine,
+                                          {options.strategy, {}}, trust_of(options, session));
   if (!ready) return ready.error();
-  Result<engine::CellRun> run =
-      engine::run_on_device(cell, problem, arguments, *session.machine.device, *ready->plan);
+  Result<engine::CellRun> run = engine::run_on_device({cell, problem, session.machine.profile}, arguments,
+                                                      *session.machine.device, *ready->plan);
   const engine::Choice& choice = ready->choice;
   if (run)
     run->where = fmt::format("{}{}, {} {} ({})", session.machine.profile.is_cpu() ? "CPU " : "",
@@ -132,14 +132,14 @@ Result<engine::CellRun> on_device(const Options& options, const step::Cell& cell
 }
 
 // On this machine's CPUs, which stay the session's.
-Result<engine::CellRun> on_cpus(const Options& options, const step::Cell& cell, schedule::Problem problem,
+Result<engine::CellRun> on_cpus(const Options& options, const step::Cell& cell,
+                                const schedule::Problem& problem,
                                 const step::ForwardArguments<double>& arguments, Session& session) {
   if (!session.machine.profile.is_cpu() || session.machine.device == nullptr) {
     Result<engine::Machine> cpus = engine::find_machine("cpu", session.db());
     if (!cpus) return cpus.error();
     session.machine = std::move(cpus).value();
   }
-  problem.arch = session.machine.profile.arch();
   return on_device(options, cell, problem, arguments, session);
 }
 
@@ -164,7 +164,7 @@ void say_what_is_left_aside(const Options& options, const Session& session) {
 Result<engine::CellRun> compute(const Options& options, const step::Cell& cell,
                                 const schedule::Problem& problem,
                                 const step::ForwardArguments<double>& arguments, Session& session) {
-  if (options.reference) return engine::run_on_reference(cell, problem, arguments);
+  if (options.reference) return engine::run_on_reference({cell, problem, {}}, arguments);
   say_what_is_left_aside(options, session);
   if (session.machine.gpu_info) {
     auto run = on_device(options, cell, problem, arguments, session);
@@ -176,7 +176,7 @@ Result<engine::CellRun> compute(const Options& options, const step::Cell& cell,
     if (run || options.strict || !may_go_on(run.error())) return run;
     note(run.error().message + "; running on the reference executor");
   }
-  return engine::run_on_reference(cell, problem, arguments);
+  return engine::run_on_reference({cell, problem, {}}, arguments);
 }
 
 Status write_results(const std::vector<Target>& targets, const schedule::Problem& problem,
@@ -206,7 +206,7 @@ Status run(const Options& options) {
   machine_options.no_gpu = options.no_gpu || options.reference;
   Result<Session> session = open_session(machine_options, Use::Optional);
   if (!session) return session.error();
-  const Result<schedule::Problem> problem = run_problem(options, cell, *arrays, *session);
+  const Result<schedule::Problem> problem = run_problem(options, cell, *arrays);
   if (!problem) return problem.error();
   auto arguments = engine::to_arguments(*arrays, problem->storage);
   if (!arguments) return arguments.error();
@@ -218,7 +218,7 @@ Status run(const Options& options) {
   std::vector<std::string> files;
   for (const Target& target : *targets) files.push_back(target.path);
   if (options.json) {
-    print(run_json(cell, *problem, *result, files));
+    print(run_json({cell, *problem, session->machine.profile}, *result, files));
     return success();
   }
   std::string text = fmt::format("{} {} {} on {}\n", cell.name, engine::shape_text(problem->sizes),

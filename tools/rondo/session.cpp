@@ -115,9 +115,8 @@ engine::ProblemText problem_text_of(const Options& options) {
   return {options.shape, options.dtype, options.math, options.constants, options.save};
 }
 
-Result<schedule::Problem> problem_of(const Options& options, const step::Cell& cell, schedule::Pass pass,
-                                     const Session& session) {
-  return engine::parse_problem(cell, problem_text_of(options), pass, session.machine.profile.arch());
+Result<schedule::Problem> problem_of(const Options& options, const step::Cell& cell, schedule::Pass pass) {
+  return engine::parse_problem(cell, problem_text_of(options), pass);
 }
 
 Result<engine::Overrides> overrides_of(const Options& options) {

@@ -47,8 +47,7 @@ Result<Session> open_session(const Options& options, Use use);
 // How a command trusts what the database holds.
 engine::TrustOptions trust_of(const Options& options, Session& session);
 engine::ProblemText problem_text_of(const Options& options);
-Result<schedule::Problem> problem_of(const Options& options, const step::Cell& cell, schedule::Pass pass,
-                                     const Session& session);
+Result<schedule::Problem> problem_of(const Options& options, const step::Cell& cell, schedule::Pass pass);
 Result<engine::Overrides> overrides_of(const Options& options);
 // Where exactly one pass makes sense. Error Input.
 Result<schedule::Pass> single_pass(const Options& options);

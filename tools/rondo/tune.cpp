@@ -86,8 +86,7 @@ Result<Limits> limits_of(const Options& options) {
 
 // The problems of all passes in order; with --save auto those that save something both ways.
 Result<std::vector<schedule::Problem>> problems_of(const Options& options, const step::Cell& cell,
-                                                   const std::vector<schedule::Pass>& passes,
-                                                   const std::string& arch) {
+                                                   const std::vector<schedule::Pass>& passes) {
   using schedule::Pass;
   const bool both = options.save == "auto";
   const auto tuned = [&](Pass pass) { return std::count(passes.begin(), passes.end(), pass) > 0; };
@@ -99,7 +98,7 @@ Result<std::vector<schedule::Problem>> problems_of(const Options& options, const
     for (const char* save : {"states", "products"}) {
       engine::ProblemText text = problem_text_of(options);
       if (both) text.save = save;
-      Result<schedule::Problem> problem = engine::parse_problem(cell, text, pass, arch);
+      Result<schedule::Problem> problem = engine::parse_problem(cell, text, pass);
       if (!problem) return problem.error();
       problems.push_back(std::move(problem).value());
       if (!both || pass == Pass::Forward) break;
@@ -134,8 +133,8 @@ std::string saving_text(const SaveComparison& sums) {
       fmt::format("--save {}", sums.faster()));
 }
 
-Result<TunedPass> tune_problem(const Options& options, const step::Cell& cell,
-                               const schedule::Problem& problem, const Limits& limits, Session& session) {
+Result<TunedPass> tune_problem(const Options& options, const schedule::Task& task, const Limits& limits,
+                               Session& session) {
   ProgressBar bar(limits.budget_s);
   tuner::TuneOptions tuning;
   tuning.budget_s = limits.budget_s;
@@ -153,9 +152,9 @@ Result<TunedPass> tune_problem(const Options& options, const step::Cell& cell,
   if (!known) note(engine::starts_without(known.error()));
   tuning.known = known ? &*known : session.shipped;
   tuning.progress = [&bar](const tuner::Progress& progress) { bar.show(progress); };
-  Result<tuner::TuneResult> result = tuner::tune(cell, problem, session.machine, tuning);
+  Result<tuner::TuneResult> result = tuner::tune(task, session.machine, tuning);
   if (!result) return result.error();
-  return TunedPass{problem, std::move(result).value()};
+  return TunedPass{task.problem, std::move(result).value()};
 }
 
 }  // namespace
@@ -173,20 +172,20 @@ Status tune(const Options& options) {
   if (!session && session.error().kind != ErrorKind::Missing) return session.error();
   if (const auto machine = engine::find_machine(options.arch, nullptr, false); !machine)
     return machine.error();
-  if (const auto checked = problems_of(options, loaded->cell, *passes, "sm_90"); !checked)
-    return checked.error();
+  if (const auto checked = problems_of(options, loaded->cell, *passes); !checked) return checked.error();
   session = open_session(options, Use::Written);
   if (!session) return session.error();
   if (session->machine.device == nullptr && !options.no_gpu)
     note(fmt::format("tuning by model: {}", session->machine.why_no_device));
-  const auto problems = problems_of(options, loaded->cell, *passes, session->machine.profile.arch());
+  const auto problems = problems_of(options, loaded->cell, *passes);
   if (!problems) return problems.error();
   std::vector<TunedPass> tuned;
   for (const schedule::Problem& problem : *problems) {
-    Result<TunedPass> result = tune_problem(options, loaded->cell, problem, *limits, *session);
+    Result<TunedPass> result =
+        tune_problem(options, {loaded->cell, problem, session->machine.profile}, *limits, *session);
     if (!result)  // what is known stays known
       return after_results(
-          tuned.empty() ? "" : tune_json(loaded->cell, session->machine.profile.name, tuned, std::nullopt),
+          tuned.empty() ? "" : tune_json(loaded->cell, session->machine.profile, tuned, std::nullopt),
           result.error(), options.json);
     if (!result->result.note.empty()) note(result->result.note);
     tuned.push_back(std::move(result).value());
@@ -196,7 +195,7 @@ Status tune(const Options& options) {
   std::optional<SaveComparison> saving;
   if (options.save == "auto") saving = compare_saving(tuned);
   if (saving && !options.json) print(saving_text(*saving));
-  if (options.json) print(tune_json(loaded->cell, session->machine.profile.name, tuned, saving));
+  if (options.json) print(tune_json(loaded->cell, session->machine.profile, tuned, saving));
   const bool all_recorded = recorded(tuned);
   if (stop_flag()) return already_shown(ErrorKind::Cancelled);
   return all_recorded ? success() : Status(already_shown(ErrorKind::Database));

@@ -18,36 +18,33 @@ namespace rondo::tools {
 namespace {
 
 // In the simulator: what is chosen is what is emitted.
-Result<VerifiedPass> simulate_pass(const step::Cell& cell, const schedule::Problem& problem,
-                                   const engine::Overrides& overrides, std::uint64_t seed,
-                                   bool arbitrary_states, Session& session) {
+Result<VerifiedPass> simulate_pass(const schedule::Task& task, const engine::Overrides& overrides,
+                                   std::uint64_t seed, bool arbitrary_states, Session& session) {
   engine::ChooseOptions choosing;
   choosing.database = session.db();
   choosing.shipped = session.shipped;
   choosing.pinned = session.lock();
-  Result<engine::Choice> choice =
-      engine::choose_with(cell, problem, session.machine.profile, overrides, choosing);
+  Result<engine::Choice> choice = engine::choose_with(task, overrides, choosing);
   if (!choice) return choice.error();
-  Result<schedule::KernelPlan> plan = engine::build_choice(cell, problem, session.machine.profile, *choice);
+  Result<schedule::KernelPlan> plan = engine::build_choice(task, *choice);
   if (!plan) return plan.error();
-  const Result<executable::Executable> lowered = schedule::lower_plan(cell, problem, *plan);
+  const Result<executable::Executable> lowered = schedule::lower_plan(task, *plan);
   if (!lowered) return lowered.error();
   const auto cases = engine::cases_for(
-      cell, problem, engine::coverage_of(*lowered, schedule::turn_of(choice->strategy, choice->parameters)),
+      task, engine::coverage_of(*lowered, schedule::turn_of(choice->strategy, choice->parameters)),
       engine::simulator_budget(), arbitrary_states);
-  auto simulated = engine::verify_simulated(cell, problem, *plan, cases, seed);
+  auto simulated = engine::verify_simulated(task, *plan, cases, seed);
   if (!simulated) return simulated.error();
-  return VerifiedPass{problem, *choice, std::move(simulated).value()};
+  return VerifiedPass{task.problem, *choice, std::move(simulated).value()};
 }
 
 Result<VerifiedPass> verify_pass(const Options& options, const step::Cell& cell, schedule::Pass pass,
                                  const engine::Overrides& overrides, std::uint64_t seed, Session& session) {
-  Result<schedule::Problem> problem = problem_of(options, cell, pass, session);
+  Result<schedule::Problem> problem = problem_of(options, cell, pass);
   if (!problem) return problem.error();
-  if (options.simulate)
-    return simulate_pass(cell, *problem, overrides, seed, options.arbitrary_states, session);
-  auto verified =
-      engine::verified_plan(cell, *problem, session.machine, overrides, seed, trust_of(options, session));
+  const schedule::Task task(cell, *problem, session.machine.profile);
+  if (options.simulate) return simulate_pass(task, overrides, seed, options.arbitrary_states, session);
+  auto verified = engine::verified_plan(task, session.machine, overrides, seed, trust_of(options, session));
   if (!verified) return verified.error();
   return VerifiedPass{*problem, verified->ready.choice, {std::move(verified->verification), {}}};
 }
@@ -99,7 +96,7 @@ Status verify(const Options& options) {
   const std::uint64_t seed = options.seed != 0 ? options.seed : std::random_device{}();
   std::vector<VerifiedPass> results;
   const std::string where = options.simulate ? "simulator" : session->machine.profile.name;
-  const auto as_json = [&] { return verify_json(loaded->cell, where, results); };
+  const auto as_json = [&] { return verify_json(loaded->cell, where, session->machine.profile, results); };
   for (const schedule::Pass pass : *passes) {
     Result<VerifiedPass> result = verify_pass(options, loaded->cell, pass, *overrides, seed, *session);
     if (!result) return after_results(results.empty() ? "" : as_json(), result.error(), options.json);

@@ -10,18 +10,18 @@ namespace {
 
 class Bench {
  public:
-  Bench(const step::Cell& cell, const schedule::Problem& problem, const engine::Machine& machine,
-        const engine::ReadyPlan& ready, const BenchOptions& options)
-      : cell_(cell), problem_(problem), machine_(machine), ready_(ready), options_(options) {}
+  Bench(const schedule::Task& task, const engine::Machine& machine, const engine::ReadyPlan& ready,
+        const BenchOptions& options)
+      : task_(task), machine_(machine), ready_(ready), options_(options) {}
 
   Result<BenchRow> run() {
     if (Status status = machine_.profile.is_cpu() ? in_turns() : after_copy(); !status) return status.error();
     if (Status status = ready_.plan->check(); !status) return status.error();
     auto convergence = data_.convergence(*ready_.plan);
     if (!convergence) return convergence.error();
-    return BenchRow{cell_.name,
-                    cell_.clip,
-                    problem_,
+    return BenchRow{task_.written.name,
+                    task_.written.clip,
+                    task_.problem,
                     ready_.choice,
                     engine::timing_of(seconds_),
                     bytes_,
@@ -33,8 +33,8 @@ class Bench {
 
  private:
   Status make_data() {
-    Result<engine::RunData> made = engine::RunData::make(
-        cell_, problem_, engine::cache_to_leave(machine_.profile), *machine_.device, 1, options_.weights);
+    Result<engine::RunData> made = engine::RunData::make(task_, engine::cache_to_leave(machine_.profile),
+                                                         *machine_.device, 1, options_.weights);
     if (!made) return made.error();
     data_ = std::move(*made);
     return data_.reserve(*ready_.plan);
@@ -76,12 +76,11 @@ class Bench {
     return success();
   }
 
-  const step::Cell& cell_;
-  const schedule::Problem& problem_;
+  const schedule::Task& task_;
   const engine::Machine& machine_;
   const engine::ReadyPlan& ready_;
   const BenchOptions& options_;
-  const std::int64_t bytes_ = schedule::compulsory_bytes(cell_, problem_);
+  const std::int64_t bytes_ = schedule::compulsory_bytes(task_);
   engine::RunData data_;
   std::vector<double> seconds_;
   double copy_bytes_per_s_ = 0;
@@ -89,11 +88,10 @@ class Bench {
 
 }  // namespace
 
-Result<BenchRow> bench(const step::Cell& cell, const schedule::Problem& problem,
-                       const engine::Machine& machine, const engine::ReadyPlan& ready,
-                       const BenchOptions& options) {
+Result<BenchRow> bench(const schedule::Task& task, const engine::Machine& machine,
+                       const engine::ReadyPlan& ready, const BenchOptions& options) {
   if (Status status = machine.need_device(); !status) return status.error();
-  return Bench(cell, problem, machine, ready, options).run();
+  return Bench(task, machine, ready, options).run();
 }
 
 }  // namespace rondo::tuner

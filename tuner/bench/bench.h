@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/schedule/problem/task.h"
 #include "engine/measure/measure.h"
 #include "engine/measure/samples.h"
 #include "engine/plan/ready_plan.h"
@@ -35,8 +36,7 @@ struct BenchOptions {
 };
 
 // Times one pass on the machine's device. Errors: Missing (there is none), Device.
-Result<BenchRow> bench(const step::Cell& cell, const schedule::Problem& problem,
-                       const engine::Machine& machine, const engine::ReadyPlan& ready,
-                       const BenchOptions& options = {});
+Result<BenchRow> bench(const schedule::Task& task, const engine::Machine& machine,
+                       const engine::ReadyPlan& ready, const BenchOptions& options = {});
 
 }  // namespace rondo::tuner

@@ -125,21 +125,21 @@ PartTimes part_times(engine::Choice choice, const std::vector<PlanWithout>& with
 
 }  // namespace
 
-Result<PartTimes> measure_parts(const step::Cell& cell, const schedule::Problem& problem,
-                                const engine::Machine& machine, const engine::Choice& choice, int rounds) {
+Result<PartTimes> measure_parts(const schedule::Task& task, const engine::Machine& machine,
+                                const engine::Choice& choice, int rounds) {
   if (Status status = machine.need_device(); !status) return status.error();
-  Result<KernelPlan> whole = engine::build_choice(cell, problem, machine.profile, choice);
+  Result<KernelPlan> whole = engine::build_choice(task, choice);
   if (!whole) return whole.error();
-  const backend::Backend& backend = backend::preferred_backend_for(target::compute_capability(problem.arch));
+  const backend::Backend& backend =
+      backend::preferred_backend_for(target::compute_capability(task.profile.arch()));
   const Result<std::string> version = backend.version();
   if (!version) return version.error();
 
   const std::vector<PlanWithout> without = plans_without(*whole);
-  const auto shared_cell = std::make_shared<const step::Cell>(cell);
+  const auto shared = std::make_shared<const schedule::Task>(task);
   std::vector<engine::CompiledPlan> compiled;
   const auto add = [&](KernelPlan plan) -> Status {
-    Result<engine::CompiledPlan> made =
-        engine::uncompiled_plan(shared_cell, problem, std::move(plan), backend, *version);
+    Result<engine::CompiledPlan> made = engine::uncompiled_plan(shared, std::move(plan), backend, *version);
     if (!made) return made.error();
     compiled.push_back(std::move(made).value());
     return success();
@@ -157,7 +157,7 @@ Result<PartTimes> measure_parts(const step::Cell& cell, const schedule::Problem&
   }
   engine::Timer timer(*machine.device);
   Result<engine::RunData> data =
-      engine::RunData::make(cell, problem, engine::cache_to_leave(machine.profile), *machine.device, 1);
+      engine::RunData::make(task, engine::cache_to_leave(machine.profile), *machine.device, 1);
   if (!data) return data.error();
   const auto samples = time_in_turns(plans, *data, timer, rounds);
   if (!samples) return samples.error();

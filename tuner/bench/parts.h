@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/schedule/problem/task.h"
 #include "engine/commands/emit_stages.h"
 #include "engine/machine/machine.h"
 #include "engine/measure/samples.h"
@@ -36,7 +37,7 @@ struct PartTimes {
 
 // Times the choice for the problem on the machine's device, `rounds` samples each. Nothing is stored. Errors:
 // Missing (no device, no compiler), Compile, Device.
-Result<PartTimes> measure_parts(const step::Cell& cell, const schedule::Problem& problem,
-                                const engine::Machine& machine, const engine::Choice& choice, int rounds);
+Result<PartTimes> measure_parts(const schedule::Task& task, const engine::Machine& machine,
+                                const engine::Choice& choice, int rounds);
 
 }  // namespace rondo::tuner

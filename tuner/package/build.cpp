@@ -103,7 +103,7 @@ class Building {
   }
 
   void make_test(Test& test) {
-    Result<SelfTest> made = make_self_test(*test.packaged->cell, test.packaged->problem);
+    Result<SelfTest> made = make_self_test({*test.packaged->cell, test.packaged->problem, {}});
     const std::string what =
         fmt::format("{} {}", test.packaged->cell->name, schedule::pass_key(test.packaged->problem));
     if (made)
@@ -115,9 +115,7 @@ class Building {
 
   // Nothing where there is no PTX to be had.
   Result<std::optional<Kernels>> make_kernels(const Item& item) {
-    const step::Cell& cell = *item.packaged->cell;
-    schedule::Problem problem = item.packaged->problem;
-    problem.arch = item.profile.arch();
+    const schedule::Task task(*item.packaged->cell, item.packaged->problem, item.profile);
     engine::ChooseOptions choosing;
     choosing.database = options_.database;
     choosing.shipped = options_.shipped;
@@ -131,24 +129,24 @@ class Building {
            backend::preferred_backend().available().error().message);
       return std::optional<Kernels>();
     }
-    const Result<engine::Choice> choice = engine::choose(cell, problem, item.profile, choosing);
+    const Result<engine::Choice> choice = engine::choose(task, choosing);
     if (!choice) return in(item.ptx ? with_hint_for_ptx(choice.error()) : choice.error());
-    Result<engine::CompiledCode> code =
-        engine::code_of_choice(cell, problem, item.profile, *choice, options_.database);
+    Result<engine::CompiledCode> code = engine::code_of_choice(task, *choice, options_.database);
     if (!code) return in(code.error());
     Kernels kernels;
     kernels.executable = std::move(code->executable);
     // What was stored when another shape was tuned is this problem's code too.
-    kernels.executable.identity.batch = problem.sizes.batch;
-    kernels.executable.identity.time = problem.sizes.time;
+    kernels.executable.identity.batch = task.problem.sizes.batch;
+    kernels.executable.identity.time = task.problem.sizes.time;
     if (item.ptx) {
-      Result<Image> ptx = ptx_of(*code, kernels.executable.images.front(), problem);
+      Result<Image> ptx = ptx_of(*code, kernels.executable.images.front(), item.profile);
       if (!ptx) return in(ptx.error());
       kernels.executable.images = {std::move(ptx).value()};
     }
     kernels.entry = package::entry_of(
         kernels.executable.identity,
-        item.ptx ? fmt::format("compute_{}", target::compute_capability(problem.arch)) : problem.arch);
+        item.ptx ? fmt::format("compute_{}", target::compute_capability(item.profile.arch()))
+                 : item.profile.arch());
     kernels.entry.origin = engine::origin_name(choice->origin);
     kernels.entry.note = choice->note;
     kernels.entry.expected_ms = choice->expected_ms;
@@ -170,10 +168,10 @@ class Building {
 
   // The text of the cubin's kernels as PTX. What they use is as the assembler said of the cubin.
   static Result<Image> ptx_of(const engine::CompiledCode& code, const Image& cubin,
-                              const schedule::Problem& problem) {
+                              const target::Profile& profile) {
     const backend::Backend& backend = backend::preferred_backend();
     backend::Request request{backend.name(),  code.key.source,
-                             "rondo_plan.cu", {target::compute_capability(problem.arch), false},
+                             "rondo_plan.cu", {target::compute_capability(profile.arch()), false},
                              backend.flags(), ImageKind::Ptx};
     Result<backend::Compiled> compiled = backend.compile(request);
     if (!compiled) return compiled.error();

@@ -173,7 +173,7 @@ Result<std::vector<PackagedProblem>> problems_of(const PackageLine& line) {
     for (const std::string& dtype : line.dtypes)
       for (const schedule::Pass pass : *passes) {
         const engine::ProblemText text{shape, dtype, line.math, line.constants, line.save};
-        Result<schedule::Problem> problem = engine::parse_problem(*cell, text, pass, "sm_80");
+        Result<schedule::Problem> problem = engine::parse_problem(*cell, text, pass);
         if (!problem) return problem.error();
         problems.push_back({cell, std::move(problem).value()});
       }

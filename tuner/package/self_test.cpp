@@ -46,9 +46,8 @@ bool is_drawn(Role role) {
 
 class Maker {
  public:
-  Maker(const step::Cell& cell, const schedule::Problem& problem)
-      : cell_(cell), problem_(problem), sizes_(test_sizes(problem)) {
-    problem_.sizes = sizes_;
+  Maker(const schedule::Task& task) : task_(task), sizes_(test_sizes(task.problem)) {
+    task_.problem.sizes = sizes_;
   }
 
   Result<SelfTest> run() {
@@ -56,19 +55,21 @@ class Maker {
     test.batch = sizes_.batch;
     test.time = sizes_.time;
     draw_inputs();
-    const auto exact = engine::run_reference(cell_, problem_, data_);
+    const auto exact = engine::run_reference(task_, data_);
     if (!exact) return exact.error();
-    const Result<engine::Spreads> spreads = engine::measure_spreads(cell_, problem_, data_, *exact, kSeed);
+    const Result<engine::Spreads> spreads = engine::measure_spreads(task_, data_, *exact, kSeed);
     if (!spreads) return spreads.error();
-    for (const TensorRef ref : engine::tensors_of_pass(cell_, problem_)) {
-      if (const auto* given = engine::given_values(ref, cell_, problem_.pass, data_, exact->forward))
+    for (const TensorRef ref : engine::tensors_of_pass(task_)) {
+      if (const auto* given =
+              engine::given_values(ref, task_.written, task_.problem.pass, data_, exact->forward))
         test.given.push_back(given_of(ref, *given));
-      else if (const auto* computed = engine::computed_values(ref, cell_, problem_.pass, *exact))
+      else if (const auto* computed = engine::computed_values(ref, task_.written, task_.problem.pass, *exact))
         add_expected(ref, *computed, spreads->at(ref), test);
     }
     if (test.expected.empty())
-      return Error{ErrorKind::Input,
-                   fmt::format("all results of {} are too ill-conditioned for a self-test", cell_.name), ""};
+      return Error{
+          ErrorKind::Input,
+          fmt::format("all results of {} are too ill-conditioned for a self-test", task_.written.name), ""};
     return test;
   }
 
@@ -76,21 +77,21 @@ class Maker {
   SelfTest::Given drawn(TensorRef ref) const {
     const std::uint64_t number =
         static_cast<std::uint64_t>(ref.role) * 1000 + static_cast<std::uint64_t>(ref.tensor);
-    return {ref, scale_of(ref, cell_, sizes_), kSeed * 1'000'003 + number, {}};
+    return {ref, scale_of(ref, task_.written, sizes_), kSeed * 1'000'003 + number, {}};
   }
 
   void draw_inputs() {
     data_.sizes = sizes_;
-    data_.forward.constants = problem_.constants;
+    data_.forward.constants = task_.problem.constants;
     const auto fill = [&](step::TensorKind kind, Role role, step::TensorMap<double>& into) {
-      for (const step::TensorId id : cell_.of_kind(kind)) {
+      for (const step::TensorId id : task_.written.of_kind(kind)) {
         const TensorRef ref{role, id};
-        into[cell_.tensors[static_cast<std::size_t>(id)].name] =
-            values_of(drawn(ref), schedule::storage_of(ref, cell_, problem_),
-                      schedule::total_elements(ref, cell_, sizes_));
+        into[task_.written.tensors[static_cast<std::size_t>(id)].name] =
+            values_of(drawn(ref), schedule::storage_of(ref, task_),
+                      schedule::total_elements(ref, task_.written, sizes_));
       }
     };
-    for (const step::Tensor& tensor : cell_.tensors)
+    for (const step::Tensor& tensor : task_.written.tensors)
       if (step::is_flag(tensor.kind))
         data_.forward.flags[tensor.name] = engine::random_flags(tensor, sizes_, kSeed);
     fill(step::TensorKind::Input, Role::Input, data_.forward.inputs);
@@ -102,7 +103,7 @@ class Maker {
   SelfTest::Given given_of(TensorRef ref, const std::vector<double>& values) const {
     if (is_drawn(ref.role)) return drawn(ref);
     SelfTest::Given given{ref, 0, 0, values};
-    const kernel::Storage storage = schedule::storage_of(ref, cell_, problem_);
+    const kernel::Storage storage = schedule::storage_of(ref, task_);
     for (double& value : given.values)
       value = static_cast<double>(scalar::round_to(storage, static_cast<float>(value)));
     return given;
@@ -110,8 +111,8 @@ class Maker {
 
   void add_expected(TensorRef ref, const std::vector<double>& exact, const engine::Spread& spread,
                     SelfTest& test) const {
-    const engine::Tolerance tolerance{&spread, engine::has_decisions(cell_, problem_.pass),
-                                      schedule::storage_of(ref, cell_, problem_), problem_.storage};
+    const engine::Tolerance tolerance{&spread, engine::has_decisions(task_.written, task_.problem.pass),
+                                      schedule::storage_of(ref, task_), task_.problem.storage};
     SelfTest::Expected expected;
     expected.tensor = ref;
     expected.elements = static_cast<std::int64_t>(exact.size());
@@ -137,16 +138,13 @@ class Maker {
     return samples;
   }
 
-  const step::Cell& cell_;
-  schedule::Problem problem_;
+  schedule::Task task_;
   step::Sizes sizes_;
   engine::HostProblem data_;
 };
 
 }  // namespace
 
-Result<SelfTest> make_self_test(const step::Cell& cell, const schedule::Problem& problem) {
-  return Maker(cell, problem).run();
-}
+Result<SelfTest> make_self_test(const schedule::Task& task) { return Maker(task).run(); }
 
 }  // namespace rondo::tuner

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "compiler/executable/executable.h"
-#include "compiler/schedule/problem/problem.h"
+#include "compiler/schedule/problem/task.h"
 #include "compiler/step/step_ir.h"
 #include "compiler/support/result.h"
 #include "runtime/cuda/driver_device.h"
@@ -15,7 +15,7 @@ namespace rondo::tuner {
 // The vector of a problem: a few batch rows and time steps of its heads, channels, types and pass, whatever
 // B and T it has. The same every time. Tensors that rounding alone changes too much are left out. Errors:
 // those of the reference; Input where its results are not finite, or none is left.
-Result<package::SelfTest> make_self_test(const step::Cell& cell, const schedule::Problem& problem);
+Result<package::SelfTest> make_self_test(const schedule::Task& task);
 
 // Runs an executable's first image on the GPU of the context: what it got wrong, one line; "" if it passed.
 // Errors: what kept it from running (Unsupported, Device).

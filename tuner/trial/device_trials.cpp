@@ -35,8 +35,8 @@ Result<std::unique_ptr<Trials>> DeviceTrials::make(const TrialSetup& setup,
   if (Status status = device->make_current(); !status) return status.error();
   Result<engine::Verifier> verifier = make_verifier(setup, setup.seed);
   if (!verifier) return verifier.error();
-  Result<engine::RunData> data = engine::RunData::make(
-      setup.cell, setup.problem, engine::cache_to_leave(setup.profile), *device, setup.seed);
+  Result<engine::RunData> data =
+      engine::RunData::make(setup.task, engine::cache_to_leave(setup.task.profile), *device, setup.seed);
   if (!data) return data.error();
   return std::unique_ptr<Trials>(
       new DeviceTrials(setup, std::move(device), std::move(data).value(), std::move(verifier).value()));
@@ -45,9 +45,8 @@ Result<std::unique_ptr<Trials>> DeviceTrials::make(const TrialSetup& setup,
 Result<engine::Verifier> DeviceTrials::make_verifier(const TrialSetup& setup, std::uint64_t seed) {
   // One step, which tells whether the cell can be run at all. verify() adds the cases of a plan: the
   // reference takes seconds for them, in which a short search would time nothing.
-  return engine::Verifier::make(
-      setup.cell, setup.problem,
-      {engine::cases_for(setup.cell, setup.problem, {}, engine::gpu_budget()).back()}, seed);
+  return engine::Verifier::make(setup.task, {engine::cases_for(setup.task, {}, engine::gpu_budget()).back()},
+                                seed);
 }
 
 Error DeviceTrials::broken(Error error) {
@@ -114,8 +113,8 @@ Result<engine::Verdict> DeviceTrials::verify(const TrialPlan& plan, std::uint64_
   const Result<engine::Verification> verification =
       (other ? *other : verifier_)
           .check(*device_, *(*entry)->plan,
-                 engine::cases_for(setup_.cell, setup_.problem,
-                                   engine::coverage_of(*plan.executable, plan.turn), engine::gpu_budget()));
+                 engine::cases_for(setup_.task, engine::coverage_of(*plan.executable, plan.turn),
+                                   engine::gpu_budget()));
   if (!verification) return broken(verification.error());
   return verdict_of(*verification);
 }
@@ -124,7 +123,7 @@ Result<engine::Verdict> DeviceTrials::verify_at_shape(const TrialPlan& plan, con
   const Result<Loaded*> entry = loaded(plan);
   if (!entry) return entry.error();
   const Result<engine::Verification> verification =
-      engine::verify_at_shape(setup_.cell, setup_.problem, *device_, *(*entry)->plan, plain, setup_.seed);
+      engine::verify_at_shape(setup_.task, *device_, *(*entry)->plan, plain, setup_.seed);
   if (!verification) return broken(verification.error());
   engine::Verdict verdict = verdict_of(*verification);
   if (verdict.passed) verdict.summary = verification->covered.front();

@@ -31,19 +31,20 @@ TrialRequest::Plan read_plan(ByteReader& reader) {
 }  // namespace
 
 void write_setup(ByteWriter& writer, const TrialSetup& setup) {
-  step::write_cell(writer, setup.cell);
-  schedule::write_problem(writer, setup.problem);
-  writer.text(target::to_json(setup.profile));
+  step::write_cell(writer, setup.task.written);
+  schedule::write_problem(writer, setup.task.problem);
+  writer.text(target::to_json(setup.task.profile));
   writer.u64(setup.seed);
 }
 
 TrialSetup read_setup(ByteReader& reader) {
   TrialSetup setup;
-  setup.cell = step::read_cell(reader);
-  if (!step::verify(setup.cell).empty()) reader.fail();
-  setup.problem = schedule::read_problem(reader);
-  if (Result<target::Profile> profile = target::profile_from_json(reader.text()))
-    setup.profile = std::move(profile).value();
+  step::Cell cell = step::read_cell(reader);
+  const bool whole = step::verify(cell).empty();
+  schedule::Problem problem = schedule::read_problem(reader);
+  Result<target::Profile> profile = target::profile_from_json(reader.text());
+  if (whole && profile)
+    setup.task = {std::move(cell), std::move(problem), std::move(profile).value()};
   else
     reader.fail();
   setup.seed = reader.u64();

@@ -47,10 +47,8 @@ class Trials {
 
 // What trials of one problem need to begin.
 struct TrialSetup {
-  step::Cell cell;
-  schedule::Problem problem;
-  target::Profile profile;  // of the machine the trials run on
-  std::uint64_t seed = 1;   // of the data
+  schedule::Task task;     // its profile is of the machine the trials run on
+  std::uint64_t seed = 1;  // of the data
 };
 
 }  // namespace rondo::tuner

@@ -19,27 +19,22 @@ using db::TrialStatus;
 using engine::CompiledPlan;
 using engine::CompileEnd;
 
-PlanMeasurer::PlanMeasurer(const step::Cell& cell, const schedule::Problem& problem,
-                           const target::Profile& profile, const std::vector<engine::Candidate>& candidates,
+PlanMeasurer::PlanMeasurer(const schedule::Task& task, const std::vector<engine::Candidate>& candidates,
                            const PlanMeasurerOptions& options)
-    : cell_(std::make_shared<const step::Cell>(cell)),
-      problem_(problem),
-      profile_(profile),
+    : task_(std::make_shared<const schedule::Task>(task)),
       candidates_(candidates),
       options_(options),
-      asked_(schedule::asked_hash(cell, problem, profile)) {
+      asked_(schedule::asked_hash(task)) {
   options_.workers = std::max(1, options_.workers);
 }
 
-Result<std::unique_ptr<PlanMeasurer>> PlanMeasurer::make(const step::Cell& cell,
-                                                         const schedule::Problem& problem,
-                                                         const target::Profile& profile,
+Result<std::unique_ptr<PlanMeasurer>> PlanMeasurer::make(const schedule::Task& task,
                                                          const std::vector<engine::Candidate>& candidates,
                                                          std::shared_ptr<const runtime::Device> device,
                                                          const PlanMeasurerOptions& options) {
-  std::unique_ptr<PlanMeasurer> made(new PlanMeasurer(cell, problem, profile, candidates, options));
+  std::unique_ptr<PlanMeasurer> made(new PlanMeasurer(task, candidates, options));
   const backend::Backend& preferred =
-      backend::preferred_backend_for(target::compute_capability(problem.arch));
+      backend::preferred_backend_for(target::compute_capability(task.profile.arch()));
   Result<std::string> version = preferred.version();
   if (!version) return version.error();
   made->compiler_ = {&preferred, std::move(version).value()};
@@ -57,7 +52,7 @@ Result<std::unique_ptr<PlanMeasurer>> PlanMeasurer::make(const step::Cell& cell,
 
 // Another compiler that is installed and knows the target.
 void PlanMeasurer::find_other() {
-  const int capability = target::compute_capability(problem_.arch);
+  const int capability = target::compute_capability(task_->profile.arch());
   for (const backend::Backend* backend : backend::backends()) {
     if (backend == compiler_.backend || !backend->available()) continue;
     const Result<std::vector<int>> targets = backend->targets();
@@ -73,7 +68,7 @@ std::optional<std::size_t> PlanMeasurer::twin(std::size_t candidate) const {
 }
 
 Status PlanMeasurer::begin_trials(std::shared_ptr<const runtime::Device> device) {
-  const TrialSetup setup{*cell_, problem_, profile_, options_.seed};
+  const TrialSetup setup{*task_, options_.seed};
   if (options_.trial_limit.count() > 0) {
     TrialProcessOptions process;
     process.limit = options_.trial_limit;
@@ -114,14 +109,14 @@ void PlanMeasurer::compile(std::size_t candidate) {
     ready_.push_back(failed(candidate, TrialStatus::CompileError, "unknown strategy " + of.strategy));
     return;
   }
-  Result<schedule::KernelPlan> built = strategy->build_legal(*cell_, problem_, of.parameters, profile_);
+  Result<schedule::KernelPlan> built = strategy->build_legal(*task_, of.parameters);
   if (!built) {
     ready_.push_back(failed(candidate, TrialStatus::CompileError, built.error().message));
     return;
   }
   try {
-    Result<engine::CompiledPlan> made = engine::uncompiled_plan(cell_, problem_, std::move(built).value(),
-                                                                *compiler.backend, compiler.version);
+    Result<engine::CompiledPlan> made =
+        engine::uncompiled_plan(task_, std::move(built).value(), *compiler.backend, compiler.version);
     if (!made) {
       ready_.push_back(failed(candidate, TrialStatus::CompileError, made.error().message));
       return;
@@ -208,7 +203,7 @@ Result<TrialPlan> PlanMeasurer::trial_plan(std::size_t candidate) const {
 
 // On CPUs what compiles takes the cores from what is timed.
 void PlanMeasurer::await_compilers() {
-  while (profile_.is_cpu() && pool_ != nullptr && pool_->pending() > 0)
+  while (task_->profile.is_cpu() && pool_ != nullptr && pool_->pending() > 0)
     if (std::optional<engine::CompileOutcome> outcome = pool_->next(options_.compile_limit))
       ready_.push_back(take(std::move(*outcome)));
 }
@@ -249,8 +244,7 @@ Result<engine::Verdict> PlanMeasurer::verify_at_shape(std::size_t candidate) {
   const Result<TrialPlan> plan = trial_plan(candidate);
   if (!plan) return plan.error();
   const engine::Candidate& of = chosen(candidate);
-  Result<engine::PlainPlans> plain =
-      engine::plain_plans(*cell_, problem_, profile_, of.strategy, of.parameters);
+  Result<engine::PlainPlans> plain = engine::plain_plans(*task_, of.strategy, of.parameters);
   if (!plain) return plain.error();
   const Result<engine::PlainCode> code = engine::compile_plain(std::move(plain).value(), options_.database);
   if (!code) return code.error();

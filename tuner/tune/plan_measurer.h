@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "compiler/schedule/problem/task.h"
 #include "engine/plan/compile.h"
 #include "engine/worker/compile_worker.h"
 #include "runtime/device/device.h"
@@ -30,8 +31,7 @@ class PlanMeasurer final : public Measurer {
   // `device` null: there is none. With one: makes the data for timing and the reference for verification now,
   // in the process of the trials. `candidates` and all pointers outlive the measurer. Errors: Missing without
   // a compiler, those of the reference, Device.
-  static Result<std::unique_ptr<PlanMeasurer>> make(const step::Cell& cell, const schedule::Problem& problem,
-                                                    const target::Profile& profile,
+  static Result<std::unique_ptr<PlanMeasurer>> make(const schedule::Task& task,
                                                     const std::vector<engine::Candidate>& candidates,
                                                     std::shared_ptr<const runtime::Device> device,
                                                     const PlanMeasurerOptions& options);
@@ -58,8 +58,8 @@ class PlanMeasurer final : public Measurer {
   const std::string& note() const { return note_; }
 
  private:
-  PlanMeasurer(const step::Cell& cell, const schedule::Problem& problem, const target::Profile& profile,
-               const std::vector<engine::Candidate>& candidates, const PlanMeasurerOptions& options);
+  PlanMeasurer(const schedule::Task& task, const std::vector<engine::Candidate>& candidates,
+               const PlanMeasurerOptions& options);
   void find_other();
   Status begin_trials(std::shared_ptr<const runtime::Device> device);
   void await_compilers();
@@ -68,9 +68,7 @@ class PlanMeasurer final : public Measurer {
   Compiled failed(std::size_t candidate, db::TrialStatus status, const std::string& reason);
   Result<TrialPlan> trial_plan(std::size_t candidate) const;
 
-  std::shared_ptr<const step::Cell> cell_;
-  schedule::Problem problem_;
-  target::Profile profile_;
+  std::shared_ptr<const schedule::Task> task_;
   const std::vector<engine::Candidate>& candidates_;
   PlanMeasurerOptions options_;
   std::string asked_;  // schedule::asked_hash() of all candidates

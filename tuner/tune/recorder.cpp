@@ -42,25 +42,28 @@ db::Device to_device(const target::Profile& profile) {
   return device;
 }
 
-TrialRecorder::TrialRecorder(db::Database* database, const step::Cell& cell, const schedule::Problem& problem,
-                             const target::Profile& profile, const std::optional<db::Platform>& platform)
-    : database_(database), platform_(platform), batch_(problem.sizes.batch), time_(problem.sizes.time) {
+TrialRecorder::TrialRecorder(db::Database* database, const schedule::Task& task,
+                             const std::optional<db::Platform>& platform)
+    : database_(database),
+      platform_(platform),
+      batch_(task.problem.sizes.batch),
+      time_(task.problem.sizes.time) {
   if (database_ == nullptr) return;
   if (database_->access() != db::Access::ReadWrite) {
     trouble_ = "the database '" + database_->path() + "' is open for reading only";
     return;
   }
   // A device that is known stays as it was calibrated.
-  const auto known = database_->get_device(profile.key);
+  const auto known = database_->get_device(task.profile.key);
   if (!known)
     trouble_ = known.error().message;
   else if (!known->has_value())
-    keep(database_->put_device(to_device(profile)));
+    keep(database_->put_device(to_device(task.profile)));
   if (!trouble_.empty()) return;
-  const step::Cell keyed = schedule::cell_with_constants(cell, problem);
-  keep(database_->put_cell({step::canonical_hash(keyed), cell.name, cell.source}));
+  const step::Cell keyed = schedule::cell_with_constants(task.written, task.problem);
+  keep(database_->put_cell({step::canonical_hash(keyed), task.written.name, task.written.source}));
   if (!trouble_.empty()) return;
-  const Result<std::int64_t> id = database_->upsert_problem(engine::database_problem(cell, problem, profile));
+  const Result<std::int64_t> id = database_->upsert_problem(engine::database_problem(task));
   if (!id)
     trouble_ = id.error().message;
   else

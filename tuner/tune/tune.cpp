@@ -71,11 +71,12 @@ SearchOptions search_options(const TuneOptions& options, double used_s, std::uin
 
 }  // namespace
 
-KnownBest known_best(db::Database& database, const step::Cell& cell, const schedule::Problem& problem,
-                     const target::Profile& profile, const std::vector<engine::Candidate>& candidates) {
+KnownBest known_best(db::Database& database, const schedule::Task& task,
+                     const std::vector<engine::Candidate>& candidates) {
   KnownBest known;
-  const db::Problem key = engine::database_problem(cell, problem, profile);
-  const Result<std::vector<db::Neighbour>> near = database.neighbours(key, engine::passes_alike(problem));
+  const db::Problem key = engine::database_problem(task);
+  const Result<std::vector<db::Neighbour>> near =
+      database.neighbours(key, engine::passes_alike(task.problem));
   if (!near) return known;
   for (const db::Neighbour& each : *near) {
     if (each.problem == key) known.own_trial = each.trial.id;
@@ -90,11 +91,10 @@ KnownBest known_best(db::Database& database, const step::Cell& cell, const sched
   return known;
 }
 
-std::vector<std::size_t> starts_of(const engine::ShippedLayer& known, const step::Cell& cell,
-                                   const schedule::Problem& problem, const target::Profile& profile,
+std::vector<std::size_t> starts_of(const engine::ShippedLayer& known, const schedule::Task& task,
                                    const std::vector<engine::Candidate>& candidates) {
   if (known.empty()) return {};
-  const db::Problem key = engine::database_problem(cell, problem, profile);
+  const db::Problem key = engine::database_problem(task);
   std::vector<std::size_t> starts;
   const auto add = [&](const std::vector<const engine::ShippedChoice*>& from) {
     const std::size_t most = starts.size() + kStarts;
@@ -108,7 +108,7 @@ std::vector<std::size_t> starts_of(const engine::ShippedLayer& known, const step
   std::vector<const engine::ShippedChoice*> near = known.nearest(key);
   if (const engine::ShippedChoice* own = known.exact(key)) near.insert(near.begin(), own);
   add(near);
-  add(known.like(key, engine::passes_alike(problem), engine::structure_key(cell), kLike));
+  add(known.like(key, engine::passes_alike(task.problem), engine::structure_key(task.written), kLike));
   return starts;
 }
 
@@ -151,24 +151,23 @@ std::string TuneResult::summary() const {
       end_name(search.end), by);
 }
 
-Result<TuneResult> tune(const step::Cell& cell, const schedule::Problem& problem,
-                        const engine::Machine& machine, const TuneOptions& options) {
-  const target::Profile& profile = machine.profile;
+Result<TuneResult> tune(const schedule::Task& task, const engine::Machine& machine,
+                        const TuneOptions& options) {
   const bool runs = machine.device != nullptr;
   const Clock clock = steady_clock();
   const double start = clock();
   const Result<std::vector<engine::Candidate>> candidates =
-      engine::ranked_candidates(cell, problem, profile, options.alignment, options.strategy);
+      engine::ranked_candidates(task, options.alignment, options.strategy);
   if (!candidates) return candidates.error();
   PlanMeasurerOptions measuring;
-  measuring.workers = workers_of(options, profile);
+  measuring.workers = workers_of(options, task.profile);
   measuring.compile_limit = options.compile_limit;
   measuring.trial_limit = options.trial_limit;
   measuring.cancel = options.cancel;
   measuring.database = options.database;
   measuring.worker = options.worker;
   measuring.seed = options.seed != 0 ? options.seed : std::random_device{}();
-  const auto measurer = PlanMeasurer::make(cell, problem, profile, *candidates, machine.device, measuring);
+  const auto measurer = PlanMeasurer::make(task, *candidates, machine.device, measuring);
   if (!measurer) return measurer.error();
 
   TuneResult result;
@@ -177,18 +176,17 @@ Result<TuneResult> tune(const step::Cell& cell, const schedule::Problem& problem
     const Result<double> bandwidth = trials->copy_bandwidth();
     if (bandwidth) result.copy_bytes_per_s = *bandwidth;
   }
-  TrialRecorder recorder(options.database, cell, problem, profile,
-                         runs ? std::optional(machine.platform) : std::nullopt);
+  TrialRecorder recorder(options.database, task, runs ? std::optional(machine.platform) : std::nullopt);
   SearchOptions searching = search_options(options, clock() - start, measuring.seed, recorder);
   KnownBest known;
   if (options.database != nullptr && runs) {  // only what can be timed can be compared
-    known = known_best(*options.database, cell, problem, profile, *candidates);
+    known = known_best(*options.database, task, *candidates);
     result.incumbent_was_best = known.own.has_value();
     searching.incumbent = known.own;
     searching.starts = known.nearby;
   }
   if (options.known != nullptr && runs)
-    for (const std::size_t each : starts_of(*options.known, cell, problem, profile, *candidates))
+    for (const std::size_t each : starts_of(*options.known, task, *candidates))
       searching.starts.push_back(each);
   if (!searching.incumbent && !searching.starts.empty()) searching.incumbent = searching.starts.front();
   result.search = search(*candidates, **measurer, searching, clock);

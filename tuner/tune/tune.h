@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "compiler/schedule/problem/task.h"
 #include "engine/choice/shipped.h"
 #include "engine/machine/machine.h"
 #include "engine/plan/compile.h"
@@ -52,7 +53,7 @@ struct TuneResult {
   std::string summary() const;      // one line
 };
 
-// With a device: candidates are timed and verified on it (problem.arch must be its), every trial is
+// With a device: candidates are timed and verified on it (whose profile the task must have), every trial is
 // recorded with its reason as soon as its fate is known, and the winner replaces the stored best if it is
 // verified and faster: than the best's time in this run, else than its earlier time on this machine, version
 // and driver. Claims of other runs do not count. What the database holds as best is tried first: of this
@@ -62,8 +63,8 @@ struct TuneResult {
 // Errors: Unsupported (no strategy, empty space), Missing (no compiler), Cancelled (before any candidate was
 // finished), Input (a strategy that is unknown or not legal), Compile (every candidate failed; the commonest
 // reason), Wrong (all that ran are wrong; the diagnosis), Device (it failed before there was a result).
-Result<TuneResult> tune(const step::Cell& cell, const schedule::Problem& problem,
-                        const engine::Machine& machine, const TuneOptions& options = {});
+Result<TuneResult> tune(const schedule::Task& task, const engine::Machine& machine,
+                        const TuneOptions& options = {});
 
 // Why a search without a best ended so: its diagnosis (kind Wrong), or the commonest failure.
 Error nothing_worked(const SearchResult& result);
@@ -75,12 +76,11 @@ struct KnownBest {
   std::int64_t own_trial = 0;       // its trial, also where it is no candidate; 0: there is none
   std::vector<std::size_t> nearby;  // of the nearest problems that differ in device, B, T or pass, each once
 };
-KnownBest known_best(db::Database& database, const step::Cell& cell, const schedule::Problem& problem,
-                     const target::Profile& profile, const std::vector<engine::Candidate>& candidates);
+KnownBest known_best(db::Database& database, const schedule::Task& task,
+                     const std::vector<engine::Candidate>& candidates);
 // What a layer holds for the problem and for others near it, and after that for those like it, of other cells
 // of the structure too, as candidates: the first few of either, each once.
-std::vector<std::size_t> starts_of(const engine::ShippedLayer& known, const step::Cell& cell,
-                                   const schedule::Problem& problem, const target::Profile& profile,
+std::vector<std::size_t> starts_of(const engine::ShippedLayer& known, const schedule::Task& task,
                                    const std::vector<engine::Candidate>& candidates);
 
 // A row as the database's trial.
@@ -94,8 +94,8 @@ class TrialRecorder {
  public:
   // Registers device, cell and problem. Trouble is kept, not returned: see trouble(). `platform`: where the
   // trials run; without one nothing is proven.
-  TrialRecorder(db::Database* database, const step::Cell& cell, const schedule::Problem& problem,
-                const target::Profile& profile, const std::optional<db::Platform>& platform = std::nullopt);
+  TrialRecorder(db::Database* database, const schedule::Task& task,
+                const std::optional<db::Platform>& platform = std::nullopt);
   // Records a row; without a time only if it is a failure.
   void record(const Row& row);
   // Makes a recorded row best, if it may be and Replace and the contest with the best so far say so; whether

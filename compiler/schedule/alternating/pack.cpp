@@ -21,9 +21,11 @@ class PackBuilder {
         g_(of.geometry),
         group_(of.stages.groups[group]),
         first_(first),
-        b_(fmt::format("{}_alternating_{}_pack_{}", of.cell.name, pass_name(of.problem.pass), group),
-           kThreads, of.problem.math, fmt::format("{}: matrices in the order of the products", of.cell.name)),
-        signature_(b_, of.cell, of.problem) {}
+        b_(fmt::format("{}_alternating_{}_pack_{}", of.task.cell.name, pass_name(of.task.problem.pass),
+                       group),
+           kThreads, of.task.problem.math,
+           fmt::format("{}: matrices in the order of the products", of.task.cell.name)),
+        signature_(b_, of.task) {}
 
   Launch build() {
     KernelTensors tensors(signature_);
@@ -31,7 +33,7 @@ class PackBuilder {
       matrices_.push_back(tensors.reads({Role::Param, product.matrix}));
     packed_ = tensors.writes({Role::Packed, -1});
     const int tiles = g_.row_tiles(group_);
-    const std::int64_t vectors = g_.packed_elements(sweep_.problem, group_) / g_.lane_elements;
+    const std::int64_t vectors = g_.packed_elements(sweep_.task.problem, group_) / g_.lane_elements;
     const Value i = b_.let("i", b_.wide(b_.block()) * kThreads + b_.wide(b_.thread()));
     b_.if_(i < vectors, [&] {
       b_.comment("[head][tile][chunk][row tile][half][lane]");
@@ -52,7 +54,7 @@ class PackBuilder {
   // later columns. Lane 4g + q's columns are 8q to 8q + 7 of the chunk, four of them a half, as it has them
   // of the vector. With fp32 storage: [four columns][16 rows].
   void place(Value lane, Value half, Value chunk) {
-    if (sweep_.problem.storage == kernel::Storage::F32) {
+    if (sweep_.task.problem.storage == kernel::Storage::F32) {
       const Value piece = half * 32 + lane;
       rows_ = 1;
       row_ = b_.let("row", piece % 16);
@@ -90,7 +92,7 @@ class PackBuilder {
     if (rows_ == 1) return b_.store_vector(to, values_);
     std::vector<Value> pairs;
     for (std::size_t e = 0; e < values_.size(); e += 2)
-      pairs.push_back(b_.pack(sweep_.problem.storage, values_[e], values_[e + 1]));
+      pairs.push_back(b_.pack(sweep_.task.problem.storage, values_[e], values_[e + 1]));
     b_.store_packed(to, pairs);
   }
 
@@ -114,7 +116,7 @@ std::vector<Launch> alternating_pack(const AlternatingSweep& sweep) {
   std::int64_t first = 0;
   for (std::size_t group = 0; group < sweep.stages.groups.size(); ++group) {
     launches.push_back(PackBuilder(sweep, group, first).build());
-    first += sweep.geometry.packed_elements(sweep.problem, sweep.stages.groups[group]);
+    first += sweep.geometry.packed_elements(sweep.task.problem, sweep.stages.groups[group]);
   }
   return launches;
 }

@@ -48,26 +48,26 @@ struct SweepShapes {
   int levels() const { return static_cast<int>(launches.size()); }
 };
 
-Sweep sweep_of(const step::Cell& cell, const Problem& problem) {
-  if (problem.pass != Pass::Backward) return forward_sweep(cell, problem);
-  const BackwardSplit split = backward_split(cell, problem);
-  return backward_sweep(cell, split, spread_sweep(cell, split, Steps::OfLaunches));
+Sweep sweep_of(const Task& task) {
+  if (task.problem.pass != Pass::Backward) return forward_sweep(task);
+  const BackwardSplit split = backward_split(task);
+  return backward_sweep(task.cell, split, spread_sweep(task.cell, split, Steps::OfLaunches));
 }
 
-SweepShapes shapes_of(const step::Cell& cell, const Problem& problem) {
-  const Sweep sweep = sweep_of(cell, problem);
-  const StepStages stages = step_stages(cell, sweep.step.graph, sweep.step.roots);
+SweepShapes shapes_of(const Task& task) {
+  const Sweep sweep = sweep_of(task);
+  const StepStages stages = step_stages(task.cell, sweep.step.graph, sweep.step.roots);
   SweepShapes shapes;
   const std::size_t count = stages.stages.size();
   for (std::size_t s = std::min<std::size_t>(1, count - 1); s < count; ++s) {
     StageShape shape;
     for (const std::size_t group : stages.stages[s].groups)
       shape.products.push_back(static_cast<int>(stages.groups[group].products.size()));
-    shape.reads = reads_of(cell, stages.stages[s]);
-    if (s + 1 == count && s > 0) shape.reads += reads_of(cell, stages.stages.front());
+    shape.reads = reads_of(task.cell, stages.stages[s]);
+    if (s + 1 == count && s > 0) shape.reads += reads_of(task.cell, stages.stages.front());
     shapes.launches.push_back(std::move(shape));
   }
-  shapes.cost = step_cost(cell, problem, sweep.step.graph, sweep.step.roots);
+  shapes.cost = step_cost(task, sweep.step.graph, sweep.step.roots);
   return shapes;
 }
 
@@ -107,28 +107,27 @@ void require_resources(constraint::System& s, const StageShape& shape, std::size
 
 }  // namespace
 
-constraint::System Alternating::space(const step::Cell& cell, const Problem& problem,
-                                      const target::Profile& profile) const {
+constraint::System Alternating::space(const Task& task) const {
   using namespace constraint;
-  const SweepShapes shapes = shapes_of(step::simplify(cell), problem);
-  const std::int64_t dim = problem.sizes.dim;
+  const SweepShapes shapes = shapes_of(task);
+  const std::int64_t dim = task.problem.sizes.dim;
   System s;
   const Var units = s.var("units", powers_of_two(8, 64), "channels a block");
-  const int tiles = static_cast<int>(
-      std::bit_ceil(static_cast<std::uint64_t>(std::min<std::int64_t>(8, (problem.sizes.batch + 7) / 8))));
+  const int tiles = static_cast<int>(std::bit_ceil(
+      static_cast<std::uint64_t>(std::min<std::int64_t>(8, (task.problem.sizes.batch + 7) / 8))));
   const Var batch_tiles = s.var("batch_tiles", powers_of_two(1, tiles), "tiles of 8 batch rows a block");
   const Var warps = s.var("warps", powers_of_two(2, 16), "warps that share the columns of a product");
   const Var stages = s.var("stages", values({2, 3, 4, 6}), "chunks of columns in flight a warp");
   s.require(units < 2 * dim || units == 8, "channels the head has");
-  const std::int64_t chunk = 64 / kernel::storage_bytes(problem.storage);
+  const std::int64_t chunk = 64 / kernel::storage_bytes(task.problem.storage);
   s.require(warps * chunk < 2 * dim || warps == 2, "columns for every warp");
-  s.require(32 * warps <= profile.limits.threads_per_block, "threads a block");
+  s.require(32 * warps <= task.profile.limits.threads_per_block, "threads a block");
   s.require(ceil_div(units * 8 * batch_tiles, 32 * warps) <= kMostTurns, "channels a thread");
   for (std::size_t launch = 0; launch < shapes.launches.size(); ++launch)
-    require_resources(s, shapes.launches[launch], launch, problem, profile.limits, units, batch_tiles, warps,
-                      stages);
-  if (problem.pass == Pass::Backward) {
-    const std::int64_t widest = widest_vector(problem);
+    require_resources(s, shapes.launches[launch], launch, task.problem, task.profile.limits, units,
+                      batch_tiles, warps, stages);
+  if (task.problem.pass == Pass::Backward) {
+    const std::int64_t widest = widest_vector(task.problem);
     const Var vector = s.var("vector", powers_of_two(1, widest), "elements a copy of all steps moves");
     s.require(implies(vector < widest, stages == 3), "narrow copies");
   }
@@ -218,17 +217,15 @@ Estimate Model::operator()(const Parameters& parameters) const {
 
 }  // namespace
 
-CostModel Alternating::cost_model(const step::Cell& cell, const Problem& problem,
-                                  const target::Profile& profile) const {
-  const step::Cell simple = step::simplify(cell);
-  const BeforeSweep before = before_sweep(simple, problem, profile);
-  const SpreadSweep sweep = spread_sweep(simple, problem, Steps::OfLaunches);
-  return Model{problem,
-               profile.limits,
-               profile.speeds,
-               shapes_of(simple, problem),
-               compulsory_bytes(simple, problem) + before.bytes,
-               before.seconds + seconds_of_numbers(simple, problem, sweep, profile.speeds)};
+CostModel Alternating::cost_model(const Task& task) const {
+  const BeforeSweep before = before_sweep(task);
+  const SpreadSweep sweep = spread_sweep(task, Steps::OfLaunches);
+  return Model{task.problem,
+               task.profile.limits,
+               task.profile.speeds,
+               shapes_of(task),
+               compulsory_bytes(task) + before.bytes,
+               before.seconds + seconds_of_numbers(task, sweep, task.profile.speeds)};
 }
 
 }  // namespace rondo::schedule

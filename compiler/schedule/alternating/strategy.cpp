@@ -14,46 +14,43 @@ Legality Alternating::serves(const target::Profile& profile) const {
   return needs_compute_8(profile, "matrix products of 16 x 8 x 16 on the tensor cores");
 }
 
-Legality Alternating::legal(const step::Cell& cell, const Problem&) const { return dense_legal(cell); }
+Legality Alternating::legal(const Task& task) const { return dense_legal(task.cell); }
 
 int Alternating::alignment(const Problem& problem, const Parameters& parameters) const {
   return AlternatingParameters::from(parameters).vector * kernel::storage_bytes(problem.storage);
 }
 
-KernelPlan Alternating::build_kernels(const step::Cell& cell, const Problem& problem,
-                                      const Parameters& parameters, const target::Profile& profile) const {
-  const step::Cell simple = step::simplify(cell);
+KernelPlan Alternating::build_kernels(const Task& task, const Parameters& parameters) const {
   const auto own = AlternatingParameters::from(parameters);
   KernelPlan plan;
   plan.strategy = name();
   plan.parameters = parameters;
-  plan.alignment = alignment(problem, parameters);
+  plan.alignment = alignment(task.problem, parameters);
   const auto add_sweep = [&](Sweep sweep) {
-    StepStages stages = step_stages(simple, sweep.step.graph, sweep.step.roots);
-    const AlternatingGeometry geometry(problem, own);
-    AlternatingSweep all{{simple, problem, name(), geometry.tile(), std::move(sweep), std::move(stages), {}},
-                         geometry};
+    StepStages stages = step_stages(task.cell, sweep.step.graph, sweep.step.roots);
+    const AlternatingGeometry geometry(task.problem, own);
+    AlternatingSweep all{{task, name(), geometry.tile(), std::move(sweep), std::move(stages), {}}, geometry};
     all.product = [&](kernel::Builder& b, const std::vector<std::size_t>& groups) {
-      return std::make_unique<AlternatingProduct>(b, problem, all.geometry, all.stages.groups, groups);
+      return std::make_unique<AlternatingProduct>(b, task.problem, all.geometry, all.stages.groups, groups);
     };
     for (Launch& launch : alternating_pack(all)) plan.launches.push_back(std::move(launch));
     plan.launches.push_back(stepwise_first(all));
     for (Launch& launch : stepwise_steps(all)) plan.launches.push_back(std::move(launch));
     for (const ProductGroup& group : all.stages.groups)
-      plan.packed.fixed += geometry.packed_elements(problem, group);
+      plan.packed.fixed += geometry.packed_elements(task.problem, group);
     add_extents(all, plan);
   };
-  if (problem.pass != Pass::Backward) {
-    add_sweep(forward_sweep(simple, problem));
+  if (task.problem.pass != Pass::Backward) {
+    add_sweep(forward_sweep(task));
     return plan;
   }
-  const BackwardSplit split = backward_split(simple, problem);
-  const SpreadSweep spread = spread_sweep(simple, split, Steps::OfLaunches);
+  const BackwardSplit split = backward_split(task);
+  const SpreadSweep spread = spread_sweep(task.cell, split, Steps::OfLaunches);
   dense_backward(
-      simple, problem, profile, split, own.vector,
+      task, split, own.vector,
       [&] {
-        if (!spread.numbers.empty()) plan.launches.push_back(time_numbers(simple, problem, split, spread));
-        add_sweep(backward_sweep(simple, split, spread));
+        if (!spread.numbers.empty()) plan.launches.push_back(time_numbers(task, split, spread));
+        add_sweep(backward_sweep(task.cell, split, spread));
       },
       plan);
   plan.scratch_rows = scratch_rows(split, spread);

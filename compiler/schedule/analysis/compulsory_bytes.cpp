@@ -16,27 +16,27 @@ std::int64_t step_bytes(const step::Tensor& tensor, const Problem& problem) {
 
 }  // namespace
 
-std::int64_t compulsory_bytes(const step::Cell& cell, const Problem& problem) {
+std::int64_t compulsory_bytes(const Task& task) {
   std::int64_t per_step = 0;
-  if (passes_products(problem))
-    for (const step::TensorId id : product_tensors(cell))
-      per_step += step_bytes(tensor_in_role({Role::Products, id}, cell), problem);
+  if (passes_products(task.problem))
+    for (const step::TensorId id : product_tensors(task.cell))
+      per_step += step_bytes(tensor_in_role({Role::Products, id}, task.cell), task.problem);
   auto add = [&](const std::vector<step::TensorId>& tensors) {
     for (const step::TensorId id : tensors)
-      per_step += step_bytes(cell.tensors[static_cast<std::size_t>(id)], problem);
+      per_step += step_bytes(task.cell.tensors[static_cast<std::size_t>(id)], task.problem);
   };
-  if (problem.pass == Pass::Backward) {
-    const BackwardNeeds needs = backward_needs(cell);
+  if (task.problem.pass == Pass::Backward) {
+    const BackwardNeeds needs = backward_needs(task.cell);
     add(needs.inputs);
     for (const TensorRef& history : needs.history_tensors) add({history.tensor});
-    add(cell.of_kind(TensorKind::Output));  // their gradients
-    add(cell.of_kind(TensorKind::Input));   // gradients written
+    add(task.cell.of_kind(TensorKind::Output));  // their gradients
+    add(task.cell.of_kind(TensorKind::Input));   // gradients written
   } else {
-    add(cell.of_kind(TensorKind::Input));
-    add(cell.of_kind(TensorKind::Output));
-    if (problem.pass == Pass::ForwardSave) add(stored_histories(cell));
+    add(task.cell.of_kind(TensorKind::Input));
+    add(task.cell.of_kind(TensorKind::Output));
+    if (task.problem.pass == Pass::ForwardSave) add(stored_histories(task.cell));
   }
-  return per_step * problem.sizes.batch * problem.sizes.time * problem.sizes.heads;
+  return per_step * task.problem.sizes.batch * task.problem.sizes.time * task.problem.sizes.heads;
 }
 
 }  // namespace rondo::schedule

@@ -32,11 +32,11 @@ std::vector<NodeId> forward_roots(const step::Cell& cell) {
   return roots;
 }
 
-std::vector<NodeId> forward_roots(const step::Cell& cell, const Problem& problem) {
-  std::vector<NodeId> roots = forward_roots(cell);
-  if (problem.pass != Pass::ForwardSave || !passes_products(problem)) return roots;
-  for (const auto& [node, where] : saved_products(cell)) {
-    if (cell.graph.at(node).kind != NodeKind::MatVec)
+std::vector<NodeId> forward_roots(const Task& task) {
+  std::vector<NodeId> roots = forward_roots(task.cell);
+  if (task.problem.pass != Pass::ForwardSave || !passes_products(task.problem)) return roots;
+  for (const auto& [node, where] : saved_products(task.cell)) {
+    if (task.cell.graph.at(node).kind != NodeKind::MatVec)
       throw std::logic_error("a cell whose products are saved must be simplified");
     roots.push_back(node);
   }

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/schedule/problem/problem.h"
+#include "compiler/schedule/problem/task.h"
 #include "compiler/schedule/problem/tensor_ref.h"
 #include "compiler/step/derive.h"
 
@@ -35,7 +35,7 @@ std::vector<step::NodeId> reachable(const step::Graph& graph, const std::vector<
 // The roots of a forward step: next states, then outputs, in the cell's order.
 std::vector<step::NodeId> forward_roots(const step::Cell& cell);
 // The same, then the products that the pass stores, ascending (saved_products.h).
-std::vector<step::NodeId> forward_roots(const step::Cell& cell, const Problem& problem);
+std::vector<step::NodeId> forward_roots(const Task& task);
 
 // The roots of a backward step: gradients of previous states, inputs, parameters.
 std::vector<step::NodeId> roots_of(const step::BackwardStep& step);

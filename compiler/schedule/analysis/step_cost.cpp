@@ -24,8 +24,7 @@ bool is_parameter(const step::Cell& cell, const Node& node) {
 
 }  // namespace
 
-StepCost step_cost(const step::Cell& cell, const Problem& problem, const step::Graph& graph,
-                   const std::vector<NodeId>& roots) {
+StepCost step_cost(const Task& task, const step::Graph& graph, const std::vector<NodeId>& roots) {
   StepCost cost;
   std::vector<int> path(graph.nodes.size(), kNotCarried);
   std::vector<bool> invariant(graph.nodes.size(), false);
@@ -33,8 +32,8 @@ StepCost step_cost(const step::Cell& cell, const Problem& problem, const step::G
     const auto at = static_cast<std::size_t>(id);
     const Node& node = graph.at(id);
     invariant[at] =
-        node.kind == NodeKind::Constant || node.kind == NodeKind::NamedConst || is_parameter(cell, node);
-    if (is_carried(cell, problem, node)) path[at] = 0;
+        node.kind == NodeKind::Constant || node.kind == NodeKind::NamedConst || is_parameter(task.cell, node);
+    if (is_carried(task, node)) path[at] = 0;
     if (node.kind == NodeKind::Uniform) cost.alu += kDraw;
     if (node.kind != NodeKind::Scalar) continue;
     invariant[at] = true;
@@ -44,7 +43,7 @@ StepCost step_cost(const step::Cell& cell, const Problem& problem, const step::G
     }
     if (invariant[at]) continue;
     const scalar::OpInfo& op = scalar::info(node.op);
-    const scalar::Cost& c = problem.math == kernel::Math::Fast ? op.fast : op.accurate;
+    const scalar::Cost& c = task.problem.math == kernel::Math::Fast ? op.fast : op.accurate;
     cost.alu += c.alu;
     cost.special += c.special;
     if (path[at] != kNotCarried) path[at] += c.latency;

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "compiler/schedule/problem/problem.h"
+#include "compiler/schedule/problem/task.h"
 #include "compiler/step/step_ir.h"
 
 namespace rondo::schedule {
@@ -16,7 +16,6 @@ struct StepCost {
 };
 
 // Nodes that depend on parameters alone cost nothing: they are hoisted out of the time loop.
-StepCost step_cost(const step::Cell& cell, const Problem& problem, const step::Graph& graph,
-                   const std::vector<step::NodeId>& roots);
+StepCost step_cost(const Task& task, const step::Graph& graph, const std::vector<step::NodeId>& roots);
 
 }  // namespace rondo::schedule

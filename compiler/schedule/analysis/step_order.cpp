@@ -21,10 +21,10 @@ struct Waits {
   bool step = false;   // for inputs or draws of the step
 };
 
-Waits waits_of_leaf(const step::Cell& cell, const Problem& problem, const Node& node, bool product) {
-  if (product || is_carried(cell, problem, node)) return {true, true};
+Waits waits_of_leaf(const Task& task, const Node& node, bool product) {
+  if (product || is_carried(task, node)) return {true, true};
   if (node.kind == NodeKind::Leaf)
-    return {false, cell.tensors[static_cast<std::size_t>(node.tensor)].kind != step::TensorKind::Param};
+    return {false, task.cell.tensors[static_cast<std::size_t>(node.tensor)].kind != step::TensorKind::Param};
   return {false, node.kind == NodeKind::Gradient || node.kind == NodeKind::MatVec ||
                      node.kind == NodeKind::MatTVec || node.kind == NodeKind::Uniform};
 }
@@ -53,7 +53,7 @@ void order_exchanges(const step::StepGraph& step, const std::vector<ProductGroup
 
 // By node. Reductions of a stage share an exchange, so they wait for what any of them waits for; `late` are
 // those of which another one waits for a carry.
-std::vector<Waits> find_waits(const step::Cell& cell, const Problem& problem, const step::StepGraph& step,
+std::vector<Waits> find_waits(const Task& task, const step::StepGraph& step,
                               const std::vector<ProductGroup>& groups, bool reduces,
                               const std::vector<bool>& late) {
   const auto at = [](NodeId id) { return static_cast<std::size_t>(id); };
@@ -63,7 +63,7 @@ std::vector<Waits> find_waits(const step::Cell& cell, const Problem& problem, co
   std::vector<Waits> waits(step.graph.nodes.size());
   for (const NodeId id : reachable(step.graph, step.roots)) {
     const Node& node = step.graph.at(id);
-    Waits& own = waits[at(id)] = waits_of_leaf(cell, problem, node, product[at(id)] || late[at(id)]);
+    Waits& own = waits[at(id)] = waits_of_leaf(task, node, product[at(id)] || late[at(id)]);
     if (reduces && step::is_reduction(node)) own.step = true;
     for (const NodeId operand : node.operands) {
       own.carry = own.carry || waits[at(operand)].carry;
@@ -106,20 +106,20 @@ class Handed {
 
 }  // namespace
 
-StepOrder step_order(const step::Cell& cell, const Problem& problem, const step::StepGraph& step,
-                     const std::vector<ProductGroup>& groups, bool reduces) {
+StepOrder step_order(const Task& task, const step::StepGraph& step, const std::vector<ProductGroup>& groups,
+                     bool reduces) {
   const auto at = [](NodeId id) { return static_cast<std::size_t>(id); };
   StepOrder order;
   order_exchanges(step, groups, reduces, order);
   std::vector<bool> late(step.graph.nodes.size(), false);
-  std::vector<Waits> waits = find_waits(cell, problem, step, groups, reduces, late);
+  std::vector<Waits> waits = find_waits(task, step, groups, reduces, late);
   // Stages in their order: what is late in one decides the next.
   for (ReductionStage& stage : order.reductions) {
     stage.early =
         std::none_of(stage.nodes.begin(), stage.nodes.end(), [&](NodeId id) { return waits[at(id)].carry; });
     if (stage.early) continue;
     for (const NodeId id : stage.nodes) late[at(id)] = true;
-    waits = find_waits(cell, problem, step, groups, reduces, late);
+    waits = find_waits(task, step, groups, reduces, late);
   }
   std::set<NodeId> read(step.roots.begin(), step.roots.end());  // by others than early arithmetic
   for (const ProductGroup& group : groups) read.insert(group.vector);

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "compiler/schedule/analysis/product_groups.h"
-#include "compiler/schedule/problem/problem.h"
+#include "compiler/schedule/problem/task.h"
 
 namespace rondo::schedule {
 
@@ -28,8 +28,8 @@ struct StepOrder {
 
 // `reduces`: the step's reductions are such; otherwise they stand for the shares of a scalar parameter's
 // gradient (GraphLowering).
-StepOrder step_order(const step::Cell& cell, const Problem& problem, const step::StepGraph& step,
-                     const std::vector<ProductGroup>& groups, bool reduces);
+StepOrder step_order(const Task& task, const step::StepGraph& step, const std::vector<ProductGroup>& groups,
+                     bool reduces);
 
 // Of each stage: how many reductions it has.
 std::vector<int> reduction_words(const StepOrder& order);

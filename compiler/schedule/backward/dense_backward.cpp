@@ -50,26 +50,27 @@ int rows_read(const BackwardSplit& split, const step::Cell& cell, NodeId vector)
 // multiplying, on the tensor cores (fp32: by multiply-adds), or moving vectors in and products out. Products
 // of warpgroups took 16 to 30% less time than that on an H200; only the choice between strategies depends
 // on it.
-BeforeSweep before_sweep(const step::Cell& cell, const Problem& problem, const target::Profile& profile) {
+BeforeSweep before_sweep(const Task& task) {
   BeforeSweep before;
-  if (problem.pass != Pass::Backward) return before;
-  const bool reals = problem.storage == kernel::Storage::F32;
-  const double of_sm = reals ? 2 * profile.speeds.alu_per_cycle_sm : profile.speeds.mma_flops_per_cycle_sm;
-  const double flops = of_sm * profile.limits.sm_count * profile.speeds.clock_hz;
-  const step::Sizes& sizes = problem.sizes;
+  if (task.problem.pass != Pass::Backward) return before;
+  const bool reals = task.problem.storage == kernel::Storage::F32;
+  const double of_sm =
+      reals ? 2 * task.profile.speeds.alu_per_cycle_sm : task.profile.speeds.mma_flops_per_cycle_sm;
+  const double flops = of_sm * task.profile.limits.sm_count * task.profile.speeds.clock_hz;
+  const step::Sizes& sizes = task.problem.sizes;
   const std::int64_t elements =
       sizes.batch * sizes.time * sizes.heads * sizes.dim;  // of a vector of all steps
-  const auto row = static_cast<double>(elements) * kernel::storage_bytes(problem.storage);
-  const BackwardSplit split = backward_split(cell, problem);
+  const auto row = static_cast<double>(elements) * kernel::storage_bytes(task.problem.storage);
+  const BackwardSplit split = backward_split(task);
   for (const auto& [vector, place] : split.vector_row)
-    before.seconds += profile.speeds.launch_s +
-                      row * (rows_read(split, cell, vector) + 1) / profile.speeds.copy_bytes_per_s;
+    before.seconds += task.profile.speeds.launch_s +
+                      row * (rows_read(split, task.cell, vector) + 1) / task.profile.speeds.copy_bytes_per_s;
   for (const ProductGroup& group : split.forward) {
     const auto rows = static_cast<int>(group.products.size());
     const double operations = 2.0 * rows * static_cast<double>(elements) * static_cast<double>(sizes.dim);
-    before.seconds += profile.speeds.launch_s +
-                      std::max(operations / flops, row * (rows + 1) / profile.speeds.copy_bytes_per_s);
-    before.bytes += elements * rows * kernel::storage_bytes(problem.storage);
+    before.seconds += task.profile.speeds.launch_s +
+                      std::max(operations / flops, row * (rows + 1) / task.profile.speeds.copy_bytes_per_s);
+    before.bytes += elements * rows * kernel::storage_bytes(task.problem.storage);
   }
   return before;
 }
@@ -87,20 +88,20 @@ TimeOperand operand(const step::Cell& cell, const BackwardSplit& split, NodeId i
           node.row};
 }
 
-void add_forward_products(const step::Cell& cell, const Problem& problem, const BackwardSplit& split,
-                          const TimeLaunches& launches, KernelPlan& plan) {
+void add_forward_products(const Task& task, const BackwardSplit& split, const TimeLaunches& launches,
+                          KernelPlan& plan) {
   std::set<NodeId> made;
   const auto make_vector = [&](NodeId node) {
     if (split.vector_row.count(node) != 0 && made.insert(node).second)
-      plan.launches.push_back(time_vector(cell, problem, split, node, launches.vectors));
+      plan.launches.push_back(time_vector(task, split, node, launches.vectors));
   };
   for (std::size_t g = 0; g < split.forward.size(); ++g) {
     const ProductGroup& group = split.forward[g];
     make_vector(group.vector);
     std::vector<TimeProduct> products;
     for (const Product& product : group.products)
-      products.push_back(
-          {product.matrix, product.row, operand(cell, split, group.vector), split.products.at(product.node)});
+      products.push_back({product.matrix, product.row, operand(task.cell, split, group.vector),
+                          split.products.at(product.node)});
     for (Launch& launch : launches.products(products, g)) plan.launches.push_back(std::move(launch));
   }
   for (const step::MatrixGradient& matrix : split.needs.step.matrices) make_vector(matrix.right);
@@ -120,36 +121,36 @@ void add_matrix_gradients(const step::Cell& cell, const BackwardSplit& split, co
 
 }  // namespace
 
-void dense_backward(const step::Cell& cell, const Problem& problem, const BackwardSplit& split,
-                    const TimeLaunches& launches, const std::function<void()>& add_sweep, KernelPlan& plan) {
+void dense_backward(const Task& task, const BackwardSplit& split, const TimeLaunches& launches,
+                    const std::function<void()>& add_sweep, KernelPlan& plan) {
   plan.scratch_rows = scratch_rows(split);
-  add_forward_products(cell, problem, split, launches, plan);
+  add_forward_products(task, split, launches, plan);
   add_sweep();
-  for (Launch& launch : sum_param_gradients(cell, problem)) plan.launches.push_back(std::move(launch));
-  add_matrix_gradients(cell, split, launches, plan);
-  plan.workspace_elements_per_batch = param_rows(cell) * problem.sizes.heads * problem.sizes.dim;
+  for (Launch& launch : sum_param_gradients(task)) plan.launches.push_back(std::move(launch));
+  add_matrix_gradients(task.cell, split, launches, plan);
+  plan.workspace_elements_per_batch =
+      param_rows(task.cell) * task.problem.sizes.heads * task.problem.sizes.dim;
 }
 
-void dense_backward(const step::Cell& cell, const Problem& problem, const target::Profile& profile,
-                    const BackwardSplit& split, int vector, const std::function<void()>& add_sweep,
-                    KernelPlan& plan) {
+void dense_backward(const Task& task, const BackwardSplit& split, int vector,
+                    const std::function<void()>& add_sweep, KernelPlan& plan) {
   const auto gemm = [&](GemmUse use, std::size_t count) {
-    return gemm_parameters(problem, profile, use, static_cast<int>(count), vector);
+    return gemm_parameters(task.problem, task.profile, use, static_cast<int>(count), vector);
   };
   const std::vector<int> rows = scratch_rows(split);
   const TimeLaunches launches{
       [&](const std::vector<TimeProduct>& products, std::size_t) {
         return std::vector<Launch>{
-            time_product(cell, problem, products, rows, gemm(GemmUse::TimeProduct, products.size()))};
+            time_product(task, products, rows, gemm(GemmUse::TimeProduct, products.size()))};
       },
       [&](const std::vector<MatrixTerm>& terms) {
-        return matrix_gradients(cell, problem, terms, rows, gemm(GemmUse::MatrixGradient, terms.size()));
+        return matrix_gradients(task, terms, rows, gemm(GemmUse::MatrixGradient, terms.size()));
       },
       [&](const std::vector<MatrixTerm>& terms) {
-        return matrix_gradient_workspace(cell, problem, terms, gemm(GemmUse::MatrixGradient, terms.size()));
+        return matrix_gradient_workspace(task, terms, gemm(GemmUse::MatrixGradient, terms.size()));
       },
-      {widest_access(problem, vector), true}};
-  dense_backward(cell, problem, split, launches, add_sweep, plan);
+      {widest_access(task.problem, vector), true}};
+  dense_backward(task, split, launches, add_sweep, plan);
 }
 
 }  // namespace rondo::schedule

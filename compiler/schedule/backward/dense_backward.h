@@ -8,6 +8,7 @@
 #include "compiler/schedule/gemm/time_product.h"
 #include "compiler/schedule/gemm/time_threads.h"
 #include "compiler/schedule/plan/strategy.h"
+#include "compiler/schedule/problem/task.h"
 #include "compiler/schedule/sweep/backward_split.h"
 
 namespace rondo::schedule {
@@ -21,7 +22,7 @@ struct BeforeSweep {
   double seconds = 0;
   std::int64_t bytes = 0;
 };
-BeforeSweep before_sweep(const step::Cell& cell, const Problem& problem, const target::Profile& profile);
+BeforeSweep before_sweep(const Task& task);
 
 // Who multiplies for all steps at once.
 struct TimeLaunches {
@@ -37,11 +38,10 @@ struct TimeLaunches {
 
 // Appends the launches of a backward pass, in order: products of all steps again, unless they were saved,
 // what `add_sweep` appends, sums of parameter gradients, matrix gradients; and their workspace and scratch.
-void dense_backward(const step::Cell& cell, const Problem& problem, const BackwardSplit& split,
-                    const TimeLaunches& launches, const std::function<void()>& add_sweep, KernelPlan& plan);
+void dense_backward(const Task& task, const BackwardSplit& split, const TimeLaunches& launches,
+                    const std::function<void()>& add_sweep, KernelPlan& plan);
 // The same with the tiles of GPUs (GemmTile). `vector`: the widest copies that the plan's alignment allows.
-void dense_backward(const step::Cell& cell, const Problem& problem, const target::Profile& profile,
-                    const BackwardSplit& split, int vector, const std::function<void()>& add_sweep,
-                    KernelPlan& plan);
+void dense_backward(const Task& task, const BackwardSplit& split, int vector,
+                    const std::function<void()>& add_sweep, KernelPlan& plan);
 
 }  // namespace rondo::schedule

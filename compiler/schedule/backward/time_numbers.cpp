@@ -34,18 +34,16 @@ std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 // shuffles, and the warps of a larger team meet in shared memory.
 class NumbersBuilder {
  public:
-  NumbersBuilder(const step::Cell& cell, const Problem& problem, const BackwardSplit& split,
-                 const SpreadSweep& sweep)
-      : cell_(cell),
-        problem_(problem),
+  NumbersBuilder(const Task& task, const BackwardSplit& split, const SpreadSweep& sweep)
+      : task_(task),
         numbers_(sweep.numbers),
         graph_(sweep.whole.graph),
-        team_(team_of(problem.sizes.dim)),
-        builder_(
-            cell.name + "_numbers", std::max(kBlock, team_), problem.math,
-            fmt::format("{}: reductions over the head that wait for no carry, for all steps", cell.name)),
-        signature_(builder_, cell, problem),
-        values_(builder_, signature_, cell, problem, split, graph_, products_of(split, sweep)) {
+        team_(team_of(task.problem.sizes.dim)),
+        builder_(task.cell.name + "_numbers", std::max(kBlock, team_), task.problem.math,
+                 fmt::format("{}: reductions over the head that wait for no carry, for all steps",
+                             task.cell.name)),
+        signature_(builder_, task),
+        values_(builder_, signature_, task, split, graph_, products_of(split, sweep)) {
     signature_.set_scratch(scratch_rows(split, sweep));
     spreads_in_two_passes();
   }
@@ -54,7 +52,7 @@ class NumbersBuilder {
     auto& b = builder_;
     values_.declare(operands_, 1);
     out_ = signature_.writes({Role::Scratch, kNumbers});
-    lowering_.emplace(b, cell_, problem_, graph_, operands_);
+    lowering_.emplace(b, task_, graph_, operands_);
     const Value time = signature_.time();
     values_.set_time(time);
     if (team_ > kLanes)
@@ -63,8 +61,8 @@ class NumbersBuilder {
     const int teams = b.kernel().threads / team_;
     const std::int64_t span = std::int64_t{teams} * kTeamSteps;
     const Value spans = b.let("spans", (time + (span - 1)) / span);
-    head_ = b.let("head", b.block() % problem_.sizes.heads);
-    const Value rest = b.let("rest", b.block() / problem_.sizes.heads);
+    head_ = b.let("head", b.block() % task_.problem.sizes.heads);
+    const Value rest = b.let("rest", b.block() / task_.problem.sizes.heads);
     row_ = b.let("row", rest / spans);
     const Value first =
         b.let("first", rest % spans * span + (teams > 1 ? b.thread() / team_ * kTeamSteps : b.constant(0)));
@@ -75,7 +73,7 @@ class NumbersBuilder {
     }
     b.for_("t", first, min(first + kTeamSteps, time), b.constant(1), 1,
            [&](Value t) { make_step(t, first); });
-    Launch launch{b.finish(), signature_.arguments(), 0, problem_.sizes.heads};
+    Launch launch{b.finish(), signature_.arguments(), 0, task_.problem.sizes.heads};
     launch.time_tile = span;
     return launch;
   }
@@ -120,7 +118,7 @@ class NumbersBuilder {
     Node count;
     count.kind = NodeKind::Constant, count.extent = step::Extent::Scalar;
     count.value =
-        1 / (static_cast<double>(problem_.sizes.dim) * static_cast<double>(spread.operands.size() - 1));
+        1 / (static_cast<double>(task_.problem.sizes.dim) * static_cast<double>(spread.operands.size() - 1));
     graph_.nodes.push_back(count);
     const auto share = static_cast<NodeId>(graph_.nodes.size()) - 1;
     const NodeId mean = scalar(Op::Mul, {spread.operands[0], share}, step::Extent::Scalar);
@@ -133,14 +131,14 @@ class NumbersBuilder {
     return sum;
   }
 
-  int channels() const { return static_cast<int>((problem_.sizes.dim + team_ - 1) / team_); }
-  bool exact() const { return problem_.sizes.dim % team_ == 0; }
+  int channels() const { return static_cast<int>((task_.problem.sizes.dim + team_ - 1) / team_); }
+  bool exact() const { return task_.problem.sizes.dim % team_ == 0; }
 
   // A thread past the head's end reads the last channel, and contributes nothing.
   Value channel(int c) const { return thread_ + c * team_; }
-  Value exists(int c) { return channel(c) < builder_.constant(problem_.sizes.dim); }
+  Value exists(int c) { return channel(c) < builder_.constant(task_.problem.sizes.dim); }
   void set_channel(int c) {
-    const Value last = builder_.constant(problem_.sizes.dim - 1);
+    const Value last = builder_.constant(task_.problem.sizes.dim - 1);
     values_.set_place({row_, head_, exact() ? channel(c) : min(channel(c), last)});
   }
 
@@ -199,9 +197,9 @@ class NumbersBuilder {
     auto& b = builder_;
     for (std::size_t number = 0; number < made_.size(); ++number) {
       const Value share = b.variable("share", neutral(number));
-      b.for_("d", thread_, b.constant(problem_.sizes.dim), b.constant(team_), 1, [&](Value d) {
+      b.for_("d", thread_, b.constant(task_.problem.sizes.dim), b.constant(team_), 1, [&](Value d) {
         values_.set_place({row_, head_, d});
-        GraphLowering lowering(b, cell_, problem_, graph_, {operands_[number]});
+        GraphLowering lowering(b, task_, graph_, {operands_[number]});
         lowering.hoist(0, [&](const Node& node) { return values_.param(node, 0); });
         TimeValues::Step step = values_.load(values_.loaded_by({operands_[number]}, made_), {t}, false);
         values_.take_first_states(step);
@@ -237,8 +235,7 @@ class NumbersBuilder {
     return b.let("total", total);
   }
 
-  const step::Cell& cell_;
-  const Problem& problem_;
+  const Task& task_;
   const std::vector<NodeId>& numbers_;
   step::Graph graph_;
   int team_;  // threads; more than a warp: a block's
@@ -257,25 +254,23 @@ class NumbersBuilder {
 
 }  // namespace
 
-double seconds_of_numbers(const step::Cell& cell, const Problem& problem, const SpreadSweep& sweep,
-                          const target::Speeds& speeds) {
+double seconds_of_numbers(const Task& task, const SpreadSweep& sweep, const target::Speeds& speeds) {
   if (sweep.numbers.empty()) return 0;
   int rows = 0;
   for (const NodeId id : reachable(sweep.whole.graph, sweep.numbers)) {
     const Node& node = sweep.whole.graph.at(id);
     const bool leaf = node.kind == NodeKind::Leaf && node.extent == step::Extent::Vector &&
-                      cell.tensors[at(node.tensor)].kind != step::TensorKind::Param;
+                      task.cell.tensors[at(node.tensor)].kind != step::TensorKind::Param;
     if (leaf || node.kind == NodeKind::MatVec || node.kind == NodeKind::Gradient) ++rows;
   }
-  const step::Sizes& sizes = problem.sizes;
+  const step::Sizes& sizes = task.problem.sizes;
   const auto elements = static_cast<double>(sizes.batch * sizes.time * sizes.heads * sizes.dim);
   return speeds.launch_s +
-         2 * rows * elements * kernel::storage_bytes(problem.storage) / speeds.copy_bytes_per_s;
+         2 * rows * elements * kernel::storage_bytes(task.problem.storage) / speeds.copy_bytes_per_s;
 }
 
-Launch time_numbers(const step::Cell& cell, const Problem& problem, const BackwardSplit& split,
-                    const SpreadSweep& sweep) {
-  return NumbersBuilder(cell, problem, split, sweep).build();
+Launch time_numbers(const Task& task, const BackwardSplit& split, const SpreadSweep& sweep) {
+  return NumbersBuilder(task, split, sweep).build();
 }
 
 }  // namespace rondo::schedule

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "compiler/schedule/plan/kernel_plan.h"
+#include "compiler/schedule/problem/task.h"
 #include "compiler/schedule/sweep/backward_split.h"
 #include "compiler/target/profile.h"
 
@@ -10,12 +11,10 @@ namespace rondo::schedule {
 // Computes the numbers of every batch row, step and head that `sweep` reads (SpreadSweep::numbers, not empty)
 // into scratch tensor kNumbers, fp32 [B, T, H, rows]. `sweep` is that of `split`. The products the numbers
 // depend on are there already.
-Launch time_numbers(const step::Cell& cell, const Problem& problem, const BackwardSplit& split,
-                    const SpreadSweep& sweep);
+Launch time_numbers(const Task& task, const BackwardSplit& split, const SpreadSweep& sweep);
 // Seconds that this takes by the model, 0 without numbers: twice the time of a copy of what it reads. On an
 // H200 the launch of a layer-normalised LSTM (B=16, T=1024, 12 heads of 64, bf16) took 84 us, 1.8 times such
 // a copy, because of shuffles and functions.
-double seconds_of_numbers(const step::Cell& cell, const Problem& problem, const SpreadSweep& sweep,
-                          const target::Speeds& speeds);
+double seconds_of_numbers(const Task& task, const SpreadSweep& sweep, const target::Speeds& speeds);
 
 }  // namespace rondo::schedule

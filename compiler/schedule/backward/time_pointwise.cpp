@@ -26,21 +26,19 @@ constexpr int kLoads = 8, kMostAtOnce = 4;
 
 class VectorBuilder {
  public:
-  VectorBuilder(const step::Cell& cell, const Problem& problem, const BackwardSplit& split, NodeId node,
-                const TimeAccess& access)
-      : cell_(cell),
-        problem_(problem),
+  VectorBuilder(const Task& task, const BackwardSplit& split, NodeId node, const TimeAccess& access)
+      : task_(task),
         split_(split),
         node_(node),
         access_(access),
         graph_(detach_products(split.needs.step.graph, split.needs.step.forward_nodes)),
-        builder_(fmt::format("{}_vector_{}", cell.name, split.vector_row.at(node)), kThreads, problem.math,
-                 fmt::format("{}: a vector that the step multiplies, for all steps", cell.name)),
-        signature_(builder_, cell, problem) {
+        builder_(fmt::format("{}_vector_{}", task.cell.name, split.vector_row.at(node)), kThreads,
+                 task.problem.math,
+                 fmt::format("{}: a vector that the step multiplies, for all steps", task.cell.name)),
+        signature_(builder_, task) {
     signature_.set_scratch(scratch_rows(split));
     cut_reductions();
-    for (const NodeId root : roots_)
-      lowerings_.emplace_back(builder_, cell, problem, graph_, std::vector{root});
+    for (const NodeId root : roots_) lowerings_.emplace_back(builder_, task, graph_, std::vector{root});
   }
 
   Launch build() {
@@ -73,7 +71,7 @@ class VectorBuilder {
     auto& b = builder_;
     const int at_once = steps_at_once();
     const bool many = keeps_parameters() || !access_.folded;
-    const TimeThreads threads(problem_.sizes, access_, many ? kSteps : at_once);
+    const TimeThreads threads(task_.problem.sizes, access_, many ? kSteps : at_once);
     const Value time = signature_.time();
     values_.set_time(time);
     const TimeThreads::Place place = threads.place(b, time);
@@ -119,7 +117,9 @@ class VectorBuilder {
     return steps;
   }
 
-  bool keeps_parameters() const { return !tensors_read(cell_, graph_, roots_, TensorKind::Param).empty(); }
+  bool keeps_parameters() const {
+    return !tensors_read(task_.cell, graph_, roots_, TensorKind::Param).empty();
+  }
 
   void store(std::vector<Step> steps) {
     GraphLowering& lowering = lowerings_.front();
@@ -141,8 +141,8 @@ class VectorBuilder {
     const Value time = signature_.time();
     values_.set_time(time);
     const Value spans = b.let("spans", (time + (kSteps - 1)) / kSteps);
-    const Value head = b.let("head", b.block() % problem_.sizes.heads);
-    const Value rest = b.let("rest", b.block() / problem_.sizes.heads);
+    const Value head = b.let("head", b.block() % task_.problem.sizes.heads);
+    const Value rest = b.let("rest", b.block() / task_.problem.sizes.heads);
     const Value row = b.let("row", rest / spans);
     const Value span = b.let("span", rest % spans), first = b.let("first", span * kSteps);
     values_.set_place({row, head, {}});
@@ -158,7 +158,7 @@ class VectorBuilder {
         b.store(out_.memory[values_.place(out_, split_.vector_row.at(node_), {t})], value);
       });
     });
-    Launch launch{b.finish(), signature_.arguments(), 0, problem_.sizes.heads};
+    Launch launch{b.finish(), signature_.arguments(), 0, task_.problem.sizes.heads};
     launch.time_tile = kSteps;
     return launch;
   }
@@ -166,7 +166,7 @@ class VectorBuilder {
   // Root `root` at step t for each of the thread's channels.
   void for_channels(std::size_t root, Value t, const std::function<void(Value)>& body) {
     auto& b = builder_;
-    b.for_("d", b.thread(), b.constant(problem_.sizes.dim), b.constant(kThreads), 1, [&](Value d) {
+    b.for_("d", b.thread(), b.constant(task_.problem.sizes.dim), b.constant(kThreads), 1, [&](Value d) {
       values_.set_place({values_.at().row, values_.at().head, d});
       GraphLowering& lowering = lowerings_[root];
       lowering.hoist(0, [&](const Node& node) { return param(node, 0); });
@@ -204,8 +204,7 @@ class VectorBuilder {
     return total != totals_.end() ? total->second : values_.leaf(lowering, node, step, c);
   }
 
-  const step::Cell& cell_;
-  const Problem& problem_;
+  const Task& task_;
   const BackwardSplit& split_;
   NodeId node_;
   TimeAccess access_;
@@ -217,15 +216,14 @@ class VectorBuilder {
   std::deque<GraphLowering> lowerings_;  // by root
   std::map<NodeId, Value> totals_;       // of the step that is emitted
   kernel::Memory tree_;
-  TimeValues values_{builder_, signature_, cell_, problem_, split_, graph_, split_.products};
+  TimeValues values_{builder_, signature_, task_, split_, graph_, split_.products};
   KernelTensor out_;
 };
 
 }  // namespace
 
-Launch time_vector(const step::Cell& cell, const Problem& problem, const BackwardSplit& split, NodeId node,
-                   const TimeAccess& access) {
-  return VectorBuilder(cell, problem, split, node, access).build();
+Launch time_vector(const Task& task, const BackwardSplit& split, NodeId node, const TimeAccess& access) {
+  return VectorBuilder(task, split, node, access).build();
 }
 
 }  // namespace rondo::schedule

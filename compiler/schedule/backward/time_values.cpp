@@ -12,17 +12,16 @@ using step::NodeKind;
 using step::TensorId;
 using step::TensorKind;
 
-TimeValues::TimeValues(kernel::Builder& builder, Signature& signature, const step::Cell& cell,
-                       const Problem& problem, const BackwardSplit& split, const step::Graph& graph,
+TimeValues::TimeValues(kernel::Builder& builder, Signature& signature, const Task& task,
+                       const BackwardSplit& split, const step::Graph& graph,
                        std::map<NodeId, RowRef> products)
     : builder_(builder),
       signature_(signature),
-      cell_(cell),
-      problem_(problem),
+      task_(task),
       split_(split),
       graph_(graph),
       where_(std::move(products)),
-      flags_(signature, cell) {}
+      flags_(signature, task.cell) {}
 
 void TimeValues::declare(const std::vector<NodeId>& roots, int vector) {
   vector_ = vector;
@@ -34,9 +33,9 @@ void TimeValues::declare(const std::vector<NodeId>& roots, int vector) {
     });
   };
   for (const auto kind : {TensorKind::Input, TensorKind::Param})
-    for (const TensorId id : tensors_read(cell_, graph_, roots, kind))
+    for (const TensorId id : tensors_read(task_.cell, graph_, roots, kind))
       given_[id] = signature_.reads({kind == TensorKind::Input ? Role::Input : Role::Param, id});
-  for (const TensorId id : tensors_read(cell_, graph_, roots, TensorKind::State)) {
+  for (const TensorId id : tensors_read(task_.cell, graph_, roots, TensorKind::State)) {
     first_[id] = signature_.reads({Role::InitialState, id});
     for (int row = 0; row < tensor(id).rows; ++row)
       if (uses(id, row)) {
@@ -60,7 +59,7 @@ void TimeValues::declare(const std::vector<NodeId>& roots, int vector) {
 }
 
 Value TimeValues::place(const KernelTensor& tensor, int row, const When& when) {
-  const std::int64_t dim = problem_.sizes.dim;
+  const std::int64_t dim = task_.problem.sizes.dim;
   Value step = builder_.wide(at_.row) * tensor.stride_b + builder_.wide(when.t) * tensor.stride_t;
   if (when.later != 0) step = step + tensor.stride_t * when.later;
   if (tensor.number) return step + builder_.wide(at_.head * tensor.rows + row);
@@ -69,7 +68,7 @@ Value TimeValues::place(const KernelTensor& tensor, int row, const When& when) {
 
 Value TimeValues::param(const Node& node, int c) {
   const step::Tensor& t = tensor(node.tensor);
-  const std::int64_t dim = problem_.sizes.dim;
+  const std::int64_t dim = task_.problem.sizes.dim;
   const Value at = t.tail == step::Tail::Scalar
                        ? at_.head * t.rows + node.row
                        : at_.head * (t.rows * dim) + at_.channel + (node.row * dim + c);
@@ -149,8 +148,8 @@ void TimeValues::take_first_states(Step& step) {
 Value TimeValues::first_state(const Node& node, int c) {
   auto& b = builder_;
   const step::Tensor& state = tensor(node.tensor);
-  const std::int64_t dim = problem_.sizes.dim;
-  const Value team = b.wide(at_.row) * problem_.sizes.heads + b.wide(at_.head);
+  const std::int64_t dim = task_.problem.sizes.dim;
+  const Value team = b.wide(at_.row) * task_.problem.sizes.heads + b.wide(at_.head);
   const Value at = state.tail == step::Tail::Scalar
                        ? team * state.rows + b.wide(b.constant(node.row))
                        : team * (state.rows * dim) + b.wide(at_.channel + (node.row * dim + c));

@@ -9,6 +9,7 @@
 #include "compiler/schedule/lower/flags.h"
 #include "compiler/schedule/lower/graph.h"
 #include "compiler/schedule/plan/signature.h"
+#include "compiler/schedule/problem/task.h"
 #include "compiler/schedule/sweep/backward_split.h"
 
 namespace rondo::schedule {
@@ -33,8 +34,8 @@ class TimeValues {
   };
 
   // `products`: where the products lie that nodes of the graph without operands stand for.
-  TimeValues(kernel::Builder& builder, Signature& signature, const step::Cell& cell, const Problem& problem,
-             const BackwardSplit& split, const step::Graph& graph, std::map<step::NodeId, RowRef> products);
+  TimeValues(kernel::Builder& builder, Signature& signature, const Task& task, const BackwardSplit& split,
+             const step::Graph& graph, std::map<step::NodeId, RowRef> products);
 
   // Declares all that the roots read, for threads with `vector` neighbouring channels. set_time() comes after
   // it.
@@ -59,7 +60,9 @@ class TimeValues {
   }
 
  private:
-  const step::Tensor& tensor(step::TensorId id) const { return cell_.tensors[static_cast<std::size_t>(id)]; }
+  const step::Tensor& tensor(step::TensorId id) const {
+    return task_.cell.tensors[static_cast<std::size_t>(id)];
+  }
   bool is_state(step::NodeId id) const;
   const KernelTensor& product_tensor(const TensorRef& ref) const;
   std::vector<kernel::Value> load_channels(const std::string& name, const KernelTensor& from, int row,
@@ -68,8 +71,7 @@ class TimeValues {
 
   kernel::Builder& builder_;
   Signature& signature_;
-  const step::Cell& cell_;
-  const Problem& problem_;
+  const Task& task_;
   const BackwardSplit& split_;
   const step::Graph& graph_;
   std::map<step::NodeId, RowRef> where_;  // of products

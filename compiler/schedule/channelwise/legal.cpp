@@ -6,13 +6,13 @@
 
 namespace rondo::schedule {
 
-Legality channels_alone(const step::Cell& cell, const Problem& problem, bool number_inputs) {
-  const step::Structure structure = step::analyze(cell);
+Legality channels_alone(const Task& task, bool number_inputs) {
+  const step::Structure structure = step::analyze(task.cell);
   if (structure.has_matrix) return {false, "the step multiplies by a matrix: channels see each other"};
-  if (passes_products(problem))
+  if (passes_products(task.problem))
     return {false, "the step multiplies by no matrix: there are no products to save"};
   if (structure.has_reduction) return {false, "the step reduces over the head: channels see each other"};
-  for (const step::Tensor& tensor : cell.tensors)
+  for (const step::Tensor& tensor : task.cell.tensors)
     if (tensor.tail == step::Tail::Scalar && tensor.kind != step::TensorKind::Param &&
         !step::is_flag(tensor.kind) && !(number_inputs && tensor.kind == step::TensorKind::Input))
       return {false, fmt::format("'{}' has one value a head and step: its gradient sums over channels",

@@ -2,11 +2,12 @@
 #pragma once
 
 #include "compiler/schedule/plan/strategy.h"
+#include "compiler/schedule/problem/task.h"
 
 namespace rondo::schedule {
 
 // Whether no channel of the step sees another: no products with matrices, no reductions, nothing with one
 // value a head and step, but for inputs with `number_inputs`.
-Legality channels_alone(const step::Cell& cell, const Problem& problem, bool number_inputs = false);
+Legality channels_alone(const Task& task, bool number_inputs = false);
 
 }  // namespace rondo::schedule

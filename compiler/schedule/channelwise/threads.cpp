@@ -8,12 +8,11 @@ namespace rondo::schedule {
 using kernel::Value;
 
 ChannelThreads::ChannelThreads(const std::string& name, int threads, const std::string& comment,
-                               const step::Cell& cell, const Problem& problem, const Team& team)
-    : cell_(cell),
-      problem_(problem),
-      builder_(name, threads, problem.math, comment),
-      signature_(builder_, cell, problem),
-      flags_(signature_, cell),
+                               const Task& task, const Team& team)
+    : task_(task),
+      builder_(name, threads, task.problem.math, comment),
+      signature_(builder_, task),
+      flags_(signature_, task.cell),
       team_parameters_(team) {
   signature_.narrow_strides();
   if (team.through_global())
@@ -23,7 +22,7 @@ ChannelThreads::ChannelThreads(const std::string& name, int threads, const std::
 }
 
 std::int64_t ChannelThreads::tiles() const {
-  return (problem_.sizes.dim + team_parameters_.channels - 1) / team_parameters_.channels;
+  return (task_.problem.sizes.dim + team_parameters_.channels - 1) / team_parameters_.channels;
 }
 
 // Neighbouring blocks take neighbouring channels of the same rows: their reads meet in the same DRAM pages.
@@ -33,7 +32,7 @@ void ChannelThreads::place_channels() {
   batch_ = signature_.batch();
   time_ = signature_.time();
   flags_.set_time(time_);
-  b.named("kDim", problem_.sizes.dim, "channels a head");
+  b.named("kDim", task_.problem.sizes.dim, "channels a head");
   const Value channels = b.named("kChannels", p.channels, "channels a block");
   b.comment("this block's batch row, head and channels; this thread's first channel");
   const bool in_cluster = p.among_blocks() && !p.through_global();
@@ -41,11 +40,11 @@ void ChannelThreads::place_channels() {
           : in_cluster      ? b.let("rank", b.cluster_rank())
                             : b.let("rank", b.block() % p.time_split);
   team_ = p.time_split == 1 ? b.block() : b.block() / p.time_split;
-  if (p.through_global()) team_ = signature_.among_all_parts(team_, tiles() * problem_.sizes.heads);
+  if (p.through_global()) team_ = signature_.among_all_parts(team_, tiles() * task_.problem.sizes.heads);
   if (p.time_split > 1) team_ = b.let("team", team_);
   const Value tile = b.let("tile", team_ % tiles());
-  head_ = b.let("head", team_ / tiles() % problem_.sizes.heads);
-  batch_index_ = b.let("row", team_ / (tiles() * problem_.sizes.heads));
+  head_ = b.let("head", team_ / tiles() % task_.problem.sizes.heads);
+  batch_index_ = b.let("row", team_ / (tiles() * task_.problem.sizes.heads));
   limit_time();
   tile_channel_ = b.let("first_channel", tile * channels);
   const bool parts = p.segments > 1;
@@ -70,14 +69,14 @@ Value ChannelThreads::row_base(const KernelTensor& tensor) {
 
 Value ChannelThreads::base(const KernelTensor& tensor, Value first, const std::string& suffix) {
   auto& b = builder_;
-  const Value dim = b.named("kDim", problem_.sizes.dim);
+  const Value dim = b.named("kDim", task_.problem.sizes.dim);
   return b.let(tensor.name + suffix, row_base(tensor) + b.wide(head_ * tensor.rows * dim + first));
 }
 
 Value ChannelThreads::index_of(Value batch_row, int rows, int row, Value channel) {
   auto& b = builder_;
-  const Value dim = b.named("kDim", problem_.sizes.dim);
-  return (batch_row * problem_.sizes.heads + b.wide(head_)) * (rows * problem_.sizes.dim) +
+  const Value dim = b.named("kDim", task_.problem.sizes.dim);
+  return (batch_row * task_.problem.sizes.heads + b.wide(head_)) * (rows * task_.problem.sizes.dim) +
          b.wide(dim * row + channel);
 }
 
@@ -92,12 +91,12 @@ Value ChannelThreads::state_index(int rows, int row, Value channel) {
 Value ChannelThreads::param_index(const step::Tensor& tensor, int row, int channel) {
   auto& b = builder_;
   if (tensor.tail == step::Tail::Scalar) return head_ * tensor.rows + row;
-  const Value dim = b.named("kDim", problem_.sizes.dim);
-  return head_ * (tensor.rows * problem_.sizes.dim) + dim * row + channel_index(channel);
+  const Value dim = b.named("kDim", task_.problem.sizes.dim);
+  return head_ * (tensor.rows * task_.problem.sizes.dim) + dim * row + channel_index(channel);
 }
 
 Value ChannelThreads::channel_exists() {
-  return channels_divide() ? Value{} : channel_ < builder_.named("kDim", problem_.sizes.dim);
+  return channels_divide() ? Value{} : channel_ < builder_.named("kDim", task_.problem.sizes.dim);
 }
 
 void ChannelThreads::if_all(const std::vector<Value>& conditions, const std::function<void()>& body) {
@@ -108,7 +107,7 @@ void ChannelThreads::if_all(const std::vector<Value>& conditions, const std::fun
 }
 
 int ChannelThreads::widest(const KernelTensor& tensor) const {
-  return 16 / kernel::storage_bytes(storage_of(tensor.ref, cell_, problem_));
+  return 16 / kernel::storage_bytes(storage_of(tensor.ref, task_));
 }
 
 void ChannelThreads::store_channels(const KernelTensor& to, Value place, const std::vector<Value>& values,
@@ -140,7 +139,7 @@ void ChannelThreads::write_past_end(const std::vector<PastEnd>& written, int cha
         if (written[w].leads.valid())
           b.if_(written[w].leads, [&] { b.store(to.memory[at + row], values.front(), hint); });
         else
-          store_channels(to, at + std::int64_t{row} * problem_.sizes.dim, values, hint);
+          store_channels(to, at + std::int64_t{row} * task_.problem.sizes.dim, values, hint);
       }
     }
   });
@@ -149,7 +148,7 @@ void ChannelThreads::write_past_end(const std::vector<PastEnd>& written, int cha
 void ChannelThreads::if_channel_exists(Value place, const std::function<void(Value)>& body) {
   const Value channel = tile_channel_ + place;
   if (channels_divide()) return body(channel);
-  builder_.if_(channel < builder_.named("kDim", problem_.sizes.dim), [&] { body(channel); });
+  builder_.if_(channel < builder_.named("kDim", task_.problem.sizes.dim), [&] { body(channel); });
 }
 
 }  // namespace rondo::schedule

@@ -8,6 +8,7 @@
 #include "compiler/schedule/channelwise/team.h"
 #include "compiler/schedule/lower/flags.h"
 #include "compiler/schedule/plan/signature.h"
+#include "compiler/schedule/problem/task.h"
 
 namespace rondo::schedule {
 
@@ -20,8 +21,8 @@ constexpr int kWalkBarrier = 1, kPublishedBarrier = 2, kScanBarrier = 4, kScanne
 class ChannelThreads {
  public:
   // `threads`: of a block.
-  ChannelThreads(const std::string& name, int threads, const std::string& comment, const step::Cell& cell,
-                 const Problem& problem, const Team& team);
+  ChannelThreads(const std::string& name, int threads, const std::string& comment, const Task& task,
+                 const Team& team);
 
   kernel::Builder& builder() { return builder_; }
   Signature& signature() { return signature_; }
@@ -78,11 +79,10 @@ class ChannelThreads {
   int widest(const KernelTensor& tensor) const;
   void store_channels(const KernelTensor& to, kernel::Value place, const std::vector<kernel::Value>& values,
                       kernel::CacheHint hint);
-  bool channels_divide() const { return problem_.sizes.dim % team_parameters_.channels == 0; }
+  bool channels_divide() const { return task_.problem.sizes.dim % team_parameters_.channels == 0; }
   std::int64_t tiles() const;  // of channels, in a head
 
-  const step::Cell& cell_;
-  const Problem& problem_;
+  const Task& task_;
   kernel::Builder builder_;
   Signature signature_;
   kernel::Value batch_, time_, batch_index_, head_, tile_channel_, lane_, segment_, channel_;

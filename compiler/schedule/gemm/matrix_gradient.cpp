@@ -33,19 +33,20 @@ std::vector<MatrixTerm> terms_of(const std::vector<MatrixTerm>& terms, TensorId 
 }
 
 // Elements of one part of a matrix's gradient.
-std::int64_t gradient_elements(const step::Cell& cell, const Problem& problem, TensorId matrix) {
-  return problem.sizes.heads * tensor_of(cell, matrix).rows * problem.sizes.dim * problem.sizes.dim;
+std::int64_t gradient_elements(const Task& task, TensorId matrix) {
+  return task.problem.sizes.heads * tensor_of(task.cell, matrix).rows * task.problem.sizes.dim *
+         task.problem.sizes.dim;
 }
 
 // Where a matrix's parts begin in the workspace; for the number of tensors, its size.
-std::int64_t first_part(const step::Cell& cell, const Problem& problem, const std::vector<MatrixTerm>& terms,
+std::int64_t first_part(const Task& task, const std::vector<MatrixTerm>& terms,
                         const GemmParameters& parameters, TensorId matrix) {
   std::int64_t elements = 0;
-  for (const TensorId id : matrices_of(cell)) {
+  for (const TensorId id : matrices_of(task.cell)) {
     const bool used =
         std::any_of(terms.begin(), terms.end(), [&](const MatrixTerm& t) { return t.matrix == id; });
     if (id < matrix && used && parameters.split_k > 1)
-      elements += parameters.split_k * gradient_elements(cell, problem, id);
+      elements += parameters.split_k * gradient_elements(task, id);
   }
   return elements;
 }
@@ -86,21 +87,22 @@ std::vector<Run> runs_of(const step::Cell& cell, const std::vector<MatrixTerm>& 
 
 class GradientKernel {
  public:
-  GradientKernel(const step::Cell& cell, const Problem& problem, Run run, std::int64_t workspace,
-                 const std::vector<int>& scratch_rows, const GemmParameters& parameters)
-      : cell_(cell),
-        problem_(problem),
+  GradientKernel(const Task& task, Run run, std::int64_t workspace, const std::vector<int>& scratch_rows,
+                 const GemmParameters& parameters)
+      : task_(task),
         p_(parameters),
         run_(std::move(run)),
         workspace_(workspace),
-        b_(fmt::format("{}_matrix_gradient_{}_{}", cell.name, tensor_of(cell, run_.matrix).name, run_.row),
-           parameters.threads(), problem.math, "Gradient of a matrix: the sum over steps of outer products."),
-        signature_(b_, cell, problem),
-        tile_(b_, problem, parameters, GemmTile::Rows::MnMajor) {
+        b_(fmt::format("{}_matrix_gradient_{}_{}", task.cell.name, tensor_of(task.cell, run_.matrix).name,
+                       run_.row),
+           parameters.threads(), task.problem.math,
+           "Gradient of a matrix: the sum over steps of outer products."),
+        signature_(b_, task),
+        tile_(b_, task.problem, parameters, GemmTile::Rows::MnMajor) {
     signature_.set_scratch(scratch_rows);
     KernelTensors tensors(signature_);
     for (const MatrixTerm& term : run_.terms)
-      readers_.push_back({{tensors, problem, term.left}, {tensors, problem, term.right}});
+      readers_.push_back({{tensors, task.problem, term.left}, {tensors, task.problem, term.right}});
     const TensorRef result{Role::ParamGradient, run_.matrix}, parts{Role::Workspace, -1};
     result_ = tensors.writes(p_.split_k > 1 ? parts : result);
   }
@@ -113,7 +115,7 @@ class GradientKernel {
     for (Readers& readers : readers_) add_term(readers);
     b_.comment(p_.split_k > 1 ? "this part's sums, fp32" : "the gradient, fp32");
     tile_.each_pair([&](Value m, Value n, Value low, Value high) { store(m, n, low, high); });
-    const std::int64_t blocks = tiles_m() * tiles_n() * problem_.sizes.heads * p_.split_k;
+    const std::int64_t blocks = tiles_m() * tiles_n() * task_.problem.sizes.heads * p_.split_k;
     return {b_.finish(), signature_.arguments(), blocks, 0};
   }
 
@@ -122,15 +124,15 @@ class GradientKernel {
     TimeReader left, right;
   };
 
-  std::int64_t left_channels() const { return run_.rows * problem_.sizes.dim; }
+  std::int64_t left_channels() const { return run_.rows * task_.problem.sizes.dim; }
   std::int64_t tiles_m() const { return ceil_div(left_channels(), p_.tile_m); }
-  std::int64_t tiles_n() const { return ceil_div(problem_.sizes.dim, p_.tile_n); }
+  std::int64_t tiles_n() const { return ceil_div(task_.problem.sizes.dim, p_.tile_n); }
 
   // A part is a number of neighbouring stages; each stage has up to tile_k steps of one batch row. Blocks of
   // one part are neighbours, since they read the same steps.
   void place_block() {
     b_.comment("this block's channels, head, and part of the steps");
-    const std::int64_t across = tiles_m() * tiles_n(), heads = problem_.sizes.heads;
+    const std::int64_t across = tiles_m() * tiles_n(), heads = task_.problem.sizes.heads;
     first_n_ = b_.let("first_n", b_.block() % tiles_n() * p_.tile_n);
     first_m_ = b_.let("first_m", b_.block() / tiles_n() % tiles_m() * p_.tile_m);
     head_ = b_.let("head", b_.block() / across % heads);
@@ -147,7 +149,7 @@ class GradientKernel {
     const Value t = b_.variable("t", first_ % row_stages_ * p_.tile_k);
     const Value left_end = left_channels() % p_.tile_m == 0 ? Value{} : b_.constant(left_channels());
     const Value right_end =
-        problem_.sizes.dim % p_.tile_n == 0 ? Value{} : b_.named("kDim", problem_.sizes.dim);
+        task_.problem.sizes.dim % p_.tile_n == 0 ? Value{} : b_.named("kDim", task_.problem.sizes.dim);
     readers.left.place(tile_, GemmTile::Side::A, head_, first_m_);
     readers.right.place(tile_, GemmTile::Side::B, head_, first_n_);
     const auto move = [&] {
@@ -179,8 +181,8 @@ class GradientKernel {
 
   // Pairs only to the workspace, which is aligned to them.
   void store(Value m, Value n, Value low, Value high) {
-    const std::int64_t dim = problem_.sizes.dim, rows = tensor_of(cell_, run_.matrix).rows;
-    const std::int64_t part = p_.split_k > 1 ? gradient_elements(cell_, problem_, run_.matrix) : 0;
+    const std::int64_t dim = task_.problem.sizes.dim, rows = tensor_of(task_.cell, run_.matrix).rows;
+    const std::int64_t part = p_.split_k > 1 ? gradient_elements(task_, run_.matrix) : 0;
     const Value i = first_m_ + m, j = first_n_ + n;
     const Value to = b_.wide(part_) * part + (b_.wide(head_) * rows + run_.row) * (dim * dim) +
                      (b_.wide(i) * dim + b_.wide(j) + workspace_);
@@ -195,8 +197,7 @@ class GradientKernel {
     b_.if_(i < b_.constant(left_channels()) && j < b_.constant(dim), store_both);
   }
 
-  const step::Cell& cell_;
-  const Problem& problem_;
+  const Task& task_;
   GemmParameters p_;
   Run run_;
   std::int64_t workspace_;  // where the matrix's parts begin
@@ -210,19 +211,19 @@ class GradientKernel {
 
 // Adds the parts of a matrix's gradient, an element a thread; rows that `summed` leaves out become zero. With
 // one part the others are there already.
-Launch sum_parts(const step::Cell& cell, const Problem& problem, TensorId matrix,
-                 const std::vector<bool>& summed, std::int64_t first, int split_k) {
-  const step::Tensor& tensor = tensor_of(cell, matrix);
+Launch sum_parts(const Task& task, TensorId matrix, const std::vector<bool>& summed, std::int64_t first,
+                 int split_k) {
+  const step::Tensor& tensor = tensor_of(task.cell, matrix);
   kernel::Builder b(
-      fmt::format("{}_matrix_gradient_{}_sum", cell.name, tensor.name), kSumThreads, problem.math,
+      fmt::format("{}_matrix_gradient_{}_sum", task.cell.name, tensor.name), kSumThreads, task.problem.math,
       fmt::format("gradient of {}: sum of its parts; rows without a term are zero", tensor.name));
-  Signature signature(b, cell, problem);
+  Signature signature(b, task);
   const bool any = split_k > 1 && std::find(summed.begin(), summed.end(), true) != summed.end();
   KernelTensor parts;
   if (any) parts = signature.reads({Role::Workspace, -1});
   const KernelTensor sum = signature.writes({Role::ParamGradient, matrix});
-  const std::int64_t square = problem.sizes.dim * problem.sizes.dim;
-  const std::int64_t count = gradient_elements(cell, problem, matrix);
+  const std::int64_t square = task.problem.sizes.dim * task.problem.sizes.dim;
+  const std::int64_t count = gradient_elements(task, matrix);
   const Value i = b.let("i", b.wide(b.block()) * kSumThreads + b.wide(b.thread()));
   b.if_(i < count, [&] {
     const Value row = b.let("row", i / square % tensor.rows);
@@ -248,26 +249,23 @@ Launch sum_parts(const step::Cell& cell, const Problem& problem, TensorId matrix
 
 }  // namespace
 
-std::int64_t matrix_gradient_workspace(const step::Cell& cell, const Problem& problem,
-                                       const std::vector<MatrixTerm>& terms,
+std::int64_t matrix_gradient_workspace(const Task& task, const std::vector<MatrixTerm>& terms,
                                        const GemmParameters& parameters) {
-  return first_part(cell, problem, terms, parameters, static_cast<TensorId>(cell.tensors.size()));
+  return first_part(task, terms, parameters, static_cast<TensorId>(task.cell.tensors.size()));
 }
 
-std::vector<Launch> matrix_gradients(const step::Cell& cell, const Problem& problem,
-                                     const std::vector<MatrixTerm>& terms,
+std::vector<Launch> matrix_gradients(const Task& task, const std::vector<MatrixTerm>& terms,
                                      const std::vector<int>& scratch_rows, const GemmParameters& parameters) {
   std::vector<Launch> products, sums;
-  for (const TensorId matrix : matrices_of(cell)) {
-    const std::int64_t first = first_part(cell, problem, terms, parameters, matrix);
-    std::vector<bool> summed(static_cast<std::size_t>(tensor_of(cell, matrix).rows), false);
-    for (Run& run : runs_of(cell, terms, matrix)) {
+  for (const TensorId matrix : matrices_of(task.cell)) {
+    const std::int64_t first = first_part(task, terms, parameters, matrix);
+    std::vector<bool> summed(static_cast<std::size_t>(tensor_of(task.cell, matrix).rows), false);
+    for (Run& run : runs_of(task.cell, terms, matrix)) {
       std::fill_n(summed.begin() + run.row, run.rows, true);
-      products.push_back(
-          GradientKernel(cell, problem, std::move(run), first, scratch_rows, parameters).build());
+      products.push_back(GradientKernel(task, std::move(run), first, scratch_rows, parameters).build());
     }
     if (parameters.split_k > 1 || std::find(summed.begin(), summed.end(), false) != summed.end())
-      sums.push_back(sum_parts(cell, problem, matrix, summed, first, parameters.split_k));
+      sums.push_back(sum_parts(task, matrix, summed, first, parameters.split_k));
   }
   products.insert(products.end(), std::make_move_iterator(sums.begin()), std::make_move_iterator(sums.end()));
   return products;

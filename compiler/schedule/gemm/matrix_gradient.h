@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "compiler/schedule/gemm/time_operand.h"
+#include "compiler/schedule/problem/task.h"
 
 namespace rondo::schedule {
 
@@ -19,13 +20,11 @@ struct MatrixTerm {
 // terms have neighbouring rows as left operands are worked on together, each such run in one launch. Its
 // steps are cut into parameters.split_k parts, which launches at the end add. Tensors with a time axis are
 // aligned to `vector` elements; gradients only to their own.
-std::vector<Launch> matrix_gradients(const step::Cell& cell, const Problem& problem,
-                                     const std::vector<MatrixTerm>& terms,
+std::vector<Launch> matrix_gradients(const Task& task, const std::vector<MatrixTerm>& terms,
                                      const std::vector<int>& scratch_rows, const GemmParameters& parameters);
 
 // fp32 elements of workspace these launches use, from its begin on.
-std::int64_t matrix_gradient_workspace(const step::Cell& cell, const Problem& problem,
-                                       const std::vector<MatrixTerm>& terms,
+std::int64_t matrix_gradient_workspace(const Task& task, const std::vector<MatrixTerm>& terms,
                                        const GemmParameters& parameters);
 
 }  // namespace rondo::schedule

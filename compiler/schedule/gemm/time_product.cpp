@@ -51,18 +51,18 @@ std::string name_for(const step::Cell& cell, const std::vector<TimeProduct>& pro
 
 class TimeProductKernel {
  public:
-  TimeProductKernel(const step::Cell& cell, const Problem& problem, const std::vector<TimeProduct>& products,
+  TimeProductKernel(const Task& task, const std::vector<TimeProduct>& products,
                     const std::vector<int>& scratch_rows, const GemmParameters& parameters)
-      : problem_(problem),
+      : problem_(task.problem),
         p_(parameters),
         runs_(runs_of(products)),
-        b_(name_for(cell, products), parameters.threads(), problem.math,
+        b_(name_for(task.cell, products), parameters.threads(), task.problem.math,
            "Products of all steps: rows of matrices times a vector of each step."),
-        signature_(b_, cell, problem),
-        tile_(b_, problem, parameters, GemmTile::Rows::AlongSum) {
+        signature_(b_, task),
+        tile_(b_, task.problem, parameters, GemmTile::Rows::AlongSum) {
     signature_.set_scratch(scratch_rows);
     KernelTensors tensors(signature_);
-    vector_.emplace(tensors, problem, products.front().vector);
+    vector_.emplace(tensors, task.problem, products.front().vector);
     for (ProductRun& run : runs_) {
       run.weights = tensors.reads({Role::Param, run.matrix});
       run.results = tensors.writes(run.out.tensor);
@@ -205,13 +205,13 @@ bool same(const TimeOperand& a, const TimeOperand& b) {
 
 }  // namespace
 
-Launch time_product(const step::Cell& cell, const Problem& problem, const std::vector<TimeProduct>& products,
+Launch time_product(const Task& task, const std::vector<TimeProduct>& products,
                     const std::vector<int>& scratch_rows, const GemmParameters& parameters) {
   if (products.empty()) throw std::logic_error("no products");
   for (const TimeProduct& product : products)
     if (!same(product.vector, products.front().vector))
       throw std::logic_error("products of different vectors");
-  return TimeProductKernel(cell, problem, products, scratch_rows, parameters).build();
+  return TimeProductKernel(task, products, scratch_rows, parameters).build();
 }
 
 }  // namespace rondo::schedule

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "compiler/schedule/gemm/time_operand.h"
+#include "compiler/schedule/problem/task.h"
 
 namespace rondo::schedule {
 
@@ -19,7 +20,7 @@ struct TimeProduct {
 // One launch for products that share `vector`. Blocks take tile_m steps of a batch row and tile_n outputs;
 // products with neighbouring rows of one matrix and of one result are one product with as many more outputs.
 // Matrices and tensors with a time axis are aligned to `vector` elements.
-Launch time_product(const step::Cell& cell, const Problem& problem, const std::vector<TimeProduct>& products,
+Launch time_product(const Task& task, const std::vector<TimeProduct>& products,
                     const std::vector<int>& scratch_rows, const GemmParameters& parameters);
 
 }  // namespace rondo::schedule

@@ -53,7 +53,7 @@ std::vector<NodeId> AffineSweep::all_roots() const {
   return roots;
 }
 
-std::optional<AffineSweep> affine_sweep(const step::Cell& cell, const Problem& problem, const Sweep& sweep) {
+std::optional<AffineSweep> affine_sweep(const Task& task, const Sweep& sweep) {
   step::StepGraph carried{sweep.step.graph, {}};
   std::vector<std::size_t> carry_of_root;
   for (std::size_t root = 0; root < sweep.sinks.size(); ++root)
@@ -63,7 +63,7 @@ std::optional<AffineSweep> affine_sweep(const step::Cell& cell, const Problem& p
         carry_of_root.push_back(at(sink.index));
       }
   if (carried.roots.size() != sweep.first.size()) return std::nullopt;
-  const std::optional<LinearStep> linear = linear_step(cell, problem, carried);
+  const std::optional<LinearStep> linear = linear_step(task, carried);
   if (!linear) return std::nullopt;
   AffineSweep result;
   result.sweep = sweep;
@@ -71,7 +71,7 @@ std::optional<AffineSweep> affine_sweep(const step::Cell& cell, const Problem& p
   for (std::size_t root = 0; root < carry_of_root.size(); ++root)
     result.carries[carry_of_root[root]] = linear->roots[root];
   result.shifts = linear->shifts;
-  append(cell, linear->carry_free, result);
+  append(task.cell, linear->carry_free, result);
   return result;
 }
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "compiler/schedule/problem/task.h"
 #include "compiler/schedule/rewrite/linear_step.h"
 #include "compiler/schedule/sweep/sweep.h"
 
@@ -22,6 +23,6 @@ struct AffineSweep {
 };
 
 // nullopt where a carry's next value is not affine. What else the step computes may be anything.
-std::optional<AffineSweep> affine_sweep(const step::Cell& cell, const Problem& problem, const Sweep& sweep);
+std::optional<AffineSweep> affine_sweep(const Task& task, const Sweep& sweep);
 
 }  // namespace rondo::schedule

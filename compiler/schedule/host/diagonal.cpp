@@ -44,25 +44,24 @@ bool is_worth_memory(const step::Graph& graph, NodeId id) {
 
 class DiagonalBuilder {
  public:
-  DiagonalBuilder(const step::Cell& cell, const Problem& problem, const AffineSweep& affine,
-                  const HostParameters& p, Segments segments)
-      : cell_(cell),
-        problem_(problem),
+  DiagonalBuilder(const Task& task, const AffineSweep& affine, const HostParameters& p, Segments segments)
+      : task_(task),
         affine_(affine),
         sweep_(affine.sweep),
         p_(p),
         segments_(segments),
-        builder_(fmt::format("{}_host_{}{}", cell.name, pass_name(problem.pass), launch_suffix(segments)),
-                 p.lanes, problem.math,
-                 fmt::format("{}: on CPUs, {}; {} in memory", cell.name,
+        builder_(fmt::format("{}_host_{}{}", task.cell.name, pass_name(task.problem.pass),
+                             launch_suffix(segments)),
+                 p.lanes, task.problem.math,
+                 fmt::format("{}: on CPUs, {}; {} in memory", task.cell.name,
                              sweep_.order == TimeOrder::Forward ? "forward" : "backward",
-                             kernel::storage_name(problem.storage))),
-        signature_(builder_, cell, problem),
-        flags_(signature_, cell),
-        tensors_(signature_, cell, problem, sweep_),
-        transforms_(signature_, problem, static_cast<int>(sweep_.first.size()), p.segments),
-        lowering_(builder_, cell, problem, sweep_.step.graph, sweep_.step.roots),
-        coefficients_(builder_, cell, problem, sweep_.step.graph, affine.coefficients) {
+                             kernel::storage_name(task.problem.storage))),
+        signature_(builder_, task),
+        flags_(signature_, task.cell),
+        tensors_(signature_, task, sweep_),
+        transforms_(signature_, task.problem, static_cast<int>(sweep_.first.size()), p.segments),
+        lowering_(builder_, task, sweep_.step.graph, sweep_.step.roots),
+        coefficients_(builder_, task, sweep_.step.graph, affine.coefficients) {
     for (const NodeId id : lowering_.invariants_read())
       if (is_worth_memory(sweep_.step.graph, id)) kept_.push_back(id);
   }
@@ -83,7 +82,7 @@ class DiagonalBuilder {
     Launch launch;
     launch.arguments = signature_.arguments();
     launch.blocks_fixed = 0;
-    launch.blocks_per_batch = tiles() * problem_.sizes.heads * parts();
+    launch.blocks_per_batch = tiles() * task_.problem.sizes.heads * parts();
     launch.kernel = b.finish();
     return launch;
   }
@@ -91,7 +90,7 @@ class DiagonalBuilder {
   std::int64_t carried_elements() const { return transforms_.elements(); }
 
  private:
-  std::int64_t dim() const { return problem_.sizes.dim; }
+  std::int64_t dim() const { return task_.problem.sizes.dim; }
   std::int64_t tiles() const { return (dim() + p_.channels() - 1) / p_.channels(); }
   std::int64_t parts() const { return segments_ == Segments::Whole ? 1 : p_.segments - 1; }
 
@@ -112,8 +111,8 @@ class DiagonalBuilder {
     auto& b = builder_;
     b.named("kDim", dim(), "channels a head");
     const Value tile = b.let("tile", b.block() % tiles());
-    head_ = b.let("head", b.block() / tiles() % problem_.sizes.heads);
-    const std::int64_t of_part = tiles() * problem_.sizes.heads;
+    head_ = b.let("head", b.block() / tiles() % task_.problem.sizes.heads);
+    const std::int64_t of_part = tiles() * task_.problem.sizes.heads;
     row_ = b.let("batch_row", b.block() / (of_part * parts()));
     place_segment(of_part);
     first_channel_ = tile * p_.channels();
@@ -329,8 +328,7 @@ class DiagonalBuilder {
     }
   }
 
-  const step::Cell& cell_;
-  const Problem& problem_;
+  const Task& task_;
   const AffineSweep& affine_;
   const Sweep& sweep_;
   const HostParameters p_;
@@ -350,17 +348,16 @@ class DiagonalBuilder {
 
 }  // namespace
 
-void host_diagonal(const step::Cell& cell, const Problem& problem, const Sweep& sweep,
-                   const HostParameters& parameters, KernelPlan& plan) {
+void host_diagonal(const Task& task, const Sweep& sweep, const HostParameters& parameters, KernelPlan& plan) {
   const auto add = [&](const AffineSweep& affine, Segments segments) {
-    DiagonalBuilder builder(cell, problem, affine, parameters, segments);
+    DiagonalBuilder builder(task, affine, parameters, segments);
     plan.launches.push_back(builder.build());
     if (segments != Segments::Whole) plan.carries = {0, builder.carried_elements(), 1, 0};
   };
   if (parameters.segments == 1) return add({sweep, {}, {}, {}}, Segments::Whole);
   if (parameters.rolled())
     throw std::invalid_argument("host: segments of time need all vectors of a block in registers");
-  const std::optional<AffineSweep> affine = affine_sweep(cell, problem, sweep);
+  const std::optional<AffineSweep> affine = affine_sweep(task, sweep);
   if (!affine)
     throw std::invalid_argument("host: segments of time for a step that is not affine in its states");
   add(*affine, Segments::First);

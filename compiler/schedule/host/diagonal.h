@@ -3,6 +3,7 @@
 
 #include "compiler/schedule/host/parameters.h"
 #include "compiler/schedule/plan/kernel_plan.h"
+#include "compiler/schedule/problem/task.h"
 #include "compiler/schedule/sweep/sweep.h"
 
 namespace rondo::schedule {
@@ -13,7 +14,6 @@ namespace rondo::schedule {
 // are in the block's own memory, and a rolled loop walks over the vectors of each step. With segments of time
 // (segments.h) the sums have a share for each. Throws std::invalid_argument for segments of a sweep that is
 // not affine, or of a rolled loop.
-void host_diagonal(const step::Cell& cell, const Problem& problem, const Sweep& sweep,
-                   const HostParameters& parameters, KernelPlan& plan);
+void host_diagonal(const Task& task, const Sweep& sweep, const HostParameters& parameters, KernelPlan& plan);
 
 }  // namespace rondo::schedule

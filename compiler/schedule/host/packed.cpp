@@ -29,11 +29,11 @@ Value HostPacked::chunk_at(Value block, Value chunk) const {
   return (b.wide(block) * products + b.wide(chunk * together)) * (dim * channels) + first;
 }
 
-Launch host_pack(const step::Cell& cell, const Problem& problem, const HostParameters& p,
-                 const HostPacked& packed, const std::vector<Product>& products, const std::string& name) {
-  kernel::Builder b(name, p.lanes, problem.math,
-                    fmt::format("{}: matrices in the order of the products", cell.name));
-  Signature signature(b, cell, problem);
+Launch host_pack(const Task& task, const HostParameters& p, const HostPacked& packed,
+                 const std::vector<Product>& products, const std::string& name) {
+  kernel::Builder b(name, p.lanes, task.problem.math,
+                    fmt::format("{}: matrices in the order of the products", task.cell.name));
+  Signature signature(b, task);
   KernelTensors tensors(signature);
   std::vector<KernelTensor> matrices;
   for (const Product& product : products) matrices.push_back(tensors.reads({Role::Param, product.matrix}));

@@ -8,6 +8,7 @@
 #include "compiler/schedule/analysis/product_groups.h"
 #include "compiler/schedule/host/parameters.h"
 #include "compiler/schedule/plan/kernel_plan.h"
+#include "compiler/schedule/problem/task.h"
 
 namespace rondo::schedule {
 
@@ -29,7 +30,7 @@ struct HostPacked {
 };
 
 // Brings the matrices of products, which read one vector, into that order.
-Launch host_pack(const step::Cell& cell, const Problem& problem, const HostParameters& parameters,
-                 const HostPacked& packed, const std::vector<Product>& products, const std::string& name);
+Launch host_pack(const Task& task, const HostParameters& parameters, const HostPacked& packed,
+                 const std::vector<Product>& products, const std::string& name);
 
 }  // namespace rondo::schedule

@@ -45,19 +45,18 @@ constexpr double kFirstCache = 32 << 10;  // bytes: of a core, of any x86 machin
 std::int64_t own_caches(const target::Limits& limits) { return limits.l2_bytes * limits.sm_count; }
 
 // Whether a pass moves as much as the cores' own caches hold, or more: its tensors come from farther away.
-bool passes_own_caches(const step::Cell& cell, const Problem& problem, const target::Profile& profile) {
-  return compulsory_bytes(cell, problem) >= own_caches(profile.limits);
-}
+bool passes_own_caches(const Task& task) { return compulsory_bytes(task) >= own_caches(task.profile.limits); }
 
 // Whether the last cache cannot hold the tensors of a pass and as many of the one that reads its results:
 // what it writes may not be there any more for that one.
-bool passes_caches(const step::Cell& cell, const Problem& problem, const target::Profile& profile) {
-  return 2 * compulsory_bytes(cell, problem) >= std::max(profile.limits.l3_bytes, own_caches(profile.limits));
+bool passes_caches(const Task& task) {
+  return 2 * compulsory_bytes(task) >=
+         std::max(task.profile.limits.l3_bytes, own_caches(task.profile.limits));
 }
 
-Sweep sweep_of(const step::Cell& simple, const Problem& problem) {
-  return problem.pass == Pass::Backward ? backward_sweep(simple, backward_split(simple, problem))
-                                        : forward_sweep(simple, problem);
+Sweep sweep_of(const Task& task) {
+  return task.problem.pass == Pass::Backward ? backward_sweep(task.cell, backward_split(task))
+                                             : forward_sweep(task);
 }
 
 // Rows that a step of the sweep writes, of all that it moves.
@@ -71,18 +70,17 @@ double written_share(const Sweep& sweep) {
 }
 
 // The sweep of a pass whose time can be cut into segments.
-std::optional<AffineSweep> cut_sweep(const step::Cell& simple, const Problem& problem) {
-  if (step::analyze(simple).has_matrix || adds_over_head(simple)) return std::nullopt;
-  return affine_sweep(simple, problem, sweep_of(simple, problem));
+std::optional<AffineSweep> cut_sweep(const Task& task) {
+  if (step::analyze(task.cell).has_matrix || adds_over_head(task.cell)) return std::nullopt;
+  return affine_sweep(task, sweep_of(task));
 }
 
 }  // namespace
 
-constraint::System Host::space(const step::Cell& cell, const Problem& problem,
-                               const target::Profile& profile) const {
-  const bool dense = step::analyze(cell).has_matrix, whole_head = !dense && adds_over_head(cell);
-  const bool far = !dense && passes_own_caches(cell, problem, profile);
-  const bool leaves = far && passes_caches(cell, problem, profile);
+constraint::System Host::space(const Task& task) const {
+  const bool dense = step::analyze(task.cell).has_matrix, whole_head = !dense && adds_over_head(task.cell);
+  const bool far = !dense && passes_own_caches(task);
+  const bool leaves = far && passes_caches(task);
   constraint::System s;
   const Var lanes = s.var("lanes", constraint::values({kLanes}), "channels a vector");
   const Var vectors = s.var("vectors",
@@ -96,18 +94,19 @@ constraint::System Host::space(const step::Cell& cell, const Problem& problem,
   const Var tile = s.var("tile", dense ? constraint::values({1, 2, 3, 4, 6, 8, 12}) : constraint::values({1}),
                          "batch rows for which they are");
   // One more than a number of threads: each of both launches then has a segment for each thread.
-  const bool cut = cut_sweep(step::simplify(cell), problem).has_value();
+  const bool cut = cut_sweep(task).has_value();
   const Var segments =
       s.var("segments", cut ? constraint::values({1, 3, 5, 9, 17, 33, 65}) : constraint::values({1}),
             "parts of time that threads walk side by side");
   s.var("ahead", far && !whole_head ? constraint::values({0, 2, 4}) : constraint::values({0}),
         "steps that inputs are asked for before they are loaded; 0: they are not");
-  s.var("stream_stores", constraint::range(0, leaves && problem.sizes.dim % kLanes == 0 ? 1 : 0),
+  s.var("stream_stores", constraint::range(0, leaves && task.problem.sizes.dim % kLanes == 0 ? 1 : 0),
         "1: what is written at each step goes past the caches");
-  s.require(segments * kLeastSegmentSteps < problem.sizes.time + kLeastSegmentSteps, "steps of a segment");
-  s.require(vectors * lanes < 2 * problem.sizes.dim || vectors == 1, "channels the head has");
+  s.require(segments * kLeastSegmentSteps < task.problem.sizes.time + kLeastSegmentSteps,
+            "steps of a segment");
+  s.require(vectors * lanes < 2 * task.problem.sizes.dim || vectors == 1, "channels the head has");
   s.require(segments == 1 || vectors <= HostParameters::kMostInRegisters, "segments of what registers hold");
-  s.require(rows < 2 * problem.sizes.batch, "batch rows there are");
+  s.require(rows < 2 * task.problem.sizes.batch, "batch rows there are");
   s.require(tile <= rows, "rows of the block");
   if (dense) s.require(vectors * together * tile <= 24, "registers of vectors");
   return s;
@@ -193,31 +192,29 @@ struct HostModel {
 
 }  // namespace
 
-CostModel Host::cost_model(const step::Cell& cell, const Problem& problem,
-                           const target::Profile& profile) const {
-  const step::Cell simple = step::simplify(cell);
-  const step::StepGraph graph = sweep_graph(simple, problem);
-  HostModel model{problem, profile.limits, profile.speeds,
-                  step_cost(simple, problem, graph.graph, graph.roots), compulsory_bytes(simple, problem)};
-  const bool dense = step::analyze(simple).has_matrix;
-  model.whole_head = !dense && adds_over_head(simple);
-  if (dense) model.products = sweep_shape(simple, problem).product_count;
+CostModel Host::cost_model(const Task& task) const {
+  const step::StepGraph graph = sweep_graph(task);
+  HostModel model{task.problem, task.profile.limits, task.profile.speeds,
+                  step_cost(task, graph.graph, graph.roots), compulsory_bytes(task)};
+  const bool dense = step::analyze(task.cell).has_matrix;
+  model.whole_head = !dense && adds_over_head(task.cell);
+  if (dense) model.products = sweep_shape(task).product_count;
   if (!dense) {
-    const Sweep sweep = sweep_of(simple, problem);
+    const Sweep sweep = sweep_of(task);
     model.written = written_share(sweep);
     model.own_rows = static_cast<double>(sweep.first.size()) + sweep.sum_rows;
   }
-  if (const auto cut = cut_sweep(simple, problem)) {
+  if (const auto cut = cut_sweep(task)) {
     const step::Graph& step = cut->sweep.step.graph;
-    const StepCost coefficients = step_cost(simple, problem, step, cut->coefficients);
+    const StepCost coefficients = step_cost(task, step, cut->coefficients);
     const auto states = static_cast<double>(cut->carries.size());
     model.compose = coefficients.alu + 20.0 * coefficients.special + 4 + states * (states + 1);
     const auto reads = std::ranges::count_if(reachable(step, cut->coefficients), [&](step::NodeId id) {
       return cut->sweep.sources.count(id) > 0 && cut->sweep.sources.at(id).kind != SweepSource::Kind::Flag;
     });
-    const step::Sizes& sizes = problem.sizes;
-    model.compose_bytes =
-        reads * sizes.batch * sizes.time * sizes.heads * sizes.dim * kernel::storage_bytes(problem.storage);
+    const step::Sizes& sizes = task.problem.sizes;
+    model.compose_bytes = reads * sizes.batch * sizes.time * sizes.heads * sizes.dim *
+                          kernel::storage_bytes(task.problem.storage);
   }
   return model;
 }

@@ -24,11 +24,11 @@ Legality Host::serves(const target::Profile& profile) const {
   return {false, "it is for CPUs"};
 }
 
-Legality Host::legal(const step::Cell& cell, const Problem& problem) const {
-  if (!target::Target{target::compute_capability(problem.arch)}.is_cpu()) return {false, "it is for CPUs"};
-  if (step::analyze(cell).has_matrix) return dense_legal(cell);
-  const bool saves = passes_products(problem);
-  return adds_over_head(cell) && !saves ? Legality{} : channels_alone(cell, problem);
+Legality Host::legal(const Task& task) const {
+  if (!task.profile.is_cpu()) return {false, "it is for CPUs"};
+  if (step::analyze(task.cell).has_matrix) return dense_legal(task.cell);
+  const bool saves = passes_products(task.problem);
+  return adds_over_head(task.cell) && !saves ? Legality{} : channels_alone(task);
 }
 
 int Host::alignment(const Problem& problem, const Parameters&) const {
@@ -40,70 +40,64 @@ Parameters Host::added_parameters() const { return {{"segments", 1}, {"ahead", 0
 
 namespace {
 
-void add_without_matrix(const step::Cell& cell, const Problem& problem, const HostParameters& own,
-                        KernelPlan& plan) {
+void add_without_matrix(const Task& task, const HostParameters& own, KernelPlan& plan) {
   const auto walk = [&](const Sweep& sweep) {
-    if (!adds_over_head(cell)) return host_diagonal(cell, problem, sweep, own, plan);
-    plan.launches.push_back(host_whole_head(cell, problem, sweep, own));
+    if (!adds_over_head(task.cell)) return host_diagonal(task, sweep, own, plan);
+    plan.launches.push_back(host_whole_head(task, sweep, own));
   };
-  if (problem.pass != Pass::Backward) return walk(forward_sweep(cell, problem));
-  walk(backward_sweep(cell, backward_split(cell, problem)));
-  for (Launch& launch : sum_param_gradients(cell, problem, own.segments))
-    plan.launches.push_back(std::move(launch));
+  if (task.problem.pass != Pass::Backward) return walk(forward_sweep(task));
+  walk(backward_sweep(task.cell, backward_split(task)));
+  for (Launch& launch : sum_param_gradients(task, own.segments)) plan.launches.push_back(std::move(launch));
   plan.workspace_elements_per_batch =
-      own.segments * param_rows(cell) * problem.sizes.heads * problem.sizes.dim;
+      own.segments * param_rows(task.cell) * task.problem.sizes.heads * task.problem.sizes.dim;
 }
 
 // Before the steps the matrices are packed, one launch a group of products.
-void add_sweep(const step::Cell& cell, const Problem& problem, const HostParameters& own, Sweep sweep,
-               KernelPlan& plan) {
-  StepStages stages = step_stages(cell, sweep.step.graph, sweep.step.roots);
-  StepwiseSweep all{cell, problem, "host", host_tile(problem, own), std::move(sweep), std::move(stages), {}};
+void add_sweep(const Task& task, const HostParameters& own, Sweep sweep, KernelPlan& plan) {
+  StepStages stages = step_stages(task.cell, sweep.step.graph, sweep.step.roots);
+  StepwiseSweep all{task, "host", host_tile(task.problem, own), std::move(sweep), std::move(stages), {}};
   std::vector<HostPacked> packed;
   std::int64_t first = 0;
   for (const ProductGroup& group : all.stages.groups) {
-    packed.emplace_back(problem, own, static_cast<int>(group.products.size()), first);
+    packed.emplace_back(task.problem, own, static_cast<int>(group.products.size()), first);
     first += packed.back().elements();
-    plan.launches.push_back(
-        host_pack(cell, problem, own, packed.back(), group.products,
-                  fmt::format("{}_host_{}_pack_{}", cell.name, pass_name(problem.pass), packed.size() - 1)));
+    plan.launches.push_back(host_pack(
+        task, own, packed.back(), group.products,
+        fmt::format("{}_host_{}_pack_{}", task.cell.name, pass_name(task.problem.pass), packed.size() - 1)));
   }
   plan.packed.fixed = std::max(plan.packed.fixed, first);
   all.product = [&](kernel::Builder& b, const std::vector<std::size_t>& groups) {
-    return std::make_unique<HostStepProduct>(b, problem, own, packed, groups);
+    return std::make_unique<HostStepProduct>(b, task.problem, own, packed, groups);
   };
   plan.launches.push_back(stepwise_first(all));
   for (Launch& launch : stepwise_steps(all)) plan.launches.push_back(std::move(launch));
   add_extents(all, plan);
 }
 
-void add_dense(const step::Cell& cell, const Problem& problem, const HostParameters& own, KernelPlan& plan) {
-  if (problem.pass != Pass::Backward)
-    return add_sweep(cell, problem, own, forward_sweep(cell, problem), plan);
-  const BackwardSplit split = backward_split(cell, problem);
+void add_dense(const Task& task, const HostParameters& own, KernelPlan& plan) {
+  if (task.problem.pass != Pass::Backward) return add_sweep(task, own, forward_sweep(task), plan);
+  const BackwardSplit split = backward_split(task);
   const std::vector<int> scratch = scratch_rows(split);
   for (const ProductGroup& group : split.forward)
-    plan.packed.fixed =
-        std::max(plan.packed.fixed, host_time_packed(problem, own, static_cast<int>(group.products.size())));
+    plan.packed.fixed = std::max(
+        plan.packed.fixed, host_time_packed(task.problem, own, static_cast<int>(group.products.size())));
   dense_backward(
-      cell, problem, split, host_time_launches(cell, problem, own, scratch),
-      [&] { add_sweep(cell, problem, own, backward_sweep(cell, split), plan); }, plan);
+      task, split, host_time_launches(task, own, scratch),
+      [&] { add_sweep(task, own, backward_sweep(task.cell, split), plan); }, plan);
 }
 
 }  // namespace
 
-KernelPlan Host::build_kernels(const step::Cell& cell, const Problem& problem, const Parameters& parameters,
-                               const target::Profile&) const {
-  const step::Cell simple = step::simplify(cell);
+KernelPlan Host::build_kernels(const Task& task, const Parameters& parameters) const {
   const auto own = HostParameters::from(parameters);
   KernelPlan plan;
   plan.strategy = name();
   plan.parameters = parameters;
-  plan.alignment = alignment(problem, parameters);
-  if (step::analyze(simple).has_matrix)
-    add_dense(simple, problem, own, plan);
+  plan.alignment = alignment(task.problem, parameters);
+  if (step::analyze(task.cell).has_matrix)
+    add_dense(task, own, plan);
   else
-    add_without_matrix(simple, problem, own, plan);
+    add_without_matrix(task, own, plan);
   return plan;
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "compiler/schedule/plan/strategy.h"
+#include "compiler/schedule/problem/task.h"
 
 namespace rondo::schedule {
 
@@ -11,15 +12,12 @@ class Host final : public Strategy {
  public:
   std::string name() const override { return "host"; }
   Legality serves(const target::Profile& profile) const override;
-  Legality legal(const step::Cell& cell, const Problem& problem) const override;
-  constraint::System space(const step::Cell& cell, const Problem& problem,
-                           const target::Profile& profile) const override;
-  CostModel cost_model(const step::Cell& cell, const Problem& problem,
-                       const target::Profile& profile) const override;
+  Legality legal(const Task& task) const override;
+  constraint::System space(const Task& task) const override;
+  CostModel cost_model(const Task& task) const override;
   Parameters added_parameters() const override;
   int alignment(const Problem& problem, const Parameters& parameters) const override;
-  KernelPlan build_kernels(const step::Cell& cell, const Problem& problem, const Parameters& parameters,
-                           const target::Profile& profile) const override;
+  KernelPlan build_kernels(const Task& task, const Parameters& parameters) const override;
 };
 const Strategy& host_strategy();
 

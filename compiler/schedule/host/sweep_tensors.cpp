@@ -19,7 +19,8 @@ void SweepTensors::declare_once(TensorRef ref, bool written) {
 }
 
 void SweepTensors::declare_leaf(const Node& node, NodeId id) {
-  if (node.kind == step::NodeKind::Leaf && cell_.tensors[at(node.tensor)].kind == step::TensorKind::Param)
+  if (node.kind == step::NodeKind::Leaf &&
+      task_.cell.tensors[at(node.tensor)].kind == step::TensorKind::Param)
     declare_once({Role::Param, node.tensor}, false);
   const auto source = sweep_.sources.find(id);
   if (source == sweep_.sources.end() || source->second.kind == SweepSource::Kind::Carry ||
@@ -50,12 +51,12 @@ const KernelTensor& SweepTensors::declared(TensorRef ref) const {
 }
 
 bool SweepTensors::is_number(TensorRef ref) const {
-  return !is_internal(ref.role) && cell_.tensors[at(ref.tensor)].tail == step::Tail::Scalar;
+  return !is_internal(ref.role) && task_.cell.tensors[at(ref.tensor)].tail == step::Tail::Scalar;
 }
 
 Value SweepTensors::at_step(const KernelTensor& tensor, int row, Value t, const Place& place) const {
   kernel::Builder& b = *t.builder();
-  const std::int64_t dim = problem_.sizes.dim;
+  const std::int64_t dim = task_.problem.sizes.dim;
   const Value step = b.wide(place.batch_row) * tensor.stride_b + b.wide(t) * tensor.stride_t;
   if (is_number(tensor.ref)) return step + b.wide(place.head * tensor.rows + row);
   return step + b.wide(place.head * (tensor.rows * dim) + row * dim + place.channel);
@@ -63,8 +64,8 @@ Value SweepTensors::at_step(const KernelTensor& tensor, int row, Value t, const 
 
 Value SweepTensors::boundary(const KernelTensor& tensor, int row, const Place& place) const {
   kernel::Builder& b = *place.channel.builder();
-  const std::int64_t dim = problem_.sizes.dim;
-  const Value team = b.wide(place.batch_row) * problem_.sizes.heads + b.wide(place.head);
+  const std::int64_t dim = task_.problem.sizes.dim;
+  const Value team = b.wide(place.batch_row) * task_.problem.sizes.heads + b.wide(place.head);
   if (is_number(tensor.ref)) return team * tensor.rows + b.wide(b.constant(row));
   return team * (tensor.rows * dim) + b.wide(place.channel + row * dim);
 }
@@ -75,16 +76,16 @@ kernel::Place SweepTensors::sum(int row, const Place& place) const {
 
 kernel::Place SweepTensors::sum(int row, const Place& place, Value share, int shares) const {
   kernel::Builder& b = *place.channel.builder();
-  const std::int64_t dim = problem_.sizes.dim;
+  const std::int64_t dim = task_.problem.sizes.dim;
   Value part = b.wide(place.batch_row);
   if (shares > 1) part = part * shares + b.wide(share);
-  const Value team = part * problem_.sizes.heads + b.wide(place.head);
+  const Value team = part * task_.problem.sizes.heads + b.wide(place.head);
   return sums_.memory[team * (sweep_.sum_rows * dim) + b.wide(place.channel + row * dim)];
 }
 
 Value SweepTensors::param(const Node& leaf, const Place& place) const {
-  const step::Tensor& tensor = cell_.tensors[at(leaf.tensor)];
-  const std::int64_t dim = problem_.sizes.dim;
+  const step::Tensor& tensor = task_.cell.tensors[at(leaf.tensor)];
+  const std::int64_t dim = task_.problem.sizes.dim;
   const Value element = tensor.tail == step::Tail::Scalar
                             ? place.head * tensor.rows + leaf.row
                             : place.head * (tensor.rows * dim) + leaf.row * dim + place.channel;

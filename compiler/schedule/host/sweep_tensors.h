@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "compiler/schedule/plan/signature.h"
+#include "compiler/schedule/problem/task.h"
 #include "compiler/schedule/sweep/sweep.h"
 
 namespace rondo::schedule {
@@ -17,8 +18,8 @@ class SweepTensors {
   };
 
   // All outlive this.
-  SweepTensors(Signature& signature, const step::Cell& cell, const Problem& problem, const Sweep& sweep)
-      : signature_(signature), cell_(cell), problem_(problem), sweep_(sweep) {}
+  SweepTensors(Signature& signature, const Task& task, const Sweep& sweep)
+      : signature_(signature), task_(task), sweep_(sweep) {}
 
   // Before the kernel's first statement: what the roots read, graph by graph, and then all that is written,
   // with the states before and after the walk.
@@ -48,8 +49,7 @@ class SweepTensors {
   void declare_leaf(const step::Node& node, step::NodeId id);
 
   Signature& signature_;
-  const step::Cell& cell_;
-  const Problem& problem_;
+  const Task& task_;
   const Sweep& sweep_;
   std::vector<KernelTensor> tensors_;
   KernelTensor sums_;

@@ -33,17 +33,17 @@ int even_part(std::int64_t count, int most, int unit) {
 // Results of some steps of a batch row for the channels of a tile.
 class ProductBuilder {
  public:
-  ProductBuilder(const step::Cell& cell, const Problem& problem, const HostParameters& p,
-                 const std::vector<int>& scratch, const std::vector<TimeProduct>& products, std::size_t group)
-      : problem_(problem),
+  ProductBuilder(const Task& task, const HostParameters& p, const std::vector<int>& scratch,
+                 const std::vector<TimeProduct>& products, std::size_t group)
+      : problem_(task.problem),
         p_(p),
         products_(products),
-        packed_(problem, p, static_cast<int>(products.size())),
+        packed_(task.problem, p, static_cast<int>(products.size())),
         tile_(std::clamp(kMostSums / (p.vectors * std::min(p.together, packed_.products)), 1, 12)),
         steps_(round_up(kLeastSteps, tile_)),
-        b_(fmt::format("{}_host_products_{}", cell.name, group), p.lanes, problem.math,
-           fmt::format("{}: products of all steps", cell.name)),
-        signature_(b_, cell, problem) {
+        b_(fmt::format("{}_host_products_{}", task.cell.name, group), p.lanes, task.problem.math,
+           fmt::format("{}: products of all steps", task.cell.name)),
+        signature_(b_, task) {
     signature_.set_scratch(scratch);
   }
 
@@ -120,32 +120,31 @@ class ProductBuilder {
 // `kChunk` steps after `kChunk` steps.
 class GradientBuilder {
  public:
-  GradientBuilder(const step::Cell& cell, const Problem& problem, const HostParameters& p,
-                  const std::vector<int>& scratch, step::TensorId matrix, int row)
-      : cell_(cell),
-        problem_(problem),
+  GradientBuilder(const Task& task, const HostParameters& p, const std::vector<int>& scratch,
+                  step::TensorId matrix, int row)
+      : task_(task),
         p_(p),
         matrix_(matrix),
         row_(row),
-        rows_(even_part(problem.sizes.dim, problem.sizes.dim < kLargeDim ? 64 : 128, kTile)),
-        columns_(even_part(problem.sizes.dim, 128, kVectors * p.lanes)),
-        b_(fmt::format("{}_host_grad_{}_{}", cell.name, cell.tensors[at(matrix)].name, row), p.lanes,
-           problem.math,
-           fmt::format("gradient of {}, row {}: outer products of all steps", cell.tensors[at(matrix)].name,
-                       row)),
-        signature_(b_, cell, problem) {
+        rows_(even_part(task.problem.sizes.dim, task.problem.sizes.dim < kLargeDim ? 64 : 128, kTile)),
+        columns_(even_part(task.problem.sizes.dim, 128, kVectors * p.lanes)),
+        b_(fmt::format("{}_host_grad_{}_{}", task.cell.name, task.cell.tensors[at(matrix)].name, row),
+           p.lanes, task.problem.math,
+           fmt::format("gradient of {}, row {}: outer products of all steps",
+                       task.cell.tensors[at(matrix)].name, row)),
+        signature_(b_, task) {
     signature_.set_scratch(scratch);
   }
 
   Launch build(const std::vector<const MatrixTerm*>& terms) {
-    const std::int64_t dim = problem_.sizes.dim;
+    const std::int64_t dim = task_.problem.sizes.dim;
     const int row_tiles = static_cast<int>((dim + rows_ - 1) / rows_);
     const int column_tiles = static_cast<int>((dim + columns_ - 1) / columns_);
     KernelTensors tensors(signature_);
     std::vector<std::pair<HostTimeReader, HostTimeReader>> operands;
     for (const MatrixTerm* term : terms)
-      operands.emplace_back(HostTimeReader(tensors, problem_, term->left),
-                            HostTimeReader(tensors, problem_, term->right));
+      operands.emplace_back(HostTimeReader(tensors, task_.problem, term->left),
+                            HostTimeReader(tensors, task_.problem, term->right));
     const KernelTensor result = tensors.writes({Role::ParamGradient, matrix_});
     sums_ = b_.shared("sums", kernel::Storage::F32, std::int64_t{rows_} * columns_, "[row][column]");
     left_ = b_.shared("left", kernel::Storage::F32, std::int64_t{kChunk} * left_pitch(), "[step][row]");
@@ -172,7 +171,7 @@ class GradientBuilder {
     });
     b_.barrier();
     store(result, head, first_row, first_column);
-    return {b_.finish(), signature_.arguments(), problem_.sizes.heads * row_tiles * column_tiles, 0};
+    return {b_.finish(), signature_.arguments(), task_.problem.sizes.heads * row_tiles * column_tiles, 0};
   }
 
  private:
@@ -182,7 +181,7 @@ class GradientBuilder {
 
   void bring(const HostTimeReader& left, const HostTimeReader& right, HostTimeReader::Span span,
              Value first_row, Value first_column) {
-    const std::int64_t dim = problem_.sizes.dim;
+    const std::int64_t dim = task_.problem.sizes.dim;
     span.first = first_row, span.place = b_.constant(0);
     span.width = span.pitch = left_pitch();
     span.whole = dim % rows_ == 0 && left_pitch() == rows_;
@@ -220,8 +219,8 @@ class GradientBuilder {
   }
 
   void store(const KernelTensor& result, Value head, Value first_row, Value first_column) {
-    const std::int64_t dim = problem_.sizes.dim;
-    const int all_rows = cell_.tensors[at(matrix_)].rows;
+    const std::int64_t dim = task_.problem.sizes.dim;
+    const int all_rows = task_.cell.tensors[at(matrix_)].rows;
     b_.for_("row", b_.constant(0), b_.constant(rows_), b_.constant(1), 1, [&](Value row) {
       b_.if_(first_row + row < dim, [&] {
         b_.for_("column", b_.constant(0), b_.constant(columns_), b_.constant(p_.lanes), 1, [&](Value column) {
@@ -236,8 +235,7 @@ class GradientBuilder {
     });
   }
 
-  const step::Cell& cell_;
-  const Problem& problem_;
+  const Task& task_;
   const HostParameters& p_;
   step::TensorId matrix_;
   int row_, rows_, columns_;
@@ -246,17 +244,17 @@ class GradientBuilder {
   kernel::Memory sums_, left_, right_;
 };
 
-std::vector<Launch> gradients(const step::Cell& cell, const Problem& problem, const HostParameters& p,
-                              const std::vector<int>& scratch, const std::vector<MatrixTerm>& terms) {
+std::vector<Launch> gradients(const Task& task, const HostParameters& p, const std::vector<int>& scratch,
+                              const std::vector<MatrixTerm>& terms) {
   std::vector<Launch> launches;
-  for (const step::TensorId matrix : cell.of_kind(step::TensorKind::Param)) {
-    const step::Tensor& tensor = cell.tensors[at(matrix)];
+  for (const step::TensorId matrix : task.cell.of_kind(step::TensorKind::Param)) {
+    const step::Tensor& tensor = task.cell.tensors[at(matrix)];
     if (tensor.tail != step::Tail::Matrix) continue;
     for (int row = 0; row < tensor.rows; ++row) {
       std::vector<const MatrixTerm*> own;
       for (const MatrixTerm& term : terms)
         if (term.matrix == matrix && term.row == row) own.push_back(&term);
-      launches.push_back(GradientBuilder(cell, problem, p, scratch, matrix, row).build(own));
+      launches.push_back(GradientBuilder(task, p, scratch, matrix, row).build(own));
     }
   }
   return launches;
@@ -268,20 +266,19 @@ std::int64_t host_time_packed(const Problem& problem, const HostParameters& para
   return HostPacked(problem, parameters, products).elements();
 }
 
-TimeLaunches host_time_launches(const step::Cell& cell, const Problem& problem, const HostParameters& p,
-                                const std::vector<int>& scratch) {
+TimeLaunches host_time_launches(const Task& task, const HostParameters& p, const std::vector<int>& scratch) {
   return {[&](const std::vector<TimeProduct>& products, std::size_t group) {
             std::vector<Product> matrices;
             for (const TimeProduct& product : products)
               matrices.push_back({step::kNoNode, product.matrix, product.row, false});
-            const HostPacked packed(problem, p, static_cast<int>(products.size()));
+            const HostPacked packed(task.problem, p, static_cast<int>(products.size()));
             std::vector<Launch> launches;
-            launches.push_back(host_pack(cell, problem, p, packed, matrices,
-                                         fmt::format("{}_host_products_pack_{}", cell.name, group)));
-            launches.push_back(ProductBuilder(cell, problem, p, scratch, products, group).build());
+            launches.push_back(host_pack(task, p, packed, matrices,
+                                         fmt::format("{}_host_products_pack_{}", task.cell.name, group)));
+            launches.push_back(ProductBuilder(task, p, scratch, products, group).build());
             return launches;
           },
-          [&](const std::vector<MatrixTerm>& terms) { return gradients(cell, problem, p, scratch, terms); },
+          [&](const std::vector<MatrixTerm>& terms) { return gradients(task, p, scratch, terms); },
           [](const std::vector<MatrixTerm>&) { return std::int64_t{0}; }};
 }
 

@@ -3,14 +3,15 @@
 
 #include "compiler/schedule/backward/dense_backward.h"
 #include "compiler/schedule/host/packed.h"
+#include "compiler/schedule/problem/task.h"
 
 namespace rondo::schedule {
 
 // Launches that multiply matrices by a vector of each step, and that sum outer products of two of them. They
 // live no longer than what they are given. The matrices of products are packed first, from the begin of
 // Role::Packed on.
-TimeLaunches host_time_launches(const step::Cell& cell, const Problem& problem,
-                                const HostParameters& parameters, const std::vector<int>& scratch_rows);
+TimeLaunches host_time_launches(const Task& task, const HostParameters& parameters,
+                                const std::vector<int>& scratch_rows);
 
 // Elements of Role::Packed that the products of a group of `products` need.
 std::int64_t host_time_packed(const Problem& problem, const HostParameters& parameters, int products);

@@ -25,22 +25,21 @@ Op reducer(const Reduction& reduction) { return reduction.kind == Reduction::Kin
 
 class WholeHeadBuilder {
  public:
-  WholeHeadBuilder(const step::Cell& cell, const Problem& problem, const Sweep& sweep,
-                   const HostParameters& p)
-      : cell_(cell),
-        problem_(problem),
+  WholeHeadBuilder(const Task& task, const Sweep& sweep, const HostParameters& p)
+      : task_(task),
         sweep_(sweep),
-        stages_(step_stages(cell, sweep.step.graph, sweep.step.roots, Spreads::AfterTheirSum)),
+        stages_(step_stages(task.cell, sweep.step.graph, sweep.step.roots, Spreads::AfterTheirSum)),
         p_(p),
-        builder_(fmt::format("{}_host_{}", cell.name, pass_name(problem.pass)), p.lanes, problem.math,
-                 fmt::format("{}: on CPUs, {}; {} in memory", cell.name,
+        builder_(fmt::format("{}_host_{}", task.cell.name, pass_name(task.problem.pass)), p.lanes,
+                 task.problem.math,
+                 fmt::format("{}: on CPUs, {}; {} in memory", task.cell.name,
                              sweep.order == TimeOrder::Forward ? "forward" : "backward",
-                             kernel::storage_name(problem.storage))),
-        signature_(builder_, cell, problem),
-        flags_(signature_, cell),
-        tensors_(signature_, cell, problem, sweep) {
+                             kernel::storage_name(task.problem.storage))),
+        signature_(builder_, task),
+        flags_(signature_, task.cell),
+        tensors_(signature_, task, sweep) {
     for (const StepStage& stage : stages_.stages)
-      lowerings_.emplace_back(builder_, cell, problem, stage.graph, stage.demand);
+      lowerings_.emplace_back(builder_, task, stage.graph, stage.demand);
   }
 
   Launch build() {
@@ -50,8 +49,8 @@ class WholeHeadBuilder {
     time_ = signature_.time();
     flags_.set_time(time_);
     b.named("kDim", dim(), "channels a head");
-    head_ = b.let("head", b.block() % problem_.sizes.heads);
-    row_ = b.let("batch_row", b.block() / problem_.sizes.heads);
+    head_ = b.let("head", b.block() % task_.problem.sizes.heads);
+    row_ = b.let("batch_row", b.block() / task_.problem.sizes.heads);
     for_channels([&] { begin(); });
     b.for_("step", b.constant(0), time_, b.constant(1), 1, [&](Value count) {
       t_ = b.let("t", sweep_.order == TimeOrder::Forward ? count : time_ - 1 - count);
@@ -63,13 +62,13 @@ class WholeHeadBuilder {
     Launch launch;
     launch.arguments = signature_.arguments();
     launch.blocks_fixed = 0;
-    launch.blocks_per_batch = problem_.sizes.heads;
+    launch.blocks_per_batch = task_.problem.sizes.heads;
     launch.kernel = b.finish();
     return launch;
   }
 
  private:
-  std::int64_t dim() const { return problem_.sizes.dim; }
+  std::int64_t dim() const { return task_.problem.sizes.dim; }
   std::int64_t pitch() const { return (dim() + p_.lanes - 1) / p_.lanes * p_.lanes; }
 
   // ---- tensors ----
@@ -220,8 +219,7 @@ class WholeHeadBuilder {
       b.store(tensors_.sum(row, place()), b.load("sum", of_channel(sums_, row)));
   }
 
-  const step::Cell& cell_;
-  const Problem& problem_;
+  const Task& task_;
   const Sweep& sweep_;
   const StepStages stages_;
   const HostParameters p_;
@@ -237,9 +235,8 @@ class WholeHeadBuilder {
 
 }  // namespace
 
-Launch host_whole_head(const step::Cell& cell, const Problem& problem, const Sweep& sweep,
-                       const HostParameters& parameters) {
-  return WholeHeadBuilder(cell, problem, sweep, parameters).build();
+Launch host_whole_head(const Task& task, const Sweep& sweep, const HostParameters& parameters) {
+  return WholeHeadBuilder(task, sweep, parameters).build();
 }
 
 }  // namespace rondo::schedule

@@ -14,10 +14,10 @@ constexpr int kClearThreads = 256;
 }  // namespace
 
 // 4 words a thread.
-Launch clear_exchange(const step::Cell& cell, const Problem& problem, const KernelPlan& plan) {
-  kernel::Builder b(fmt::format("{}_clear_exchange", cell.name), kClearThreads, problem.math,
+Launch clear_exchange(const Task& task, const KernelPlan& plan) {
+  kernel::Builder b(fmt::format("{}_clear_exchange", task.cell.name), kClearThreads, task.problem.math,
                     "no word of the exchange is there yet");
-  Signature signature(b, cell, problem);
+  Signature signature(b, task);
   const KernelTensor exchange = signature.writes({Role::Exchange, -1});
   const std::int64_t vectors = plan.exchange.each / 4;
   const std::int64_t blocks = (vectors + kClearThreads - 1) / kClearThreads;

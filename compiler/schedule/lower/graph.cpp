@@ -19,14 +19,13 @@ constexpr int kInlineDepth = 2;  // deeper expressions get a register of their o
 
 }  // namespace
 
-GraphLowering::GraphLowering(kernel::Builder& builder, const step::Cell& cell, const Problem& problem,
-                             const step::Graph& graph, std::vector<NodeId> roots, bool contract)
+GraphLowering::GraphLowering(kernel::Builder& builder, const Task& task, const step::Graph& graph,
+                             std::vector<NodeId> roots, bool contract)
     : builder_(builder),
-      cell_(cell),
-      problem_(problem),
+      task_(task),
       graph_(graph),
       roots_(std::move(roots)),
-      contract_(contract && problem.math == kernel::Math::Fast) {
+      contract_(contract && task.problem.math == kernel::Math::Fast) {
   needed_ = reachable(graph_, roots_);
   uses_.assign(graph_.nodes.size(), 0);
   depth_.assign(graph_.nodes.size(), 0);
@@ -39,7 +38,7 @@ GraphLowering::GraphLowering(kernel::Builder& builder, const step::Cell& cell, c
                      node.kind != NodeKind::MatTVec && node.kind != NodeKind::Uniform &&
                      !step::is_reduction(node);
     if (node.kind == NodeKind::Leaf)
-      invariant = cell_.tensors[at(node.tensor)].kind == step::TensorKind::Param;
+      invariant = task_.cell.tensors[at(node.tensor)].kind == step::TensorKind::Param;
     for (const NodeId operand : node.operands) {
       ++uses_[at(operand)];
       invariant = invariant && invariant_[at(operand)];
@@ -110,12 +109,15 @@ bool GraphLowering::emit(NodeId id, Values& values, const LeafValue& leaf) const
   switch (node.kind) {
     case NodeKind::Constant: values[id] = builder_.real(node.value); return true;
     case NodeKind::NamedConst: {
-      const step::NamedConstant& constant = cell_.constants[at(node.const_index)];
-      const auto override = problem_.constants.find(constant.name);
-      values[id] = builder_.real(override == problem_.constants.end() ? constant.value : override->second);
+      const step::NamedConstant& constant = task_.cell.constants[at(node.const_index)];
+      const auto override = task_.problem.constants.find(constant.name);
+      values[id] =
+          builder_.real(override == task_.problem.constants.end() ? constant.value : override->second);
       return true;
     }
-    case NodeKind::HeadSize: values[id] = builder_.real(static_cast<double>(problem_.sizes.dim)); return true;
+    case NodeKind::HeadSize:
+      values[id] = builder_.real(static_cast<double>(task_.problem.sizes.dim));
+      return true;
     case NodeKind::Leaf:
     case NodeKind::Gradient:
     case NodeKind::MatVec:

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "compiler/kernel/builder/builder.h"
-#include "compiler/schedule/problem/problem.h"
+#include "compiler/schedule/problem/task.h"
 #include "compiler/step/step_ir.h"
 
 namespace rondo::schedule {
@@ -27,8 +27,8 @@ struct DrawPlace {
 class GraphLowering {
  public:
   // `contract`: with fast math, x (1 - y) becomes a multiply-add.
-  GraphLowering(kernel::Builder& builder, const step::Cell& cell, const Problem& problem,
-                const step::Graph& graph, std::vector<step::NodeId> roots, bool contract = true);
+  GraphLowering(kernel::Builder& builder, const Task& task, const step::Graph& graph,
+                std::vector<step::NodeId> roots, bool contract = true);
 
   // Emits one channel's loop-invariant values where the builder stands now. `param` gives a parameter's
   // value.
@@ -79,8 +79,7 @@ class GraphLowering {
   bool worth_a_name(step::NodeId id) const;
 
   kernel::Builder& builder_;
-  const step::Cell& cell_;
-  const Problem& problem_;
+  const Task& task_;
   const step::Graph& graph_;
   std::vector<step::NodeId> roots_;
   bool contract_;

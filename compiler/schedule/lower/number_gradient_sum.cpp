@@ -21,17 +21,17 @@ bool is_number(const step::Cell& cell, TensorId id) {
 
 // A block has four steps of a batch row and head; a warp adds up the channels of one: each lane every 32nd,
 // then a tree of lanes.
-Launch sum_channels(const step::Cell& cell, const Problem& problem, int count, TensorId id) {
-  const step::Tensor& tensor = cell.tensors[static_cast<std::size_t>(id)];
+Launch sum_channels(const Task& task, int count, TensorId id) {
+  const step::Tensor& tensor = task.cell.tensors[static_cast<std::size_t>(id)];
   kernel::Builder b(
-      fmt::format("{}_grad_{}", cell.name, tensor.name), 32 * kWarps, problem.math,
+      fmt::format("{}_grad_{}", task.cell.name, tensor.name), 32 * kWarps, task.problem.math,
       fmt::format("gradient of {}: sum over the {}", tensor.name, count > 0 ? "blocks" : "channels"));
-  Signature signature(b, cell, problem);
-  signature.set_scratch(number_scratch(number_rows(cell)), count);
+  Signature signature(b, task);
+  signature.set_scratch(number_scratch(number_rows(task.cell)), count);
   const KernelTensor shares = signature.reads({Role::Scratch, kShares});
   const KernelTensor sum = signature.writes({Role::InputGradient, id});
   const Value time = signature.time();
-  const std::int64_t heads = problem.sizes.heads, of_row = count > 0 ? count : problem.sizes.dim;
+  const std::int64_t heads = task.problem.sizes.heads, of_row = count > 0 ? count : task.problem.sizes.dim;
   const Value spans = b.let("spans", (time + (kWarps - 1)) / kWarps);
   const Value head = b.let("head", b.block() % heads);
   const Value batch = b.let("row", b.block() / heads / spans);
@@ -43,7 +43,7 @@ Launch sum_channels(const step::Cell& cell, const Problem& problem, int count, T
     };
     for (int row = 0; row < tensor.rows; ++row) {
       const Value first = b.let("first", place(shares, head * (shares.rows * of_row) +
-                                                           (first_number_row(cell, id) + row) * of_row));
+                                                           (first_number_row(task.cell, id) + row) * of_row));
       const Value total = b.variable("total", b.real(0));
       b.for_("d", lane, b.constant(of_row), b.constant(32), 4,
              [&](Value d) { b.assign(total, total + b.load("share", shares.memory[first + b.wide(d)])); });
@@ -76,10 +76,10 @@ std::vector<int> number_scratch(int rows) {
   return scratch;
 }
 
-std::vector<Launch> sum_number_gradients(const step::Cell& cell, const Problem& problem, int shares) {
+std::vector<Launch> sum_number_gradients(const Task& task, int shares) {
   std::vector<Launch> launches;
-  for (const TensorId id : cell.of_kind(TensorKind::Input))
-    if (is_number(cell, id)) launches.push_back(sum_channels(cell, problem, shares, id));
+  for (const TensorId id : task.cell.of_kind(TensorKind::Input))
+    if (is_number(task.cell, id)) launches.push_back(sum_channels(task, shares, id));
   return launches;
 }
 

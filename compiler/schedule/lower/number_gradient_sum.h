@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "compiler/schedule/plan/kernel_plan.h"
+#include "compiler/schedule/problem/task.h"
 
 namespace rondo::schedule {
 
@@ -15,6 +16,6 @@ int first_number_row(const step::Cell& cell, step::TensorId input);
 // tensor kShares, fp32 [B, T, H, rows, D].
 std::vector<int> number_scratch(int rows);
 // One launch for each such input; none if the cell has none. `shares`: KernelPlan::shares.
-std::vector<Launch> sum_number_gradients(const step::Cell& cell, const Problem& problem, int shares = 0);
+std::vector<Launch> sum_number_gradients(const Task& task, int shares = 0);
 
 }  // namespace rondo::schedule

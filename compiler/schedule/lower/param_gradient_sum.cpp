@@ -23,25 +23,27 @@ Value rows_of(Signature& signature, int shares) {
 }
 
 // A thread sums one (head, row, channel) over the batch.
-Launch reduce_vector(const step::Cell& cell, const Problem& problem, int shares, TensorId id) {
-  const step::Tensor& tensor = cell.tensors[static_cast<std::size_t>(id)];
-  kernel::Builder b(fmt::format("{}_grad_{}", cell.name, tensor.name), kThreads, problem.math,
+Launch reduce_vector(const Task& task, int shares, TensorId id) {
+  const step::Tensor& tensor = task.cell.tensors[static_cast<std::size_t>(id)];
+  kernel::Builder b(fmt::format("{}_grad_{}", task.cell.name, tensor.name), kThreads, task.problem.math,
                     fmt::format("gradient of {}: sum over the batch", tensor.name));
-  Signature signature(b, cell, problem);
+  Signature signature(b, task);
   const KernelTensor parts = signature.reads({Role::Workspace, -1});
   const KernelTensor sum = signature.writes({Role::ParamGradient, id});
   const Value batch = rows_of(signature, shares);
-  const std::int64_t own = tensor.rows * problem.sizes.dim;          // elements of one head
-  const std::int64_t stride = param_rows(cell) * problem.sizes.dim;  // of one (batch, head) in the workspace
-  const std::int64_t count = own * problem.sizes.heads;
+  const std::int64_t own = tensor.rows * task.problem.sizes.dim;  // elements of one head
+  const std::int64_t stride =
+      param_rows(task.cell) * task.problem.sizes.dim;  // of one (batch, head) in the workspace
+  const std::int64_t count = own * task.problem.sizes.heads;
   const Value i = b.let("i", b.wide(b.block()) * kThreads + b.wide(b.thread()));
   b.if_(i < count, [&] {
     const Value first =
-        b.let("first", i / own * stride + first_param_row(cell, id) * problem.sizes.dim + i % own);
+        b.let("first", i / own * stride + first_param_row(task.cell, id) * task.problem.sizes.dim + i % own);
     const Value total = b.variable("total", b.real(0));
     b.for_("row", b.constant(0), batch, b.constant(1), 8, [&](Value row) {
-      b.assign(total,
-               total + b.load("part", parts.memory[first + b.wide(row) * (stride * problem.sizes.heads)]));
+      b.assign(
+          total,
+          total + b.load("part", parts.memory[first + b.wide(row) * (stride * task.problem.sizes.heads)]));
     });
     b.store(sum.memory[i], total);
   });
@@ -49,23 +51,24 @@ Launch reduce_vector(const step::Cell& cell, const Problem& problem, int shares,
 }
 
 // A block sums one (head, row) over the batch and the channels: strided sums, then a tree in shared memory.
-Launch reduce_scalar(const step::Cell& cell, const Problem& problem, int shares, TensorId id) {
-  const step::Tensor& tensor = cell.tensors[static_cast<std::size_t>(id)];
-  kernel::Builder b(fmt::format("{}_grad_{}", cell.name, tensor.name), kThreads, problem.math,
+Launch reduce_scalar(const Task& task, int shares, TensorId id) {
+  const step::Tensor& tensor = task.cell.tensors[static_cast<std::size_t>(id)];
+  kernel::Builder b(fmt::format("{}_grad_{}", task.cell.name, tensor.name), kThreads, task.problem.math,
                     fmt::format("gradient of {}: sum over the batch and the channels", tensor.name));
-  Signature signature(b, cell, problem);
+  Signature signature(b, task);
   const KernelTensor parts = signature.reads({Role::Workspace, -1});
   const KernelTensor sum = signature.writes({Role::ParamGradient, id});
   const Value batch = rows_of(signature, shares);
   const kernel::Memory tree = b.shared("tree", kernel::Storage::F32, kThreads, "[threads]");
-  const std::int64_t dim = problem.sizes.dim;
+  const std::int64_t dim = task.problem.sizes.dim;
   const Value head = b.let("head", b.block() / tensor.rows);
   const Value row = b.let("row", b.block() % tensor.rows);
   const Value total = b.variable("total", b.real(0));
   b.for_("n", b.constant(0), batch, b.constant(1), 1, [&](Value n) {
-    const Value first = b.let("first", ((b.wide(n) * problem.sizes.heads + b.wide(head)) * param_rows(cell) +
-                                        b.wide(row + first_param_row(cell, id))) *
-                                           dim);
+    const Value first =
+        b.let("first", ((b.wide(n) * task.problem.sizes.heads + b.wide(head)) * param_rows(task.cell) +
+                        b.wide(row + first_param_row(task.cell, id))) *
+                           dim);
     b.for_("d", b.thread(), b.constant(dim), b.constant(kThreads), 4,
            [&](Value d) { b.assign(total, total + b.load("part", parts.memory[first + b.wide(d)])); });
   });
@@ -78,17 +81,17 @@ Launch reduce_scalar(const step::Cell& cell, const Problem& problem, int shares,
     b.barrier();
   }
   b.if_(b.thread() == 0, [&] { b.store(sum.memory[b.block()], b.load("all", tree[b.constant(0)])); });
-  return {b.finish(), signature.arguments(), tensor.rows * problem.sizes.heads, 0};
+  return {b.finish(), signature.arguments(), tensor.rows * task.problem.sizes.heads, 0};
 }
 
 }  // namespace
 
-std::vector<Launch> sum_param_gradients(const step::Cell& cell, const Problem& problem, int shares) {
+std::vector<Launch> sum_param_gradients(const Task& task, int shares) {
   std::vector<Launch> launches;
-  for (const TensorId id : cell.of_kind(TensorKind::Param)) {
-    const step::Tensor& tensor = cell.tensors[static_cast<std::size_t>(id)];
-    if (tensor.tail == Tail::Vector) launches.push_back(reduce_vector(cell, problem, shares, id));
-    if (tensor.tail == Tail::Scalar) launches.push_back(reduce_scalar(cell, problem, shares, id));
+  for (const TensorId id : task.cell.of_kind(TensorKind::Param)) {
+    const step::Tensor& tensor = task.cell.tensors[static_cast<std::size_t>(id)];
+    if (tensor.tail == Tail::Vector) launches.push_back(reduce_vector(task, shares, id));
+    if (tensor.tail == Tail::Scalar) launches.push_back(reduce_scalar(task, shares, id));
   }
   return launches;
 }

@@ -5,12 +5,13 @@
 #include <vector>
 
 #include "compiler/schedule/plan/kernel_plan.h"
+#include "compiler/schedule/problem/task.h"
 
 namespace rondo::schedule {
 
 // One launch for each vector and scalar parameter of the cell. They read the workspace, fp32
 // [B, shares, H, P, D] with P = param_rows(cell), and sum it over the batch and the shares (for scalars over
 // D too).
-std::vector<Launch> sum_param_gradients(const step::Cell& cell, const Problem& problem, int shares = 1);
+std::vector<Launch> sum_param_gradients(const Task& task, int shares = 1);
 
 }  // namespace rondo::schedule

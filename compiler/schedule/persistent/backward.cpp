@@ -34,18 +34,18 @@ std::vector<int> sweep_scratch(const step::Cell& cell, const BackwardSplit& spli
 
 class SweepBuilder : PersistentBody {
  public:
-  SweepBuilder(const step::Cell& cell, const Problem& problem, const PersistentParameters& parameters,
-               const BackwardSplit& split, const SpreadSweep& sweep)
-      : PersistentBody(cell, problem, parameters, fmt::format("{}_persistent_bw", cell.name),
-                       fmt::format("{}: persistent backward sweep, {} in memory", cell.name,
-                                   kernel::storage_name(problem.storage)),
+  SweepBuilder(const Task& task, const PersistentParameters& parameters, const BackwardSplit& split,
+               const SpreadSweep& sweep)
+      : PersistentBody(task, parameters, fmt::format("{}_persistent_bw", task.cell.name),
+                       fmt::format("{}: persistent backward sweep, {} in memory", task.cell.name,
+                                   kernel::storage_name(task.problem.storage)),
                        TimeOrder::Backward, sweep.step),
         split_(split),
         needs_(split.needs),
         sweep_(sweep) {}
 
   Launch build() {
-    kernel_.signature().set_scratch(sweep_scratch(cell_, split_, sweep_, kernel_.geometry().p.blocks),
+    kernel_.signature().set_scratch(sweep_scratch(task_.cell, split_, sweep_, kernel_.geometry().p.blocks),
                                     kernel_.geometry().p.blocks);
     declare();
     kernel_.place_threads();
@@ -65,29 +65,29 @@ class SweepBuilder : PersistentBody {
 
  private:
   void declare() {
-    for (const TensorId id : tensors_read(cell_, step_.graph, step_.roots, TensorKind::Input))
+    for (const TensorId id : tensors_read(task_.cell, step_.graph, step_.roots, TensorKind::Input))
       inputs_[id] = kernel_.stage({Role::Input, id});
     for (const TensorRef& ref : products_read(split_, split_.sweep, split_.sweep_roots))
       products_.push_back({ref, kernel_.stage(ref)});
     if (!sweep_.numbers.empty()) numbers_at_ = kernel_.stage({Role::Scratch, kNumbers});
     for (const TensorRef& ref : split_.histories) before_.push_back(kernel_.stage(ref, true));
-    for (const TensorId id : cell_.of_kind(TensorKind::Output))
+    for (const TensorId id : task_.cell.of_kind(TensorKind::Output))
       grad_out_[id] = kernel_.stage({Role::OutputGradient, id});
     declare_params();
     kernel_.declare_flags(step_.graph, step_.roots);
-    for (const TensorId id : tensors_read(cell_, step_.graph, step_.roots, TensorKind::State))
+    for (const TensorId id : tensors_read(task_.cell, step_.graph, step_.roots, TensorKind::State))
       first_[id] = kernel_.signature().reads({Role::InitialState, id});
-    for (const TensorId id : cell_.of_kind(TensorKind::State))
+    for (const TensorId id : task_.cell.of_kind(TensorKind::State))
       grad_last_[id] = kernel_.signature().reads({Role::LastStateGradient, id});
-    for (const TensorId id : cell_.of_kind(TensorKind::Input))
+    for (const TensorId id : task_.cell.of_kind(TensorKind::Input))
       if (!is_number(id))
         grad_in_[id] = kernel_.write_each_step({Role::InputGradient, id});
       else if (kernel_.geometry().p.blocks == 1)
         grad_in_[id] = kernel_.write_sums({Role::InputGradient, id});
-    if (number_rows(cell_) > 0 && kernel_.geometry().p.blocks > 1)
+    if (number_rows(task_.cell) > 0 && kernel_.geometry().p.blocks > 1)
       shares_at_ = kernel_.write_sums({Role::Scratch, kShares});
     if (!split_.lefts.empty()) lefts_at_ = kernel_.write_each_step({Role::Scratch, kLefts});
-    for (const TensorId id : cell_.of_kind(TensorKind::State))
+    for (const TensorId id : task_.cell.of_kind(TensorKind::State))
       grad_first_[id] = kernel_.signature().writes({Role::InitialStateGradient, id});
     if (!needs_.step.params.empty()) workspace_ = kernel_.signature().writes({Role::Workspace, -1});
   }
@@ -185,7 +185,7 @@ class SweepBuilder : PersistentBody {
       const Row& row = step.inputs[root];
       if (const auto whole = grad_in_.find(row.tensor); whole != grad_in_.end())
         return now.store(whole->second, row.row, values);
-      return now.store(shares_at_, first_number_row(cell_, row.tensor) + row.row, values);
+      return now.store(shares_at_, first_number_row(task_.cell, row.tensor) + row.row, values);
     }
     root -= step.inputs.size();
     if (root >= step.params.size())
@@ -204,8 +204,8 @@ class SweepBuilder : PersistentBody {
       kernel_.if_exists(channel, [&] {
         for (std::size_t p = 0; p < needs_.step.params.size(); ++p) {
           const Row& row = needs_.step.params[p];
-          const int at = first_param_row(cell_, row.tensor) + row.row;
-          b.store(workspace_.memory[kernel_.state_index(param_rows(cell_), at, channel)],
+          const int at = first_param_row(task_.cell, row.tensor) + row.row;
+          b.store(workspace_.memory[kernel_.state_index(param_rows(task_.cell), at, channel)],
                   sums_[index(p, channel)]);
         }
       });
@@ -228,22 +228,21 @@ class SweepBuilder : PersistentBody {
 
 }  // namespace
 
-void persistent_backward(const step::Cell& cell, const Problem& problem, const Parameters& parameters,
-                         const target::Profile& profile, KernelPlan& plan) {
-  const BackwardSplit split = backward_split(cell, problem);
-  const SpreadSweep sweep = spread_sweep(cell, split);
+void persistent_backward(const Task& task, const Parameters& parameters, KernelPlan& plan) {
+  const BackwardSplit split = backward_split(task);
+  const SpreadSweep sweep = spread_sweep(task.cell, split);
   const auto own = PersistentParameters::from(parameters);
   dense_backward(
-      cell, problem, profile, split, own.vector,
+      task, split, own.vector,
       [&] {
-        if (!sweep.numbers.empty()) plan.launches.push_back(time_numbers(cell, problem, split, sweep));
-        plan.launches.push_back(SweepBuilder(cell, problem, own, split, sweep).build());
+        if (!sweep.numbers.empty()) plan.launches.push_back(time_numbers(task, split, sweep));
+        plan.launches.push_back(SweepBuilder(task, own, split, sweep).build());
         if (own.blocks == 1) return;
-        for (Launch& launch : sum_number_gradients(cell, problem, own.blocks))
+        for (Launch& launch : sum_number_gradients(task, own.blocks))
           plan.launches.push_back(std::move(launch));
       },
       plan);
-  plan.scratch_rows = sweep_scratch(cell, split, sweep, own.blocks);
+  plan.scratch_rows = sweep_scratch(task.cell, split, sweep, own.blocks);
   if (plan.scratch_rows.size() > kShares) plan.shares = own.blocks;
 }
 

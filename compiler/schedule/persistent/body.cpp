@@ -28,25 +28,24 @@ std::ptrdiff_t uses(const step::StepGraph& step, step::NodeId id) {
 
 }  // namespace
 
-PersistentBody::PersistentBody(const step::Cell& cell, const Problem& problem,
-                               const PersistentParameters& parameters, const std::string& name,
-                               const std::string& comment, TimeOrder order, step::StepGraph step)
-    : cell_(cell),
-      problem_(problem),
-      kernel_(name, comment, cell, problem, parameters, order),
+PersistentBody::PersistentBody(const Task& task, const PersistentParameters& parameters,
+                               const std::string& name, const std::string& comment, TimeOrder order,
+                               step::StepGraph step)
+    : task_(task),
+      kernel_(name, comment, task, parameters, order),
       step_(std::move(step)),
       groups_(product_groups(step_.graph, step_.roots)),
       sums_(product_sums(step_.graph, step_.roots, groups_)),
-      order_(step_order(cell, problem, step_, groups_, adds_over_head(cell))),
-      lowering_(kernel_.builder(), cell, problem, step_.graph, step_.roots),
+      order_(step_order(task, step_, groups_, adds_over_head(task.cell))),
+      lowering_(kernel_.builder(), task, step_.graph, step_.roots),
       reductions_(kernel_, step_.graph, order_.reductions, !groups_.empty()),
-      products_(step_products(kernel_, problem, groups_, sums_,
+      products_(step_products(kernel_, task.problem, groups_, sums_,
                               ReductionExchange::slot_words(kernel_.geometry(), reduction_words(order_)))) {}
 
 void PersistentBody::declare_params() {
   products_->declare();
   reductions_.declare();
-  for (const TensorId id : cell_.of_kind(TensorKind::Param))
+  for (const TensorId id : task_.cell.of_kind(TensorKind::Param))
     for (int row = 0; row < tensor(id).rows; ++row)
       if (lowering_.uses(id, row) && params_.count(id) == 0)
         params_[id] = kernel_.signature().reads({Role::Param, id});
@@ -74,14 +73,14 @@ void PersistentBody::load_start(const std::string& prefix, const std::map<Tensor
         param_values_[{id, row}].push_back(value);
       }
     }
-  for (std::size_t k = 0; k < cell_.next.size(); ++k)
+  for (std::size_t k = 0; k < task_.cell.next.size(); ++k)
     for (int channel = 0; channel < channels(); ++channel)
       carry_.push_back(holds(k, channel) ? b.variable(prefix + state_name(k), b.real(0))
                                          : carry_[index(k, g.number_channel(channel))]);
   for (int channel = 0; channel < channels(); ++channel)
     kernel_.if_exists(channel, [&] {
-      for (std::size_t k = 0; k < cell_.next.size(); ++k) {
-        const step::Row& row = cell_.next[k];
+      for (std::size_t k = 0; k < task_.cell.next.size(); ++k) {
+        const step::Row& row = task_.cell.next[k];
         if (is_number(row.tensor)) continue;
         const Value place = kernel_.state_index(tensor(row.tensor).rows, row.row, channel);
         b.assign(carry_[index(k, channel)], b.load("first", first.at(row.tensor).memory[place]));
@@ -116,8 +115,8 @@ void PersistentBody::store_carries(const std::map<TensorId, KernelTensor>& last,
   b.comment(what);
   for (int channel = 0; channel < channels(); ++channel)
     kernel_.if_exists(channel, [&] {
-      for (std::size_t k = 0; k < cell_.next.size(); ++k) {
-        const step::Row& row = cell_.next[k];
+      for (std::size_t k = 0; k < task_.cell.next.size(); ++k) {
+        const step::Row& row = task_.cell.next[k];
         if (is_number(row.tensor)) continue;
         const Value place = kernel_.state_index(tensor(row.tensor).rows, row.row, channel);
         b.store(last.at(row.tensor).memory[place], carry_[index(k, channel)]);
@@ -133,13 +132,13 @@ void PersistentBody::store_carries(const std::map<TensorId, KernelTensor>& last,
 }
 
 bool PersistentBody::has_number_states() const {
-  return std::any_of(cell_.next.begin(), cell_.next.end(),
+  return std::any_of(task_.cell.next.begin(), task_.cell.next.end(),
                      [&](const step::Row& row) { return is_number(row.tensor); });
 }
 
 void PersistentBody::each_number_state(const std::function<void(std::size_t, const step::Row&)>& body) const {
-  for (std::size_t k = 0; k < cell_.next.size(); ++k)
-    if (is_number(cell_.next[k].tensor)) body(k, cell_.next[k]);
+  for (std::size_t k = 0; k < task_.cell.next.size(); ++k)
+    if (is_number(task_.cell.next[k].tensor)) body(k, task_.cell.next[k]);
 }
 
 void PersistentBody::emit_roles(const std::function<void()>& prepare, const std::function<void()>& finish,
@@ -229,7 +228,7 @@ void PersistentBody::consume_ready(const PersistentKernel::Step& now, const Cons
     if (step.consumed[root] || step.values[0].count(id) == 0) continue;
     std::vector<Value> of_channels;
     for (GraphLowering::Values& values : step.values) {
-      if (root < cell_.next.size()) values[id] = settled(values[id], "next_" + state_name(root));
+      if (root < task_.cell.next.size()) values[id] = settled(values[id], "next_" + state_name(root));
       of_channels.push_back(values[id]);
     }
     consume(now, root, of_channels);
@@ -258,7 +257,7 @@ void PersistentBody::keep_for_later(Progress& step) {
     std::set<step::NodeId> read;
     for (const step::NodeId id : lowering_.missing(values, step_.roots))
       for (const step::NodeId other : lowering_.read_by(id, values)) read.insert(other);
-    for (std::size_t k = 0; k < cell_.next.size(); ++k) read.insert(step_.roots[k]);
+    for (std::size_t k = 0; k < task_.cell.next.size(); ++k) read.insert(step_.roots[k]);
     for (const step::NodeId id : read)
       if (const auto value = values.find(id); value != values.end())
         value->second = settled(value->second, "kept");
@@ -296,8 +295,8 @@ void PersistentBody::run_step(const PersistentKernel::Step& now, const LeafOf& l
 }
 
 void PersistentBody::finish_step(const PersistentKernel::Step& now, const Consume& consume, Progress& step) {
-  std::vector<std::vector<Value>> next(cell_.next.size());
-  for (std::size_t k = 0; k < cell_.next.size(); ++k)
+  std::vector<std::vector<Value>> next(task_.cell.next.size());
+  for (std::size_t k = 0; k < task_.cell.next.size(); ++k)
     for (GraphLowering::Values& values : step.values) {
       Value& value = values.at(step_.roots[k]);
       next[k].push_back(value = settled(value, "next_" + state_name(k)));
@@ -306,7 +305,7 @@ void PersistentBody::finish_step(const PersistentKernel::Step& now, const Consum
   consume_ready(now, consume, step);
   for (int level = 0; level < levels_of(groups_); ++level) products_->rearm(level, now.count);
   reductions_.clear_sent(now.count, !products_->rearming_fences());
-  for (std::size_t k = 0; k < cell_.next.size(); ++k)
+  for (std::size_t k = 0; k < task_.cell.next.size(); ++k)
     for (int c = 0; c < channels() && holds(k, c); ++c)
       kernel_.builder().assign(carry_[index(k, c)], next[k][static_cast<std::size_t>(c)]);
 }
@@ -338,8 +337,8 @@ Value PersistentBody::draw(const step::Node& node, const PersistentKernel::Step&
 }
 
 std::size_t PersistentBody::row_of(TensorId id, int row) const {
-  for (std::size_t k = 0; k < cell_.next.size(); ++k)
-    if (cell_.next[k].tensor == id && cell_.next[k].row == row) return k;
+  for (std::size_t k = 0; k < task_.cell.next.size(); ++k)
+    if (task_.cell.next[k].tensor == id && task_.cell.next[k].row == row) return k;
   throw std::logic_error("persistent: a state row that is never advanced");
 }
 
@@ -348,8 +347,8 @@ Value PersistentBody::carry(TensorId id, int row, int channel) const {
 }
 
 std::string PersistentBody::state_name(std::size_t k) const {
-  const step::Tensor& t = tensor(cell_.next[k].tensor);
-  return t.rows == 1 ? t.name : fmt::format("{}_{}", t.name, cell_.next[k].row);
+  const step::Tensor& t = tensor(task_.cell.next[k].tensor);
+  return t.rows == 1 ? t.name : fmt::format("{}_{}", t.name, task_.cell.next[k].row);
 }
 
 }  // namespace rondo::schedule

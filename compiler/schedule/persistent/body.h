@@ -13,18 +13,18 @@
 #include "compiler/schedule/lower/graph.h"
 #include "compiler/schedule/persistent/reductions.h"
 #include "compiler/schedule/persistent/step_products.h"
-#include "compiler/schedule/problem/problem.h"
+#include "compiler/schedule/problem/task.h"
 
 namespace rondo::schedule {
 
 class PersistentBody {
  protected:
-  PersistentBody(const step::Cell& cell, const Problem& problem, const PersistentParameters& parameters,
-                 const std::string& name, const std::string& comment, TimeOrder order, step::StepGraph step);
+  PersistentBody(const Task& task, const PersistentParameters& parameters, const std::string& name,
+                 const std::string& comment, TimeOrder order, step::StepGraph step);
 
   // States with one value a head are held once for each batch row, by all threads.
   bool holds(std::size_t k, int channel) const {
-    return !is_number(cell_.next[k].tensor) || channel < kernel_.geometry().numbers();
+    return !is_number(task_.cell.next[k].tensor) || channel < kernel_.geometry().numbers();
   }
   bool has_number_states() const;
   void each_number_state(const std::function<void(std::size_t k, const step::Row& row)>& body) const;
@@ -47,15 +47,16 @@ class PersistentBody {
   kernel::Value param(const step::Node& leaf, int channel) const;
   kernel::Value draw(const step::Node& node, const PersistentKernel::Step& now, int channel);
   kernel::Value carry(step::TensorId tensor, int row, int channel) const;
-  const step::Tensor& tensor(step::TensorId id) const { return cell_.tensors[static_cast<std::size_t>(id)]; }
+  const step::Tensor& tensor(step::TensorId id) const {
+    return task_.cell.tensors[static_cast<std::size_t>(id)];
+  }
   int channels() const { return kernel_.geometry().channels(); }
   bool is_number(step::TensorId id) const { return tensor(id).tail == step::Tail::Scalar; }
   std::size_t index(std::size_t k, int channel) const {
     return k * static_cast<std::size_t>(channels()) + static_cast<std::size_t>(channel);
   }
 
-  const step::Cell& cell_;
-  const Problem& problem_;
+  const Task& task_;
   PersistentKernel kernel_;
   step::StepGraph step_;
   std::vector<ProductGroup> groups_;

@@ -231,22 +231,20 @@ Estimate Model::operator()(const Parameters& parameters) const {
 
 }  // namespace
 
-CostModel Persistent::cost_model(const step::Cell& cell, const Problem& problem,
-                                 const target::Profile& profile) const {
-  const step::Cell simple = step::simplify(cell);
-  const SweepShape shape = sweep_shape(simple, problem);
-  const SpreadSweep sweep = spread_sweep(simple, problem);
+CostModel Persistent::cost_model(const Task& task) const {
+  const SweepShape shape = sweep_shape(task);
+  const SpreadSweep sweep = spread_sweep(task);
   const step::StepGraph& graph = sweep.step;
-  const BeforeSweep before = before_sweep(simple, problem, profile);
-  return Model{problem.sizes,
-               problem.storage,
-               tile_cost(problem),
-               profile.limits,
-               profile.speeds,
+  const BeforeSweep before = before_sweep(task);
+  return Model{task.problem.sizes,
+               task.problem.storage,
+               tile_cost(task.problem),
+               task.profile.limits,
+               task.profile.speeds,
                shape,
-               step_cost(simple, problem, graph.graph, graph.roots),
-               compulsory_bytes(simple, problem) + before.bytes,
-               before.seconds + seconds_of_numbers(simple, problem, sweep, profile.speeds)};
+               step_cost(task, graph.graph, graph.roots),
+               compulsory_bytes(task) + before.bytes,
+               before.seconds + seconds_of_numbers(task, sweep, task.profile.speeds)};
 }
 
 }  // namespace rondo::schedule

@@ -13,7 +13,7 @@ using step::TensorKind;
 bool PersistentBody::sent_early(const ProductGroup& group) const {
   const auto node_at = [&](step::NodeId id) -> const step::Node& { return step_.graph.at(id); };
   const auto carried = [&](const step::Node& node) {
-    return node.kind == step::NodeKind::Leaf && is_carried(cell_, problem_, node);
+    return node.kind == step::NodeKind::Leaf && is_carried(task_, node);
   };
   const step::Node& vector = node_at(group.vector);
   if (group.level != 0 || vector.kind != step::NodeKind::Scalar || vector.op != scalar::Op::Select)
@@ -36,8 +36,7 @@ std::vector<std::vector<Value>> PersistentBody::early_vectors(
     const PersistentKernel::Step ahead = as_it_is ? PersistentKernel::Step{} : kernel_.step_at(count, true);
     for (int c = 0; c < channels(); ++c) {
       const auto leaf = [&](const step::Node& node) {
-        return is_carried(cell_, problem_, node) ? next(row_of(node.tensor, node.row), c)
-                                                 : ahead.flag(node.tensor, c);
+        return is_carried(task_, node) ? next(row_of(node.tensor, node.row), c) : ahead.flag(node.tensor, c);
       };
       GraphLowering::Values values = lowering_.start(c);
       vectors[group].push_back(as_it_is ? leaf(step_.graph.at(id))

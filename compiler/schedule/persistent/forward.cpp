@@ -18,14 +18,14 @@ using step::TensorKind;
 
 class ForwardBuilder : PersistentBody {
  public:
-  ForwardBuilder(const step::Cell& cell, const Problem& problem, const PersistentParameters& parameters)
-      : PersistentBody(cell, problem, parameters,
-                       fmt::format("{}_persistent_{}", cell.name, pass_name(problem.pass)),
-                       fmt::format("{}: persistent forward, {} in memory", cell.name,
-                                   kernel::storage_name(problem.storage)),
-                       TimeOrder::Forward, forward_step(cell, problem)) {
-    if (problem.pass == Pass::ForwardSave && passes_products(problem))
-      for (const auto& [node, where] : saved_products(cell)) saved_.push_back(where);
+  ForwardBuilder(const Task& task, const PersistentParameters& parameters)
+      : PersistentBody(task, parameters,
+                       fmt::format("{}_persistent_{}", task.cell.name, pass_name(task.problem.pass)),
+                       fmt::format("{}: persistent forward, {} in memory", task.cell.name,
+                                   kernel::storage_name(task.problem.storage)),
+                       TimeOrder::Forward, forward_step(task)) {
+    if (task.problem.pass == Pass::ForwardSave && passes_products(task.problem))
+      for (const auto& [node, where] : saved_products(task.cell)) saved_.push_back(where);
   }
 
   Launch build() {
@@ -51,26 +51,27 @@ class ForwardBuilder : PersistentBody {
 
  private:
   // What is added to a product is added up, and scaled with it, before the product is there.
-  static step::StepGraph forward_step(const step::Cell& cell, const Problem& problem) {
-    const step::StepGraph step = spread_sweep(cell, problem).step;
-    return problem.math == kernel::Math::Fast ? shorten_chain(cell, problem, step) : step;
+  static step::StepGraph forward_step(const Task& task) {
+    const step::StepGraph step = spread_sweep(task).step;
+    return task.problem.math == kernel::Math::Fast ? shorten_chain(task, step) : step;
   }
 
   void declare() {
-    for (const TensorId id : cell_.of_kind(TensorKind::Input)) staged_[id] = kernel_.stage({Role::Input, id});
+    for (const TensorId id : task_.cell.of_kind(TensorKind::Input))
+      staged_[id] = kernel_.stage({Role::Input, id});
     declare_params();
     kernel_.declare_flags(step_.graph, step_.roots);
-    for (const TensorId id : cell_.of_kind(TensorKind::State))
+    for (const TensorId id : task_.cell.of_kind(TensorKind::State))
       first_[id] = kernel_.signature().reads({Role::InitialState, id});
-    for (const TensorId id : cell_.of_kind(TensorKind::Output))
+    for (const TensorId id : task_.cell.of_kind(TensorKind::Output))
       outputs_[id] = kernel_.write_each_step({Role::Output, id});
-    if (problem_.pass == Pass::ForwardSave)
-      for (const TensorId id : stored_histories(cell_))
+    if (task_.problem.pass == Pass::ForwardSave)
+      for (const TensorId id : stored_histories(task_.cell))
         kernel_.keep_past_end(histories_[id] = kernel_.write_each_step({Role::History, id}));
     for (const RowRef& where : saved_)
       if (products_.count(where.tensor.tensor) == 0)
         products_[where.tensor.tensor] = kernel_.write_each_step(where.tensor);
-    for (const TensorId id : cell_.of_kind(TensorKind::State))
+    for (const TensorId id : task_.cell.of_kind(TensorKind::State))
       last_[id] = kernel_.signature().writes({Role::LastState, id});
   }
 
@@ -95,13 +96,13 @@ class ForwardBuilder : PersistentBody {
       kernel_.builder().store(to.memory[kernel_.place(to, row.row, channel, t)],
                               carry(row.tensor, row.row, channel));
     };
-    const bool numbers = std::any_of(cell_.next.begin(), cell_.next.end(), [&](const step::Row& row) {
-      return is_kept(row) && is_number(row.tensor);
-    });
+    const bool numbers =
+        std::any_of(task_.cell.next.begin(), task_.cell.next.end(),
+                    [&](const step::Row& row) { return is_kept(row) && is_number(row.tensor); });
     kernel_.each_step_past_end([&](Value t) {
       for (int channel = 0; channel < channels(); ++channel)
         kernel_.if_exists(channel, [&] {
-          for (const step::Row& row : cell_.next)
+          for (const step::Row& row : task_.cell.next)
             if (is_kept(row) && !is_number(row.tensor)) store(row, channel, t);
         });
       if (numbers)
@@ -115,18 +116,18 @@ class ForwardBuilder : PersistentBody {
 
   // Roots as forward_roots() has them.
   void consume(const PersistentKernel::Step& now, std::size_t root, const std::vector<Value>& values) {
-    if (root < cell_.next.size()) {
-      const step::Row& next = cell_.next[root];
+    if (root < task_.cell.next.size()) {
+      const step::Row& next = task_.cell.next[root];
       if (const auto kept = histories_.find(next.tensor); kept != histories_.end())
         now.store(kept->second, next.row, values);
       return;
     }
-    root -= cell_.next.size();
-    if (root < cell_.outputs.size()) {
-      const step::Row& output = cell_.outputs[root];
+    root -= task_.cell.next.size();
+    if (root < task_.cell.outputs.size()) {
+      const step::Row& output = task_.cell.outputs[root];
       return now.store(outputs_.at(output.tensor), output.row, values);
     }
-    const RowRef& product = saved_.at(root - cell_.outputs.size());
+    const RowRef& product = saved_.at(root - task_.cell.outputs.size());
     now.store(products_.at(product.tensor.tensor), product.row, values);
   }
 
@@ -137,8 +138,8 @@ class ForwardBuilder : PersistentBody {
 
 }  // namespace
 
-Launch persistent_forward(const step::Cell& cell, const Problem& problem, const Parameters& parameters) {
-  return ForwardBuilder(cell, problem, PersistentParameters::from(parameters)).build();
+Launch persistent_forward(const Task& task, const Parameters& parameters) {
+  return ForwardBuilder(task, PersistentParameters::from(parameters)).build();
 }
 
 }  // namespace rondo::schedule

@@ -19,17 +19,15 @@ constexpr int kUnroll = 4;
 
 }  // namespace
 
-PersistentKernel::PersistentKernel(std::string name, std::string comment, const step::Cell& cell,
-                                   const Problem& problem, const PersistentParameters& parameters,
-                                   TimeOrder order)
-    : cell_(cell),
-      problem_(problem),
-      geometry_(problem.sizes.dim, problem.storage, parameters),
+PersistentKernel::PersistentKernel(std::string name, std::string comment, const Task& task,
+                                   const PersistentParameters& parameters, TimeOrder order)
+    : task_(task),
+      geometry_(task.problem.sizes.dim, task.problem.storage, parameters),
       order_(order),
-      builder_(std::move(name), geometry_.threads(), problem.math, std::move(comment)),
-      signature_(builder_, cell, problem),
-      flags_(signature_, cell),
-      elements_(chip_elements(*this, problem)) {
+      builder_(std::move(name), geometry_.threads(), task.problem.math, std::move(comment)),
+      signature_(builder_, task),
+      flags_(signature_, task.cell),
+      elements_(chip_elements(*this, task.problem)) {
   if (geometry_.in_cluster()) builder_.set_cluster(parameters.blocks);
   if (geometry_.in_grid()) builder_.set_cooperative();
   if (parameters.cluster_k_split > 1) builder_.set_cluster(parameters.cluster_k_split);
@@ -45,7 +43,7 @@ int PersistentKernel::stage(TensorRef ref, bool shifted) {
     declare_numbers(staged);
   else
     staged.shared =
-        builder_.shared(staged.tensor.name + (shifted ? "_before" : "_staged"), problem_.storage,
+        builder_.shared(staged.tensor.name + (shifted ? "_before" : "_staged"), task_.problem.storage,
                         std::int64_t{g.p.stages} * g.p.steps * rows * g.batch * g.staged_pitch(),
                         fmt::format("[stages {}, steps {}, rows {}, batch {}, units {} + {}]", g.p.stages,
                                     g.p.steps, rows, g.batch, g.units, g.staged_pitch() - g.units));
@@ -61,7 +59,7 @@ int PersistentKernel::write_each_step(TensorRef ref) {
     declare_numbers(written);
   else
     written.shared = builder_.shared(
-        written.tensor.name + "_ring", problem_.storage,
+        written.tensor.name + "_ring", task_.problem.storage,
         2 * g.p.steps * written.tensor.rows * elements_->result_elements(),
         fmt::format("[2, steps {}, rows {}, {}]", g.p.steps, written.tensor.rows, elements_->result_shape()));
   written_.push_back(written);
@@ -85,10 +83,10 @@ void PersistentKernel::place_threads() {
           : g.in_cluster() ? b.let("rank", b.cluster_rank())
                            : b.let("rank", b.block() % g.p.blocks);
   team_ = b.block() / g.p.blocks;
-  if (g.in_grid()) team_ = signature_.among_all_parts(team_, problem_.sizes.heads);
+  if (g.in_grid()) team_ = signature_.among_all_parts(team_, task_.problem.sizes.heads);
   if (g.p.blocks > 1) team_ = b.let("team", team_);
-  head_ = b.let("head", team_ % problem_.sizes.heads);
-  first_row_ = b.let("first_row", team_ / problem_.sizes.heads * g.batch);
+  head_ = b.let("head", team_ % task_.problem.sizes.heads);
+  first_row_ = b.let("first_row", team_ / task_.problem.sizes.heads * g.batch);
   limit_time();
   first_unit_ = b.let("first_unit", rank_ * b.named("kUnits", g.units, "channels a block"));
   warp_ = b.let("warp", g.parts() == 1 ? b.thread() / 32 : b.thread() / 32 % g.warps);
@@ -117,7 +115,7 @@ Value PersistentKernel::unit_index(int unit_block) { return first_unit_ + block_
 
 Value PersistentKernel::unit_exists(int unit_block) {
   if (geometry_.exact()) return {};
-  return unit_index(unit_block) < builder_.named("kDim", problem_.sizes.dim, "channels a head");
+  return unit_index(unit_block) < builder_.named("kDim", task_.problem.sizes.dim, "channels a head");
 }
 
 Value PersistentKernel::batch_row(int tile, Value row_of_tile) { return first_row_ + 8 * tile + row_of_tile; }
@@ -138,15 +136,15 @@ void PersistentKernel::if_exists(int channel, const std::function<void()>& body)
 
 Value PersistentKernel::state_index(int rows, int row, int channel) {
   auto& b = builder_;
-  const std::int64_t dim = problem_.sizes.dim;
+  const std::int64_t dim = task_.problem.sizes.dim;
   const Value batch = batch_row(channel);
-  return (b.wide(batch) * problem_.sizes.heads + b.wide(head_)) * (rows * dim) +
+  return (b.wide(batch) * task_.problem.sizes.heads + b.wide(head_)) * (rows * dim) +
          b.wide(unit_index(geometry_.unit_of(channel)) + row * dim);
 }
 
 Value PersistentKernel::param_index(const step::Tensor& tensor, int row, int channel) {
   if (tensor.tail == step::Tail::Scalar) return head_ * tensor.rows + row;
-  const std::int64_t dim = problem_.sizes.dim;
+  const std::int64_t dim = task_.problem.sizes.dim;
   return head_ * (tensor.rows * dim) + unit_index(geometry_.unit_of(channel)) + row * dim;
 }
 
@@ -158,7 +156,7 @@ Value PersistentKernel::base(const KernelTensor& tensor, Value row) {
   auto& b = builder_;
   const Value begin = row_begin(tensor, row);
   if (tensor.number) return begin + b.wide(head_ * tensor.rows);
-  return begin + b.wide(head_ * (tensor.rows * problem_.sizes.dim) + first_unit_);
+  return begin + b.wide(head_ * (tensor.rows * task_.problem.sizes.dim) + first_unit_);
 }
 
 // A batch row at the first step of the walk.
@@ -355,7 +353,7 @@ void PersistentKernel::load_fragments(Value line) {
 
 Value PersistentKernel::place(const KernelTensor& tensor, int row, int channel, Value t) {
   auto& b = builder_;
-  const std::int64_t dim = problem_.sizes.dim;
+  const std::int64_t dim = task_.problem.sizes.dim;
   const Value batch = batch_row(geometry_.tile_of(channel), quarter_ * 2 + channel % 2);
   if (tensor.number) return base(tensor, batch) + b.wide(t) * tensor.stride_t + b.wide(b.constant(row));
   return row_begin(tensor, batch) + b.wide(t) * tensor.stride_t +
@@ -367,7 +365,7 @@ Launch PersistentKernel::finish() {
   signature_.watch_waits();
   launch.arguments = signature_.arguments();
   launch.blocks_fixed = 0;
-  launch.blocks_per_batch = std::int64_t{geometry_.p.blocks} * problem_.sizes.heads;
+  launch.blocks_per_batch = std::int64_t{geometry_.p.blocks} * task_.problem.sizes.heads;
   launch.batch_tile = geometry_.batch;
   launch.tiles_together = geometry_.in_grid() ? geometry_.p.batch_tiles_in_flight : 0;
   launch.kernel = builder_.finish();

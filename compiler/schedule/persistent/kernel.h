@@ -17,13 +17,14 @@
 #include "compiler/schedule/persistent/flag_window.h"
 #include "compiler/schedule/persistent/geometry.h"
 #include "compiler/schedule/plan/signature.h"
+#include "compiler/schedule/problem/task.h"
 #include "compiler/schedule/sweep/sweep.h"
 
 namespace rondo::schedule {
 
 class PersistentKernel {
  public:
-  PersistentKernel(std::string name, std::string comment, const step::Cell& cell, const Problem& problem,
+  PersistentKernel(std::string name, std::string comment, const Task& task,
                    const PersistentParameters& parameters, TimeOrder order);
 
   kernel::Builder& builder() { return builder_; }
@@ -157,7 +158,7 @@ class PersistentKernel {
                   const std::function<void(const Step&)>& body);
   void load_fragments(kernel::Value line);
   // Tensors with one value a head (numbers.cpp).
-  bool is_wide(const StagedTensor& staged) const { return staged.tensor.storage != problem_.storage; }
+  bool is_wide(const StagedTensor& staged) const { return staged.tensor.storage != task_.problem.storage; }
   void declare_numbers(StagedTensor& staged);
   void declare_numbers(WrittenTensor& written);
   bool has_numbers() const;                                      // of the cell's own tensors
@@ -179,8 +180,7 @@ class PersistentKernel {
   kernel::Value base(const KernelTensor& tensor, kernel::Value row);  // of a batch row and this head
   kernel::Value row_begin(const KernelTensor& tensor, kernel::Value row);
 
-  const step::Cell& cell_;
-  const Problem& problem_;
+  const Task& task_;
   PersistentGeometry geometry_;
   TimeOrder order_;
   kernel::Builder builder_;

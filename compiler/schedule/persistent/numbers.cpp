@@ -30,10 +30,10 @@ void PersistentKernel::declare_numbers(WrittenTensor& written) {
   const PersistentGeometry& g = geometry_;
   const int rows = written.tensor.rows;
   const std::string warps = written.sums ? fmt::format("warps {}, ", g.warps) : "";
-  written.shared =
-      builder_.shared(written.tensor.name + "_ring", written.sums ? kernel::Storage::F32 : problem_.storage,
-                      2 * g.p.steps * number_line(written),
-                      fmt::format("[2, steps {}, rows {}, {}batch {}]", g.p.steps, rows, warps, g.batch));
+  written.shared = builder_.shared(
+      written.tensor.name + "_ring", written.sums ? kernel::Storage::F32 : task_.problem.storage,
+      2 * g.p.steps * number_line(written),
+      fmt::format("[2, steps {}, rows {}, {}batch {}]", g.p.steps, rows, warps, g.batch));
 }
 
 // But for those that a launch before the sweep makes: they are fp32, and copied like rows.
@@ -63,7 +63,8 @@ std::int64_t PersistentKernel::number_line(const WrittenTensor& written) const {
 
 Value PersistentKernel::number_index(int rows, int row, int channel) {
   auto& b = builder_;
-  return (b.wide(batch_row(channel)) * problem_.sizes.heads + b.wide(head_)) * rows + b.wide(b.constant(row));
+  return (b.wide(batch_row(channel)) * task_.problem.sizes.heads + b.wide(head_)) * rows +
+         b.wide(b.constant(row));
 }
 
 void PersistentKernel::each_number(const std::function<void(int)>& body) {

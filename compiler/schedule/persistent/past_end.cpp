@@ -8,7 +8,7 @@ using kernel::Value;
 
 void PersistentKernel::limit_time() {
   // Saved products of steps past the end are those of the last states, which nobody has multiplied.
-  const bool saves_products = problem_.save_products && problem_.pass == Pass::ForwardSave;
+  const bool saves_products = task_.problem.save_products && task_.problem.pass == Pass::ForwardSave;
   if ((flags_.stops_early() || flags_.starts_late()) && !saves_products) {
     whole_time_ = time_;
     time_ = flags_.longest(first_row_, min(first_row_ + geometry_.batch, batch_));
@@ -40,9 +40,9 @@ void PersistentKernel::clear_past_end() {
         const Value unit = b.let("unit", index % g.units);
         const Value row = b.let("batch_row", first_row_ + index / g.units % g.batch);
         Value exists = row < batch_;
-        if (!g.exact()) exists = exists && first_unit_ + unit < problem_.sizes.dim;
+        if (!g.exact()) exists = exists && first_unit_ + unit < task_.problem.sizes.dim;
         b.if_(exists, [&] {
-          const Value of_row = b.wide(index / (g.units * g.batch) * problem_.sizes.dim + unit);
+          const Value of_row = b.wide(index / (g.units * g.batch) * task_.problem.sizes.dim + unit);
           b.store(to.memory[base(to, row) + b.wide(t) * to.stride_t + of_row], b.real(0));
         });
       });

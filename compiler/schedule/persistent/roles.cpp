@@ -47,12 +47,12 @@ void PersistentKernel::stage_tensor(const StagedTensor& staged, Value first, Val
     const Value batch = b.let("batch_place", place / per_row % g.batch);
     const Value row = b.let("row", place / (per_row * g.batch));
     Value exists = first_row_ + batch < batch_;
-    if (!g.exact()) exists = exists && first_unit_ + column < b.named("kDim", problem_.sizes.dim);
+    if (!g.exact()) exists = exists && first_unit_ + column < b.named("kDim", task_.problem.sizes.dim);
     b.if_(exists, [&] {
       Value t = time_of(first);
       if (staged.shifted || order_ == TimeOrder::Backward) t = b.let("t", staged.shifted ? t - 1 : t);
       const Value from = b.variable("from", base(tensor, first_row_ + batch) + b.wide(t) * tensor.stride_t +
-                                                b.wide(row * problem_.sizes.dim + column));
+                                                b.wide(row * task_.problem.sizes.dim + column));
       const Value to =
           b.variable("to", slot * (g.p.steps * line) + (row * g.batch + batch) * g.staged_pitch() + column);
       b.for_("s", b.constant(0), count, b.constant(1), std::min(4, g.p.steps), [&](Value s) {
@@ -112,7 +112,7 @@ void PersistentKernel::write_tensor(const WrittenTensor& written, Value turn, Va
     const Value from = b.variable(
         "from", turn * (g.p.steps * line) + elements_->result_place(row * g.p.batch_tiles + tile, held));
     const Value to = b.variable("to", base(tensor, batch) + b.wide(time_of(first)) * tensor.stride_t +
-                                          b.wide(row * problem_.sizes.dim + unit));
+                                          b.wide(row * task_.problem.sizes.dim + unit));
     b.for_("s", b.constant(0), count, b.constant(1), 1, [&](Value) {
       elements_->load_result(pieces, written.shared, from);
       Value exists = batch < batch_;
@@ -129,7 +129,7 @@ void PersistentKernel::write_pieces(const WrittenTensor& written, kernel::Array 
                                     Value unit) {
   auto& b = builder_;
   const int width = geometry_.p.vector;
-  const Value dim = b.named("kDim", problem_.sizes.dim, "channels a head");
+  const Value dim = b.named("kDim", task_.problem.sizes.dim, "channels a head");
   for (int first = 0; first < 8; first += width) {
     const auto store = [&] {
       const kernel::Place place = written.tensor.memory[to + first];

@@ -371,10 +371,9 @@ void PersistentSpace::shared_memory() {
 
 }  // namespace
 
-constraint::System Persistent::space(const step::Cell& cell, const Problem& problem,
-                                     const target::Profile& profile) const {
-  const SweepShape shape = sweep_shape(step::simplify(cell), problem);
-  return PersistentSpace(shape, problem, profile.limits).take();
+constraint::System Persistent::space(const Task& task) const {
+  const SweepShape shape = sweep_shape(task);
+  return PersistentSpace(shape, task.problem, task.profile.limits).take();
 }
 
 }  // namespace rondo::schedule

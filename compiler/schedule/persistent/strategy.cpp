@@ -31,7 +31,7 @@ Legality Persistent::serves(const target::Profile& profile) const {
   return needs_compute_8(profile, "matrix products of 16 x 8 x 16 on the tensor cores");
 }
 
-Legality Persistent::legal(const step::Cell& cell, const Problem&) const { return dense_legal(cell); }
+Legality Persistent::legal(const Task& task) const { return dense_legal(task.cell); }
 
 std::span<const RenamedParameter> Persistent::renamed_parameters() const { return kRenamed; }
 
@@ -49,29 +49,27 @@ std::int64_t Persistent::turn(const Parameters& parameters) const {
   return global ? std::max<std::int64_t>(staged, GridRing::kMostSlots) : staged;
 }
 
-KernelPlan Persistent::build_kernels(const step::Cell& cell, const Problem& problem,
-                                     const Parameters& parameters, const target::Profile& profile) const {
-  const step::Cell simple = step::simplify(cell);
+KernelPlan Persistent::build_kernels(const Task& task, const Parameters& parameters) const {
   KernelPlan plan;
   plan.strategy = name();
   plan.parameters = parameters;
-  plan.alignment = alignment(problem, parameters);
-  const PersistentGeometry geometry(problem.sizes.dim, problem.storage,
+  plan.alignment = alignment(task.problem, parameters);
+  const PersistentGeometry geometry(task.problem.sizes.dim, task.problem.storage,
                                     PersistentParameters::from(parameters));
   if (geometry.in_grid()) {
-    const step::StepGraph sweep = spread_sweep(simple, problem).step;
+    const step::StepGraph sweep = spread_sweep(task).step;
     const std::vector<ProductGroup> groups = product_groups(sweep.graph, sweep.roots);
-    const StepOrder order = step_order(simple, problem, sweep, groups, adds_over_head(simple));
-    plan.exchange.each =
-        problem.sizes.heads * exchange_words(geometry, groups, product_sums(sweep.graph, sweep.roots, groups),
-                                             ReductionExchange::slot_words(geometry, reduction_words(order)));
+    const StepOrder order = step_order(task, sweep, groups, adds_over_head(task.cell));
+    plan.exchange.each = task.problem.sizes.heads *
+                         exchange_words(geometry, groups, product_sums(sweep.graph, sweep.roots, groups),
+                                        ReductionExchange::slot_words(geometry, reduction_words(order)));
     plan.exchange.batch_tile = geometry.batch;
-    plan.launches.push_back(clear_exchange(simple, problem, plan));
+    plan.launches.push_back(clear_exchange(task, plan));
   }
-  if (problem.pass == Pass::Backward)
-    persistent_backward(simple, problem, parameters, profile, plan);
+  if (task.problem.pass == Pass::Backward)
+    persistent_backward(task, parameters, plan);
   else
-    plan.launches.push_back(persistent_forward(simple, problem, parameters));
+    plan.launches.push_back(persistent_forward(task, parameters));
   return plan;
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "compiler/schedule/plan/strategy.h"
+#include "compiler/schedule/problem/task.h"
 
 namespace rondo::schedule {
 
@@ -12,26 +13,22 @@ class Persistent final : public Strategy {
   std::string name() const override { return "persistent"; }
   std::vector<Variant> variants() const override;
   Legality serves(const target::Profile& profile) const override;
-  Legality legal(const step::Cell& cell, const Problem& problem) const override;
-  constraint::System space(const step::Cell& cell, const Problem& problem,
-                           const target::Profile& profile) const override;
+  Legality legal(const Task& task) const override;
+  constraint::System space(const Task& task) const override;
   std::span<const RenamedParameter> renamed_parameters() const override;
   Parameters added_parameters() const override;
-  CostModel cost_model(const step::Cell& cell, const Problem& problem,
-                       const target::Profile& profile) const override;
+  CostModel cost_model(const Task& task) const override;
   double model_error() const override { return 1.1; }  // h200-model.json
   int alignment(const Problem& problem, const Parameters& parameters) const override;
   std::int64_t turn(const Parameters& parameters) const override;
-  KernelPlan build_kernels(const step::Cell& cell, const Problem& problem, const Parameters& parameters,
-                           const target::Profile& profile) const override;
+  KernelPlan build_kernels(const Task& task, const Parameters& parameters) const override;
 };
 const Strategy& persistent_strategy();
 
 // Parts of build_kernels(), one file each.
-Launch persistent_forward(const step::Cell& cell, const Problem& problem, const Parameters& parameters);
+Launch persistent_forward(const Task& task, const Parameters& parameters);
 // All launches of the backward pass, workspace and scratch: products of all steps again, the sweep, sums of
 // parameter gradients, matrix gradients.
-void persistent_backward(const step::Cell& cell, const Problem& problem, const Parameters& parameters,
-                         const target::Profile& profile, KernelPlan& plan);
+void persistent_backward(const Task& task, const Parameters& parameters, KernelPlan& plan);
 
 }  // namespace rondo::schedule

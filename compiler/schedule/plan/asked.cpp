@@ -6,11 +6,11 @@
 
 namespace rondo::schedule {
 
-std::string asked_hash(const step::Cell& cell, const Problem& problem, const target::Profile& profile) {
+std::string asked_hash(const Task& task) {
   ByteWriter writer;
-  step::write_cell(writer, cell);
-  write_problem(writer, problem);
-  writer.text(target::to_json(profile));
+  step::write_cell(writer, task.cell);
+  write_problem(writer, task.problem);
+  writer.text(target::to_json(task.profile));
   return sha256_hex(writer.bytes());
 }
 

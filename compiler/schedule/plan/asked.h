@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "compiler/schedule/problem/problem.h"
+#include "compiler/schedule/problem/task.h"
 #include "compiler/step/step_ir.h"
 #include "compiler/target/profile.h"
 
@@ -13,6 +13,6 @@ namespace rondo::schedule {
 // included: the cell, the problem, the GPU's profile. With the same build of the program, strategy and
 // parameters it decides the plan. B and T are in it, though a call is free to use others: products over all
 // steps are divided as the problem's sizes say.
-std::string asked_hash(const step::Cell& cell, const Problem& problem, const target::Profile& profile);
+std::string asked_hash(const Task& task);
 
 }  // namespace rondo::schedule

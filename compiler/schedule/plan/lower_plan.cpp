@@ -19,11 +19,10 @@ constexpr std::int64_t kMaxUnit = 2147483647;  // kernels number the elements of
 
 class PlanLowering {
  public:
-  PlanLowering(const step::Cell& cell, const Problem& problem, const KernelPlan& plan)
-      : cell_(cell), problem_(problem), plan_(plan) {}
+  PlanLowering(const Task& task, const KernelPlan& plan) : task_(task), plan_(plan) {}
 
   Result<Executable> run() {
-    result_.identity = identity_of(cell_, problem_, plan_.strategy, plan_.parameters);
+    result_.identity = identity_of(task_, plan_.strategy, plan_.parameters);
     for (const Launch& launch : plan_.launches)
       if (Status status = add(launch); !status) return status.error();
     if (Status status = executable::check(result_); !status) return status.error();
@@ -67,7 +66,7 @@ class PlanLowering {
       return executable::Argument{kind, bytes, *tensor};
     };
     const auto back = [&](TensorRef ref) {
-      return cell_.reversed && has_time_axis(ref.role) && !is_internal(ref.role);
+      return task_.cell.reversed && has_time_axis(ref.role) && !is_internal(ref.role);
     };
     if (const auto* p = std::get_if<Pointer>(&argument))
       return of_tensor(back(p->tensor) ? Kind::LastStep : Kind::Pointer, p->tensor, !param.written,
@@ -88,9 +87,10 @@ class PlanLowering {
                               [&](const executable::Tensor& tensor) { return tensor.ref == ref; });
     if (found == result_.tensors.end()) {
       if (result_.tensors.size() == executable::kMaxTensors)
-        return Error{ErrorKind::Unsupported,
-                     fmt::format("cell {} needs more than {} tensors", cell_.name, executable::kMaxTensors),
-                     "join tensors of the cell into rows of one: x[4, D]"};
+        return Error{
+            ErrorKind::Unsupported,
+            fmt::format("cell {} needs more than {} tensors", task_.cell.name, executable::kMaxTensors),
+            "join tensors of the cell into rows of one: x[4, D]"};
       Result<executable::Tensor> tensor = describe(ref);
       if (!tensor) return tensor.error();
       found = result_.tensors.insert(result_.tensors.end(), std::move(tensor).value());
@@ -102,46 +102,44 @@ class PlanLowering {
   }
 
   Result<executable::Tensor> describe(TensorRef ref) const {
-    if (!is_internal(ref.role)) return bound_tensor(ref, cell_, problem_, plan_.alignment);
+    if (!is_internal(ref.role)) return bound_tensor(ref, task_, plan_.alignment);
     executable::Tensor tensor;
     tensor.ref = ref;
-    tensor.name = name_of(ref, cell_);
-    tensor.storage = storage_of(ref, cell_, problem_);
+    tensor.name = name_of(ref, task_.cell);
+    tensor.storage = storage_of(ref, task_);
     tensor.alignment = kernel::storage_bytes(tensor.storage);
-    if (ref.role != Role::Status) tensor.size = internal_size(plan_, problem_, ref);
+    if (ref.role != Role::Status) tensor.size = internal_size(plan_, task_.problem, ref);
     tensor.unit = tensor.size.each;
     return tensor;
   }
 
-  const step::Cell& cell_;
-  const Problem& problem_;
+  const Task& task_;
   const KernelPlan& plan_;
   Executable result_;
 };
 
 }  // namespace
 
-Result<executable::Tensor> bound_tensor(TensorRef ref, const step::Cell& cell, const Problem& problem,
-                                        int alignment) {
+Result<executable::Tensor> bound_tensor(TensorRef ref, const Task& task, int alignment) {
   executable::Tensor tensor;
   tensor.ref = ref;
-  tensor.name = name_of(ref, cell);
-  tensor.storage = storage_of(ref, cell, problem);
+  tensor.name = name_of(ref, task.cell);
+  tensor.storage = storage_of(ref, task);
   tensor.alignment = kernel::storage_bytes(tensor.storage);
   const executable::RoleInfo& role = executable::role_info(ref.role);
-  const step::Tensor declared = tensor_in_role(ref, cell);
-  tensor.shape = shape_of(ref, cell);
+  const step::Tensor declared = tensor_in_role(ref, task.cell);
+  tensor.shape = shape_of(ref, task.cell);
   tensor.need = role.need;
   const bool number = declared.tail == step::Tail::Scalar;  // of a step; no vector of them is moved
   if (!number && (role.timed || (ref.role == Role::Param && declared.tail == step::Tail::Matrix)))
-    tensor.alignment = std::max({alignment, tensor.alignment, kernel::storage_bytes(problem.storage)});
-  tensor.unit = unit_elements(ref, cell, problem.sizes);
+    tensor.alignment = std::max({alignment, tensor.alignment, kernel::storage_bytes(task.problem.storage)});
+  tensor.unit = unit_elements(ref, task.cell, task.problem.sizes);
   if (tensor.unit > kMaxUnit)
     return Error{ErrorKind::Unsupported,
                  fmt::format("tensor '{}' has {} elements a step; the limit is {}", tensor.name, tensor.unit,
                              kMaxUnit),
-                 problem.sizes.heads > 1 ? "split the heads over several calls"
-                                         : "take fewer channels, or fewer rows"};
+                 task.problem.sizes.heads > 1 ? "split the heads over several calls"
+                                              : "take fewer channels, or fewer rows"};
   if (role.per_batch)
     tensor.size = {0, tensor.unit, 1, role.timed ? 1 : 0};
   else
@@ -149,19 +147,19 @@ Result<executable::Tensor> bound_tensor(TensorRef ref, const step::Cell& cell, c
   return tensor;
 }
 
-executable::Identity identity_of(const step::Cell& cell, const Problem& problem, const std::string& strategy,
+executable::Identity identity_of(const Task& task, const std::string& strategy,
                                  const Parameters& parameters) {
   executable::Identity id;
-  id.cell_name = cell.name;
-  id.cell_hash = step::canonical_hash(cell_with_constants(cell, problem));
-  id.variant = variant_text(cell, problem);
-  id.batch = problem.sizes.batch;
-  id.time = problem.sizes.time;
-  id.heads = problem.sizes.heads;
-  id.dim = problem.sizes.dim;
-  id.storage = kernel::storage_name(problem.storage);
-  id.math = kernel::math_name(problem.math);
-  id.pass = pass_key(problem);
+  id.cell_name = task.cell.name;
+  id.cell_hash = step::canonical_hash(cell_with_constants(task.written, task.problem));
+  id.variant = variant_text(task.written, task.problem);
+  id.batch = task.problem.sizes.batch;
+  id.time = task.problem.sizes.time;
+  id.heads = task.problem.sizes.heads;
+  id.dim = task.problem.sizes.dim;
+  id.storage = kernel::storage_name(task.problem.storage);
+  id.math = kernel::math_name(task.problem.math);
+  id.pass = pass_key(task.problem);
   id.strategy = strategy;
   id.parameters = print(parameters);
   id.producer = executable::producer();
@@ -174,8 +172,8 @@ executable::Kernel launch_needs(const kernel::Kernel& kernel) {
           kernel.cooperative, kernel.status >= 0};
 }
 
-Result<Executable> lower_plan(const step::Cell& cell, const Problem& problem, const KernelPlan& plan) {
-  return PlanLowering(cell, problem, plan).run();
+Result<Executable> lower_plan(const Task& task, const KernelPlan& plan) {
+  return PlanLowering(task, plan).run();
 }
 
 }  // namespace rondo::schedule

@@ -8,16 +8,16 @@ namespace rondo::schedule {
 
 using kernel::Type;
 
-kernel::Storage storage_of(TensorRef ref, const step::Cell& cell, const Problem& problem) {
+kernel::Storage storage_of(TensorRef ref, const Task& task) {
   if (ref.role == Role::Exchange || ref.role == Role::Status || ref.role == Role::Lengths)
     return kernel::Storage::I32;
   if (ref.role == Role::Resets) return kernel::Storage::U8;
   if (ref.role == Role::Scratch && (ref.tensor == kShares || ref.tensor == kNumbers))
     return kernel::Storage::F32;
   const bool matrix = ref.role == Role::Param &&
-                      cell.tensors[static_cast<std::size_t>(ref.tensor)].tail == step::Tail::Matrix;
+                      task.cell.tensors[static_cast<std::size_t>(ref.tensor)].tail == step::Tail::Matrix;
   const bool rounded = has_time_axis(ref.role) || ref.role == Role::Packed || ref.role == Role::Vectors;
-  return rounded || matrix ? problem.storage : kernel::Storage::F32;
+  return rounded || matrix ? task.problem.storage : kernel::Storage::F32;
 }
 
 std::string name_of(TensorRef ref, const step::Cell& cell) {
@@ -40,7 +40,7 @@ std::string shape_of(TensorRef ref, const step::Cell& cell) {
 KernelTensor Signature::declare(TensorRef ref, bool written) {
   KernelTensor result;
   result.ref = ref;
-  result.name = name_of(ref, cell_);
+  result.name = name_of(ref, task_.cell);
   std::string shape = ref.role == Role::Status ? "set to 1 by who has waited in vain" : "scratch";
   if (ref.role == Role::Scratch) {
     result.rows = scratch_rows_.at(static_cast<std::size_t>(ref.tensor));
@@ -49,12 +49,12 @@ KernelTensor Signature::declare(TensorRef ref, bool written) {
             : shares_ > 0 && ref.tensor == kShares ? fmt::format("[B, T, H, {}, {}]", result.rows, shares_)
                                                    : fmt::format("[B, T, H, {}, D]", result.rows);
   } else if (!is_internal(ref.role)) {
-    const step::Tensor tensor = tensor_in_role(ref, cell_);
+    const step::Tensor tensor = tensor_in_role(ref, task_.cell);
     result.rows = tensor.rows;
     result.number = tensor.tail == step::Tail::Scalar;
-    shape = shape_of(ref, cell_);
+    shape = shape_of(ref, task_.cell);
   }
-  result.storage = storage_of(ref, cell_, problem_);
+  result.storage = storage_of(ref, task_);
   result.memory = written ? builder_.output(result.name, result.storage, shape)
                           : builder_.input(result.name, result.storage, shape);
   arguments_.push_back(Pointer{ref});

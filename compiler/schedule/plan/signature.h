@@ -7,6 +7,7 @@
 
 #include "compiler/kernel/builder/builder.h"
 #include "compiler/schedule/plan/kernel_plan.h"
+#include "compiler/schedule/problem/task.h"
 
 namespace rondo::schedule {
 
@@ -24,8 +25,7 @@ struct KernelTensor {
 
 class Signature {
  public:
-  Signature(kernel::Builder& builder, const step::Cell& cell, const Problem& problem)
-      : builder_(builder), cell_(cell), problem_(problem) {}
+  Signature(kernel::Builder& builder, const Task& task) : builder_(builder), task_(task) {}
   // Rows of the plan's Scratch tensors, if the kernel uses any; KernelPlan::shares.
   void set_scratch(std::vector<int> rows, int shares = 0) {
     scratch_rows_ = std::move(rows);
@@ -56,8 +56,7 @@ class Signature {
   KernelTensor declare(TensorRef ref, bool written);
 
   kernel::Builder& builder_;
-  const step::Cell& cell_;
-  const Problem& problem_;
+  const Task& task_;
   std::vector<LaunchArgument> arguments_;
   std::vector<int> scratch_rows_;
   int shares_ = 0;
@@ -65,7 +64,7 @@ class Signature {
 };
 
 // Storage of a tensor's elements, e.g. fp32 for vector parameters and state boundaries.
-kernel::Storage storage_of(TensorRef ref, const step::Cell& cell, const Problem& problem);
+kernel::Storage storage_of(TensorRef ref, const Task& task);
 // Its name in emitted text: "x", "grad_x", "h_last" ...
 std::string name_of(TensorRef ref, const step::Cell& cell);
 // "[B, T, H, 4, D]". Not of internal roles.

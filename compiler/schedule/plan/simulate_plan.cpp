@@ -235,11 +235,11 @@ SimulatedRun simulate_executable(const Executable& executable, const KernelPlan&
   return PlanSimulator(executable, plan, sizes, given, pad, options).run();
 }
 
-SimulatedRun simulate_plan(const step::Cell& cell, const Problem& problem, const KernelPlan& plan,
-                           const TensorValues& given, int pad, const kernel::SimulationOptions& options) {
-  const Result<Executable> lowered = lower_plan(cell, problem, plan);
+SimulatedRun simulate_plan(const Task& task, const KernelPlan& plan, const TensorValues& given, int pad,
+                           const kernel::SimulationOptions& options) {
+  const Result<Executable> lowered = lower_plan(task, plan);
   if (!lowered) throw std::invalid_argument("simulate_plan: " + lowered.error().message);
-  return simulate_executable(*lowered, plan, problem.sizes, given, pad, options);
+  return simulate_executable(*lowered, plan, task.problem.sizes, given, pad, options);
 }
 
 }  // namespace rondo::schedule

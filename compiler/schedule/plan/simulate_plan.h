@@ -9,6 +9,7 @@
 
 #include "compiler/kernel/simulator/simulate.h"
 #include "compiler/schedule/plan/kernel_plan.h"
+#include "compiler/schedule/problem/task.h"
 
 namespace rondo::schedule {
 
@@ -36,8 +37,7 @@ struct SimulatedRun {
 // lowered or launched.
 // `pad` > 0 puts that many unused elements after every time step and after every batch row, so that strides
 // are exercised.
-SimulatedRun simulate_plan(const step::Cell& cell, const Problem& problem, const KernelPlan& plan,
-                           const TensorValues& given, int pad = 0,
+SimulatedRun simulate_plan(const Task& task, const KernelPlan& plan, const TensorValues& given, int pad = 0,
                            const kernel::SimulationOptions& options = {});
 
 // The same for an executable that was lowered from `plan`, or read back: the walk is the executable's, the

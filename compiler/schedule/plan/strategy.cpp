@@ -17,35 +17,34 @@ Legality needs_compute_8(const target::Profile& profile, const std::string& feat
                       profile.name, profile.limits.compute_major, profile.limits.compute_minor)};
 }
 
-Result<KernelPlan> Strategy::build(const step::Cell& cell, const Problem& problem,
-                                   const Parameters& parameters, const target::Profile& profile) const {
-  if (Status status = check_problem(cell, problem); !status) return status.error();
+Result<KernelPlan> Strategy::build(const Task& task, const Parameters& parameters) const {
+  if (Status status = check_problem(task.written, task.problem); !status) return status.error();
   try {
-    if (const Legality served = serves(profile); !served.legal)
+    if (const Legality served = serves(task.profile); !served.legal)
       return Error{ErrorKind::Unsupported,
-                   fmt::format("strategy {} does not serve {}: {}", name(), profile.name, served.reason), ""};
-    if (const Legality legality = legal(cell, problem); !legality.legal)
-      return Error{ErrorKind::Input,
-                   fmt::format("strategy {} cannot compute cell {}: {}", name(), cell.name, legality.reason),
+                   fmt::format("strategy {} does not serve {}: {}", name(), task.profile.name, served.reason),
                    ""};
+    if (const Legality legality = legal(task); !legality.legal)
+      return Error{
+          ErrorKind::Input,
+          fmt::format("strategy {} cannot compute cell {}: {}", name(), task.cell.name, legality.reason), ""};
     const Parameters all = completed(parameters);
-    if (const auto point = space(cell, problem, profile).check({all.begin(), all.end()}); !point)
+    if (const auto point = space(task).check({all.begin(), all.end()}); !point)
       return Error{ErrorKind::Input,
-                   fmt::format("strategy {} has no such kernels for cell {}: {}", name(), cell.name,
+                   fmt::format("strategy {} has no such kernels for cell {}: {}", name(), task.cell.name,
                                point.error().message),
                    point.error().hint};
   } catch (const std::exception& defect) {
-    return this->defect(cell, parameters, defect.what());
+    return this->defect(task.cell, parameters, defect.what());
   }
-  return build_legal(cell, problem, parameters, profile);
+  return build_legal(task, parameters);
 }
 
-Result<KernelPlan> Strategy::build_legal(const step::Cell& cell, const Problem& problem,
-                                         const Parameters& parameters, const target::Profile& profile) const {
+Result<KernelPlan> Strategy::build_legal(const Task& task, const Parameters& parameters) const {
   try {
-    return build_kernels(cell, problem, completed(parameters), profile);
+    return build_kernels(task, completed(parameters));
   } catch (const std::exception& defect) {
-    return this->defect(cell, parameters, defect.what());
+    return this->defect(task.cell, parameters, defect.what());
   }
 }
 

@@ -10,6 +10,7 @@
 
 #include "compiler/constraint/system.h"
 #include "compiler/schedule/plan/kernel_plan.h"
+#include "compiler/schedule/problem/task.h"
 #include "compiler/target/profile.h"
 
 namespace rondo::schedule {
@@ -47,16 +48,11 @@ class Strategy {
   virtual std::vector<Variant> variants() const { return {Variant{}}; }
   // Whether its kernels can run on such a GPU at all, whatever the cell.
   virtual Legality serves(const target::Profile& profile) const = 0;
-  virtual Legality legal(const step::Cell& cell, const Problem& problem) const = 0;
-  virtual constraint::System space(const step::Cell& cell, const Problem& problem,
-                                   const target::Profile& profile) const = 0;
-  virtual CostModel cost_model(const step::Cell& cell, const Problem& problem,
-                               const target::Profile& profile) const = 0;
+  virtual Legality legal(const Task& task) const = 0;
+  virtual constraint::System space(const Task& task) const = 0;
+  virtual CostModel cost_model(const Task& task) const = 0;
   // One point; to price many, make the model once.
-  Estimate cost(const step::Cell& cell, const Problem& problem, const Parameters& parameters,
-                const target::Profile& profile) const {
-    return cost_model(cell, problem, profile)(parameters);
-  }
+  Estimate cost(const Task& task, const Parameters& parameters) const { return cost_model(task)(parameters); }
   // 90th percentile of (time of the model's first choice) / (best time). A choice that was not tuned for the
   // problem may lie so far behind the model's.
   virtual double model_error() const { return 1.25; }
@@ -81,16 +77,13 @@ class Strategy {
   // Errors: those of check_problem(), Unsupported (the GPU is not served), Input (the cell is not legal, a
   // parameter is missing, unknown or out of its domain, a rule of space() is broken: which one, with its
   // numbers), Internal for a defect of the strategy.
-  Result<KernelPlan> build(const step::Cell& cell, const Problem& problem, const Parameters& parameters,
-                           const target::Profile& profile) const;
+  Result<KernelPlan> build(const Task& task, const Parameters& parameters) const;
   // The same for a point that is known to be legal, as ranked_candidates() and choose() give it: only defects
   // are errors. Checking again takes about as long as building.
-  Result<KernelPlan> build_legal(const step::Cell& cell, const Problem& problem, const Parameters& parameters,
-                                 const target::Profile& profile) const;
+  Result<KernelPlan> build_legal(const Task& task, const Parameters& parameters) const;
   // The kernels that build() gives once it has checked the cell and all parameters of space(). Rules that
   // only narrow the search are not needed here. What it throws is a defect of the caller or the strategy.
-  virtual KernelPlan build_kernels(const step::Cell& cell, const Problem& problem,
-                                   const Parameters& parameters, const target::Profile& profile) const = 0;
+  virtual KernelPlan build_kernels(const Task& task, const Parameters& parameters) const = 0;
 
  private:
   Error defect(const step::Cell& cell, const Parameters& parameters, const std::string& what) const;

@@ -28,7 +28,6 @@ struct Problem {
   // multiplies to tf32, and nothing else. Where it does not, the product is exact to fp32, as with Accurate.
   kernel::Math math = kernel::Math::Fast;
   std::map<std::string, double> constants;  // overrides of the cell's `const`s
-  std::string arch = "sm_90";
   // ForwardSave also stores the products of matrices that Backward reads, which otherwise multiplies the
   // saved states again (saved_products.h). Forward saves nothing; elsewhere the two passes must agree on it.
   bool save_products = false;

@@ -15,7 +15,6 @@ void write_problem(ByteWriter& writer, const Problem& problem) {
     writer.text(name);
     writer.f64(value);
   }
-  writer.text(problem.arch);
   writer.flag(problem.save_products);
 }
 
@@ -30,7 +29,6 @@ Problem read_problem(ByteReader& reader) {
     std::string name = reader.text();
     problem.constants[std::move(name)] = reader.f64();
   }
-  problem.arch = reader.text();
   problem.save_products = reader.flag();
   return problem;
 }

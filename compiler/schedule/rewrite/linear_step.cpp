@@ -28,8 +28,7 @@ struct CarriedForm {
 
 class Linearizer {
  public:
-  Linearizer(const step::Cell& cell, const Problem& problem, const step::StepGraph& original)
-      : cell_(cell), problem_(problem), original_(original) {}
+  Linearizer(const Task& task, const step::StepGraph& original) : task_(task), original_(original) {}
 
   std::optional<LinearStep> run() {
     forms_.resize(original_.graph.nodes.size());
@@ -43,14 +42,14 @@ class Linearizer {
 
  private:
   static std::size_t index(NodeId id) { return static_cast<std::size_t>(id); }
-  std::size_t states() const { return cell_.next.size(); }
+  std::size_t states() const { return task_.cell.next.size(); }
 
   int carried_row(const Node& node) const {
-    if (!is_carried(cell_, problem_, node)) return -1;
+    if (!is_carried(task_, node)) return -1;
     const step::TensorId tensor = node.kind == NodeKind::Leaf ? node.tensor : node.gradient.tensor;
     const int row = node.kind == NodeKind::Leaf ? node.row : node.gradient.row;
     for (std::size_t k = 0; k < states(); ++k)
-      if (cell_.next[k].tensor == tensor && cell_.next[k].row == row) return static_cast<int>(k);
+      if (task_.cell.next[k].tensor == tensor && task_.cell.next[k].row == row) return static_cast<int>(k);
     return -1;
   }
 
@@ -210,8 +209,7 @@ class Linearizer {
     return result;
   }
 
-  const step::Cell& cell_;
-  const Problem& problem_;
+  const Task& task_;
   const step::StepGraph& original_;
   step::Graph graph_;
   std::vector<CarriedForm> forms_;
@@ -221,9 +219,8 @@ class Linearizer {
 
 }  // namespace
 
-std::optional<LinearStep> linear_step(const step::Cell& cell, const Problem& problem,
-                                      const step::StepGraph& original) {
-  return Linearizer(cell, problem, original).run();
+std::optional<LinearStep> linear_step(const Task& task, const step::StepGraph& original) {
+  return Linearizer(task, original).run();
 }
 
 }  // namespace rondo::schedule

@@ -10,7 +10,7 @@
 #include <optional>
 #include <vector>
 
-#include "compiler/schedule/problem/problem.h"
+#include "compiler/schedule/problem/task.h"
 
 namespace rondo::schedule {
 
@@ -27,7 +27,6 @@ struct LinearStep {
 
 // The rows carried from step to step are those of Cell::next, in that order. nullopt if some root is not
 // affine in them.
-std::optional<LinearStep> linear_step(const step::Cell& cell, const Problem& problem,
-                                      const step::StepGraph& original);
+std::optional<LinearStep> linear_step(const Task& task, const step::StepGraph& original);
 
 }  // namespace rondo::schedule

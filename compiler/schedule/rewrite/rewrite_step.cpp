@@ -5,11 +5,11 @@
 
 namespace rondo::schedule {
 
-step::StepGraph rewritten(const step::Cell& cell, const Problem& problem, step::StepGraph step, Rewrite how) {
+step::StepGraph rewritten(const Task& task, step::StepGraph step, Rewrite how) {
   switch (how) {
     case Rewrite::None: break;
-    case Rewrite::Latency: return shorten_chain(cell, problem, step);
-    case Rewrite::Throughput: return fold_parameters(cell, step);
+    case Rewrite::Latency: return shorten_chain(task, step);
+    case Rewrite::Throughput: return fold_parameters(task.cell, step);
   }
   return step;
 }

@@ -1,7 +1,7 @@
 // How a step is rewritten before it is emitted, as a parameter of strategies.
 #pragma once
 
-#include "compiler/schedule/problem/problem.h"
+#include "compiler/schedule/problem/task.h"
 
 namespace rondo::schedule {
 
@@ -9,6 +9,6 @@ namespace rondo::schedule {
 // (fold_parameters.h). Neither is best everywhere. Rounding changes: for kernel::Math::Fast.
 enum class Rewrite { None, Latency, Throughput };
 
-step::StepGraph rewritten(const step::Cell& cell, const Problem& problem, step::StepGraph step, Rewrite how);
+step::StepGraph rewritten(const Task& task, step::StepGraph step, Rewrite how);
 
 }  // namespace rondo::schedule

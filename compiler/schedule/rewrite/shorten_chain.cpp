@@ -31,8 +31,7 @@ struct ChainForm {
 
 class ChainShortener {
  public:
-  ChainShortener(const step::Cell& cell, const Problem& problem, const step::StepGraph& original)
-      : cell_(cell), problem_(problem), original_(original) {}
+  ChainShortener(const Task& task, const step::StepGraph& original) : task_(task), original_(original) {}
 
   step::StepGraph run() {
     value_.assign(original_.graph.nodes.size(), kNoNode);
@@ -171,7 +170,7 @@ class ChainShortener {
     }
     Node same = node;
     same.operands = std::move(operands);
-    int ready = is_carried(cell_, problem_, node) ? 0 : kLongAgo;
+    int ready = is_carried(task_, node) ? 0 : kLongAgo;
     for (const NodeId operand : same.operands) ready = std::max(ready, arrival(operand));
     const bool product = node.kind == NodeKind::MatVec || node.kind == NodeKind::MatTVec;
     if (product && !same.operands.empty()) ready = std::max(ready, 0) + kProduct;
@@ -180,8 +179,7 @@ class ChainShortener {
     return id;
   }
 
-  const step::Cell& cell_;
-  const Problem& problem_;
+  const Task& task_;
   const step::StepGraph& original_;
   step::Graph out_;
   std::vector<int> arrival_;     // by node of out_: cycles after the carries
@@ -193,9 +191,8 @@ class ChainShortener {
 
 }  // namespace
 
-step::StepGraph shorten_chain(const step::Cell& cell, const Problem& problem,
-                              const step::StepGraph& original) {
-  return ChainShortener(cell, problem, original).run();
+step::StepGraph shorten_chain(const Task& task, const step::StepGraph& original) {
+  return ChainShortener(task, original).run();
 }
 
 }  // namespace rondo::schedule

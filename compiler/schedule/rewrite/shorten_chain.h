@@ -7,12 +7,11 @@
 // computes it. Values change by rounding only; used with kernel::Math::Fast.
 #pragma once
 
-#include "compiler/schedule/problem/problem.h"
+#include "compiler/schedule/problem/task.h"
 #include "compiler/step/step_ir.h"
 
 namespace rondo::schedule {
 
-step::StepGraph shorten_chain(const step::Cell& cell, const Problem& problem,
-                              const step::StepGraph& original);
+step::StepGraph shorten_chain(const Task& task, const step::StepGraph& original);
 
 }  // namespace rondo::schedule

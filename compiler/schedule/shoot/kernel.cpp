@@ -8,17 +8,16 @@ namespace rondo::schedule {
 
 using kernel::Value;
 
-ShootKernel::ShootKernel(const std::string& name, const std::string& comment, const step::Cell& cell,
-                         const Problem& problem, const ShootParameters& parameters)
-    : ChannelThreads(name, parameters.threads(), comment, cell, problem, parameters),
-      parameters_(parameters) {}
+ShootKernel::ShootKernel(const std::string& name, const std::string& comment, const Task& task,
+                         const ShootParameters& parameters)
+    : ChannelThreads(name, parameters.threads(), comment, task, parameters), parameters_(parameters) {}
 
 int ShootKernel::stage(TensorRef ref) {
   const ShootParameters& p = parameters_;
   StagedTensor staged;
   staged.tensor = signature_.reads(ref);
   staged.shared =
-      builder_.shared(staged.tensor.name + "_staged", problem_.storage,
+      builder_.shared(staged.tensor.name + "_staged", task_.problem.storage,
                       std::int64_t{p.warps()} * p.stages * p.steps * staged.tensor.rows * p.warp_channels(),
                       fmt::format("[warps {}, stages {}, steps {}, rows {}, channels {}]", p.warps(),
                                   p.stages, p.steps, staged.tensor.rows, p.warp_channels()));
@@ -62,7 +61,7 @@ void ShootKernel::place_staging() {
   const Value first =
       b.let("staged_channel", tile_channel_ + (lane_ - lane_of_warp_ * p.per_thread) + column);
   if (!channels_divide())
-    column_exists_ = b.let("column_exists", first < b.named("kDim", problem_.sizes.dim));
+    column_exists_ = b.let("column_exists", first < b.named("kDim", task_.problem.sizes.dim));
   for (StagedTensor& staged : staged_) {
     const Value from = base(staged.tensor, first, "_base");
     staged.from = b.let("from", from + b.wide(lane_step_) * staged.tensor.stride_t);
@@ -202,7 +201,7 @@ void ShootKernel::copy_stage(Value begin, Value block, Value count) {
         b.if_(inside, [&] {
           for (int row = 0; row < rows; ++row)
             copy_vector(staged, to + (ahead * step + row * p.warp_channels()),
-                        from + staged.tensor.stride_t * ahead + row * problem_.sizes.dim);
+                        from + staged.tensor.stride_t * ahead + row * task_.problem.sizes.dim);
         });
       }
     }
@@ -212,7 +211,7 @@ void ShootKernel::copy_stage(Value begin, Value block, Value count) {
 
 // cp.async moves at least 4 bytes (PTX ISA, cp.async): odd rows of 16-bit elements go through registers.
 void ShootKernel::copy_vector(const StagedTensor& staged, Value to, Value from) {
-  if (parameters_.vector * kernel::storage_bytes(problem_.storage) >= 4)
+  if (parameters_.vector * kernel::storage_bytes(task_.problem.storage) >= 4)
     builder_.copy_async(staged.shared[to], staged.tensor.memory[from], parameters_.vector);
   else
     builder_.store(staged.shared[to], builder_.load("element", staged.tensor.memory[from]));
@@ -220,7 +219,7 @@ void ShootKernel::copy_vector(const StagedTensor& staged, Value to, Value from) 
 
 void ShootKernel::store_row(int written, int row, const std::vector<Value>& values) {
   const Written& w = written_[at(written)];
-  builder_.store_vector(w.tensor.memory[w.cursor + std::int64_t{row} * problem_.sizes.dim], values,
+  builder_.store_vector(w.tensor.memory[w.cursor + std::int64_t{row} * task_.problem.sizes.dim], values,
                         parameters_.writing());
 }
 
@@ -240,8 +239,8 @@ Launch ShootKernel::finish() {
   signature_.watch_waits();
   launch.arguments = signature_.arguments();
   launch.blocks_fixed = 0;
-  launch.blocks_per_batch = tiles() * problem_.sizes.heads * parameters_.time_split;
-  if (parameters_.through_global()) launch.tiles_together = problem_.sizes.batch;
+  launch.blocks_per_batch = tiles() * task_.problem.sizes.heads * parameters_.time_split;
+  if (parameters_.through_global()) launch.tiles_together = task_.problem.sizes.batch;
   launch.kernel = builder_.finish();
   return launch;
 }

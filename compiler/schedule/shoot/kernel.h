@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "compiler/schedule/channelwise/threads.h"
+#include "compiler/schedule/problem/task.h"
 #include "compiler/schedule/shoot/parameters.h"
 
 namespace rondo::schedule {
@@ -18,8 +19,8 @@ namespace rondo::schedule {
 class ShootKernel final : public ChannelThreads {
  public:
   using ChannelThreads::Kept;
-  ShootKernel(const std::string& name, const std::string& comment, const step::Cell& cell,
-              const Problem& problem, const ShootParameters& parameters);
+  ShootKernel(const std::string& name, const std::string& comment, const Task& task,
+              const ShootParameters& parameters);
 
   // Declares an input, whose rows are staged.
   int stage(TensorRef ref);
@@ -43,7 +44,7 @@ class ShootKernel final : public ChannelThreads {
   kernel::Value has_steps() { return first_ < end_; }  // Pred
   kernel::Value warp() const { return warp_; }
   // Of the whole launch.
-  kernel::Value blocks() { return batch_ * (tiles() * problem_.sizes.heads * parameters_.time_split); }
+  kernel::Value blocks() { return batch_ * (tiles() * task_.problem.sizes.heads * parameters_.time_split); }
   // Stages before the segment that a warm-up of the parameters' length may begin with; none before t = 0.
   kernel::Value lead() const { return lead_; }
   // In how many lanes of the warp `condition`, a Pred, holds: F32, the same in all. Called by whole warps.

@@ -122,18 +122,16 @@ struct Model {
 
 }  // namespace
 
-CostModel Shoot::cost_model(const step::Cell& cell, const Problem& problem,
-                            const target::Profile& profile) const {
-  const step::Cell simple = step::simplify(cell);
-  return Model{problem.sizes,
-               shoot_shape(simple, problem),
-               profile.limits,
-               profile.speeds,
-               shoot_traffic(simple, problem.pass),
-               shoot_cost(simple, problem, false),
-               shoot_cost(simple, problem, true),
-               step::analyze(simple).affine,
-               problem.math != kernel::Math::Fast};
+CostModel Shoot::cost_model(const Task& task) const {
+  return Model{task.problem.sizes,
+               shoot_shape(task),
+               task.profile.limits,
+               task.profile.speeds,
+               shoot_traffic(task.cell, task.problem.pass),
+               shoot_cost(task, false),
+               shoot_cost(task, true),
+               step::analyze(task.cell).affine,
+               task.problem.math != kernel::Math::Fast};
 }
 
 }  // namespace rondo::schedule

@@ -45,24 +45,24 @@ ShootTraffic shoot_traffic(const step::Cell& cell, Pass pass) {
   return t;
 }
 
-StepCost shoot_cost(const step::Cell& cell, const Problem& problem, bool newton) {
-  const step::StepGraph step = shoot_step(cell, newton);
-  StepCost cost = step_cost(cell, problem, step.graph, step.roots);
-  const int states = static_cast<int>(cell.next.size());
+StepCost shoot_cost(const Task& task, bool newton) {
+  const step::StepGraph step = shoot_step(task.cell, newton);
+  StepCost cost = step_cost(task, step.graph, step.roots);
+  const int states = static_cast<int>(task.cell.next.size());
   if (newton) cost.alu += states * states * states;
   cost.alu += 2 * states;
   return cost;
 }
 
-ShootShape shoot_shape(const step::Cell& cell, const Problem& problem) {
-  return {static_cast<int>(cell.next.size()),
-          param_rows(cell),
-          rows_of(cell, cell.of_kind(TensorKind::Input)),
-          kernel::storage_bytes(problem.storage),
-          problem.math != kernel::Math::Fast && shoot_cost(cell, problem, false).special > 0,
-          problem.math == kernel::Math::Accurate,
-          cell.first_of_kind(TensorKind::Reset).has_value(),
-          rows_of(cell, cell.of_kind(TensorKind::Input), step::Tail::Scalar)};
+ShootShape shoot_shape(const Task& task) {
+  return {static_cast<int>(task.cell.next.size()),
+          param_rows(task.cell),
+          rows_of(task.cell, task.cell.of_kind(TensorKind::Input)),
+          kernel::storage_bytes(task.problem.storage),
+          task.problem.math != kernel::Math::Fast && shoot_cost(task, false).special > 0,
+          task.problem.math == kernel::Math::Accurate,
+          task.cell.first_of_kind(TensorKind::Reset).has_value(),
+          rows_of(task.cell, task.cell.of_kind(TensorKind::Input), step::Tail::Scalar)};
 }
 
 int shoot_registers(const ShootShape& shape, int per_thread, int unroll, bool newton, int kept_steps) {

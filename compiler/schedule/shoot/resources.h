@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "compiler/schedule/analysis/step_cost.h"
-#include "compiler/schedule/problem/problem.h"
+#include "compiler/schedule/problem/task.h"
 #include "compiler/schedule/shoot/parameters.h"
 #include "compiler/target/profile.h"
 
@@ -19,7 +19,7 @@ struct ShootTraffic {
 ShootTraffic shoot_traffic(const step::Cell& cell, Pass pass);
 
 // The cost of a step with the Jacobian and its product, and without both.
-StepCost shoot_cost(const step::Cell& cell, const Problem& problem, bool newton);
+StepCost shoot_cost(const Task& task, bool newton);
 
 // What registers and shared memory follow from, of a cell and problem.
 struct ShootShape {
@@ -32,7 +32,7 @@ struct ShootShape {
   bool resets = false;
   int numbers = 0;  // rows of inputs with one value a head
 };
-ShootShape shoot_shape(const step::Cell& cell, const Problem& problem);
+ShootShape shoot_shape(const Task& task);
 
 // Whether the kernel keeps account of the rounding of the steps before a segment.
 bool shoot_remembers(const ShootShape& shape, bool newton);

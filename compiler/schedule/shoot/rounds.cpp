@@ -36,21 +36,21 @@ double shoot_tolerance(const Problem& problem) {
   return std::ldexp(1.0, problem.math == kernel::Math::Fast ? -14 : -20);
 }
 
-ShootRounds::ShootRounds(ShootKernel& kernel, SegmentSweep& sweep, const step::Cell& cell,
-                         const Problem& problem, const ShootParameters& parameters)
+ShootRounds::ShootRounds(ShootKernel& kernel, SegmentSweep& sweep, const Task& task,
+                         const ShootParameters& parameters)
     : kernel_(kernel),
       sweep_(sweep),
       b_(kernel.builder()),
       parameters_(parameters),
-      remembers_(shoot_remembers(shoot_shape(cell, problem), parameters.newton)),
-      tolerance_(shoot_tolerance(problem)) {
+      remembers_(shoot_remembers(shoot_shape(task), parameters.newton)),
+      tolerance_(shoot_tolerance(task.problem)) {
   const ShootParameters& p = parameters_;
   const int states = sweep.states();
   report_ = kernel.signature().writes({Role::Report, -1});
   if (p.segments > 1)
     handover_ = b_.shared("ends", Storage::F32, std::int64_t{states} * p.channels, "[states, channels]");
   if (p.among_blocks()) {
-    scan_warp_ = std::make_unique<ScanWarp>(kernel, parameters_, cell, true, remembers_);
+    scan_warp_ = std::make_unique<ScanWarp>(kernel, parameters_, task.cell, true, remembers_);
     return;
   }
   if (p.by_launch()) {

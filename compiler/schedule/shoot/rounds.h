@@ -30,6 +30,7 @@
 
 #include "compiler/schedule/channelwise/remembered_rounding.h"
 #include "compiler/schedule/channelwise/scan_warp.h"
+#include "compiler/schedule/problem/task.h"
 #include "compiler/schedule/shoot/between_launches.h"
 #include "compiler/schedule/shoot/sweep.h"
 
@@ -37,8 +38,7 @@ namespace rondo::schedule {
 
 class ShootRounds {
  public:
-  ShootRounds(ShootKernel& kernel, SegmentSweep& sweep, const step::Cell& cell, const Problem& problem,
-              const ShootParameters& parameters);
+  ShootRounds(ShootKernel& kernel, SegmentSweep& sweep, const Task& task, const ShootParameters& parameters);
   // After ShootKernel::place_threads; all threads of the block. In the first launch, or the only one, the
   // walk may leave out steps: whether this is it, a Pred, invalid if there is one launch.
   void run();

@@ -46,16 +46,15 @@ constexpr int kFewSegments = 4;
 
 class Space {
  public:
-  Space(const step::Cell& cell, const Problem& problem, const target::Profile& profile)
-      : cell_(cell),
-        problem_(problem),
-        limits_(profile.limits),
-        shape_(shoot_shape(cell, problem)),
-        affine_(step::analyze(cell).affine),
-        steps_of_latency_(steps_of_latency(profile.speeds)),
-        sweep_share_(sweep_share(profile.speeds)),
-        walk_s_(walk_seconds(profile.speeds)),
-        launches_(launches_of_walk(profile.speeds)) {}
+  Space(const Task& task)
+      : task_(task),
+        limits_(task.profile.limits),
+        shape_(shoot_shape(task)),
+        affine_(step::analyze(task.cell).affine),
+        steps_of_latency_(steps_of_latency(task.profile.speeds)),
+        sweep_share_(sweep_share(task.profile.speeds)),
+        walk_s_(walk_seconds(task.profile.speeds)),
+        launches_(launches_of_walk(task.profile.speeds)) {}
 
   System build() {
     require_time();
@@ -67,12 +66,12 @@ class Space {
   }
 
  private:
-  int states() const { return static_cast<int>(cell_.next.size()); }
+  int states() const { return static_cast<int>(task_.cell.next.size()); }
   int most_rewrite() const {
-    if (problem_.math != kernel::Math::Fast) return 0;
-    return instructions_folded(cell_, shoot_step(cell_, true)) > 0 ? 2 : 1;
+    if (task_.problem.math != kernel::Math::Fast) return 0;
+    return instructions_folded(task_.cell, shoot_step(task_.cell, true)) > 0 ? 2 : 1;
   }
-  std::int64_t element() const { return kernel::storage_bytes(problem_.storage); }
+  std::int64_t element() const { return kernel::storage_bytes(task_.problem.storage); }
   // Steps of the chain that a load from memory takes, with half as many to spare; a ring of more than 32 is
   // not among the values.
   int steps_of_latency(const target::Speeds& speeds) const {
@@ -80,17 +79,17 @@ class Space {
   }
   // Of a walk's dependent chain.
   double step_seconds(const target::Speeds& speeds) const {
-    return shoot_cost(cell_, problem_, false).chain / speeds.clock_hz;
+    return shoot_cost(task_, false).chain / speeds.clock_hz;
   }
   // Of all steps one after the other.
   double walk_seconds(const target::Speeds& speeds) const {
-    return static_cast<double>(std::max<std::int64_t>(problem_.sizes.time, 1)) * step_seconds(speeds);
+    return static_cast<double>(std::max<std::int64_t>(task_.problem.sizes.time, 1)) * step_seconds(speeds);
   }
   // What a sweep takes of a walk in order, if it copies as fast as the GPU can.
   double sweep_share(const target::Speeds& speeds) const {
-    const ShootTraffic traffic = shoot_traffic(cell_, problem_.pass);
+    const ShootTraffic traffic = shoot_traffic(task_.cell, task_.problem.pass);
     const double bytes =
-        static_cast<double>(problem_.sizes.batch * problem_.sizes.heads * problem_.sizes.dim) *
+        static_cast<double>(task_.problem.sizes.batch * task_.problem.sizes.heads * task_.problem.sizes.dim) *
         (traffic.read + traffic.written) * static_cast<double>(element());
     return bytes / speeds.copy_bytes_per_s / step_seconds(speeds);
   }
@@ -98,8 +97,8 @@ class Space {
   int launches_of_walk(const target::Speeds& speeds) const {
     return static_cast<int>(std::clamp(kLaunchesOfWalk * walk_s_ / speeds.launch_s, 0.0, 1e6));
   }
-  bool fills_l2() const { return 2 * compulsory_bytes(cell_, problem_) > limits_.l2_bytes; }
-  bool passes_l2() const { return compulsory_bytes(cell_, problem_) > kTimesL2 * limits_.l2_bytes; }
+  bool fills_l2() const { return 2 * compulsory_bytes(task_) > limits_.l2_bytes; }
+  bool passes_l2() const { return compulsory_bytes(task_) > kTimesL2 * limits_.l2_bytes; }
   void require_time();
   void require_worst_case();
   void require_few_turns();
@@ -109,8 +108,7 @@ class Space {
   void require_shared(const Expr& registers);
   void require_resident(const Expr& bytes, const Expr& registers);
 
-  const step::Cell& cell_;
-  const Problem& problem_;
+  const Task& task_;
   const target::Limits& limits_;
   const ShootShape shape_;
   const bool affine_;
@@ -153,10 +151,10 @@ class Space {
 };
 
 void Space::require_time() {
-  s_.require(
-      parts * kLeastSegment <= static_cast<int>(std::max<std::int64_t>(problem_.sizes.time, kLeastSegment)),
-      "segments long enough for a guess");
-  s_.require(warmup * parts <= static_cast<int>(std::max<std::int64_t>(problem_.sizes.time, 1)),
+  s_.require(parts * kLeastSegment <=
+                 static_cast<int>(std::max<std::int64_t>(task_.problem.sizes.time, kLeastSegment)),
+             "segments long enough for a guess");
+  s_.require(warmup * parts <= static_cast<int>(std::max<std::int64_t>(task_.problem.sizes.time, 1)),
              "a warm-up no longer than a segment");
   s_.require(mod(warmup, steps) == 0, "a warm-up of whole stages");
   s_.require(implies(parts == 1, warmup == 0 && newton == 0 && sweeps == 1), "one segment needs no guess");
@@ -165,7 +163,7 @@ void Space::require_time() {
   // ParaLSTM 8 x 1024, T=2048, fp32, took 0.130 ms with 32 steps, as one warp of 1024 swept again, and 0.081
   // with 64.
   s_.require(implies(newton == 0, warmup > 0 || parts == 1), "ends alone correct nothing at once");
-  if (problem_.math != kernel::Math::Fast)
+  if (task_.problem.math != kernel::Math::Fast)
     s_.require(implies(newton == 0 && parts > 1, warmup >= kAccurateWarmup), "a guess to the last bits");
   // An affine cell may remember for ever, and a walk in order takes many times as long as stream's segments.
   if (affine_)
@@ -185,7 +183,7 @@ void Space::require_time() {
   // Short segments leave little to overlap: ParaGRU 8 x 1024, T=512, bf16 takes 18.3 us on an H200 with two
   // channels a thread and 16.6 with one; with weights of 5, 1.58 and 1.30 times what stream takes. With 512
   // steps a segment (T=2048) two are 5% faster, and no length between 128 and 512 was measured.
-  const auto time = static_cast<int>(std::min<std::int64_t>(problem_.sizes.time, 1 << 20));
+  const auto time = static_cast<int>(std::min<std::int64_t>(task_.problem.sizes.time, 1 << 20));
   s_.require(implies(parts > 1 && parts * kShortSegment > time, per_thread == 1),
              "threads for short segments");
   s_.require(implies(time_split > 1, segments > 1), "blocks split time in segments");
@@ -197,7 +195,7 @@ void Space::require_time() {
 
 // A guess costs its warm-up besides, and Newton's method all its sweeps.
 void Space::require_worst_case() {
-  const auto time = static_cast<double>(std::max<std::int64_t>(problem_.sizes.time, 1));
+  const auto time = static_cast<double>(std::max<std::int64_t>(task_.problem.sizes.time, 1));
   const auto bounded = [&](int channels_of_thread, double share) {
     const Condition these = parts > 1 && per_thread == channels_of_thread;
     const double sweeps_paid = std::min(share / sweep_share_, 1e3);
@@ -228,7 +226,7 @@ void Space::require_few_turns() {
 }
 
 void Space::require_copies() {
-  const std::int64_t dim = problem_.sizes.dim;
+  const std::int64_t dim = task_.problem.sizes.dim;
   s_.require(divides(vector, dim), "alignment of rows: a copy may not straddle two rows of D channels");
   s_.require(vector * element() <= 16, "a copy moves at most 16 bytes");
   // Narrower copies than D allows are for tensors that are not aligned to more; one shape of ring serves
@@ -244,7 +242,7 @@ void Space::require_copies() {
 }
 
 void Space::require_kept() {
-  const auto time = static_cast<int>(std::clamp<std::int64_t>(problem_.sizes.time, 1, 1 << 20));
+  const auto time = static_cast<int>(std::clamp<std::int64_t>(task_.problem.sizes.time, 1, 1 << 20));
   const Expr segment = ceil_div(time, parts);
   s_.require(implies(parts == 1, keep_inputs == 0), "one segment sweeps once");
   s_.require(implies(exchange == 2, keep_inputs == 0), "what is on the chip ends with a launch");
@@ -262,15 +260,16 @@ Expr Space::require_threads() {
   const Expr threads = s_.define("threads", computing + when(among, 32, 0), "threads a block");
   s_.require(mod(floor_div(channels, per_thread), 32) == 0, "whole warps of channels");
   // Segments are for what the channels alone do not fill.
-  const std::int64_t rows = problem_.sizes.batch * problem_.sizes.heads * problem_.sizes.dim;
+  const std::int64_t rows = task_.problem.sizes.batch * task_.problem.sizes.heads * task_.problem.sizes.dim;
   const std::int64_t most = std::int64_t{kMostTurns} * limits_.sm_count * limits_.threads_per_sm;
   s_.require(parts <= static_cast<int>(std::clamp<std::int64_t>(most / rows, 4, 4096)),
              "segments that the GPU has threads for");
   s_.require(unroll * per_thread <= 8 && (keep_inputs == 1 || stages * steps <= 96),
              "rings and groups that pay");
   s_.require(threads <= limits_.threads_per_block, "threads a block");
-  s_.require(channels <= (problem_.sizes.dim + 31) / 32 * 32 || channels == 32 || channels == 32 * per_thread,
-             "channels the head has");
+  s_.require(
+      channels <= (task_.problem.sizes.dim + 31) / 32 * 32 || channels == 32 || channels == 32 * per_thread,
+      "channels the head has");
   const auto estimate = [&](int each_thread, int unrolled, bool newtons) {
     return shoot_registers(shape_, each_thread, unrolled, newtons, 0);
   };
@@ -297,7 +296,7 @@ Expr Space::require_threads() {
 }
 
 void Space::require_shared(const Expr& registers) {
-  const std::int64_t read = shoot_traffic(cell_, problem_.pass).read * element();
+  const std::int64_t read = shoot_traffic(task_.cell, task_.problem.pass).read * element();
   const Expr bytes = s_.define(
       "shared_bytes",
       channels * (segments * (stages * steps * read + shoot_map_bytes(states())) +
@@ -316,8 +315,8 @@ void Space::require_shared(const Expr& registers) {
 // Blocks that wait for each other through global memory must be resident at once. The others should be: a
 // block that walks in order takes as long as all of stream, and a second wave would begin after it.
 void Space::require_resident(const Expr& bytes, const Expr& registers) {
-  const Expr teams = ceil_div(static_cast<int>(problem_.sizes.dim), channels) *
-                     (problem_.sizes.heads * problem_.sizes.batch);
+  const Expr teams = ceil_div(static_cast<int>(task_.problem.sizes.dim), channels) *
+                     (task_.problem.sizes.heads * task_.problem.sizes.batch);
   const Expr threads = ceil_div(floor_div(channels, per_thread) * segments + when(among, 32, 0), 128) * 128;
   Expr clusters = limits_.sm_count * when(time_split == 1, 1, 0);  // teams at once, one block an SM
   for (int size = 2; size <= target::largest_cluster(limits_); size *= 2)
@@ -335,9 +334,6 @@ void Space::require_resident(const Expr& bytes, const Expr& registers) {
 
 }  // namespace
 
-System Shoot::space(const step::Cell& cell, const Problem& problem, const target::Profile& profile) const {
-  const step::Cell simple = step::simplify(cell);
-  return Space(simple, problem, profile).build();
-}
+System Shoot::space(const Task& task) const { return Space(task).build(); }
 
 }  // namespace rondo::schedule

@@ -16,18 +16,18 @@ namespace {
 
 constexpr std::size_t kMostStates = 8;  // rows: their Jacobian stays in registers
 
-Launch shoot_forward(const step::Cell& cell, const Problem& problem, const ShootParameters& parameters,
-                     const target::Limits& limits) {
-  ShootKernel kernel(
-      fmt::format("{}_shoot_{}", cell.name, pass_name(problem.pass)),
-      fmt::format("{}: shoot forward, {} in memory", cell.name, kernel::storage_name(problem.storage)), cell,
-      problem, parameters);
-  kernel.builder().set_min_blocks(blocks_of_sm(shoot_shape(cell, problem), parameters, limits));
-  SegmentSweep sweep(kernel, cell, problem, parameters);
+Launch shoot_forward(const Task& task, const ShootParameters& parameters, const target::Limits& limits) {
+  ShootKernel kernel(fmt::format("{}_shoot_{}", task.cell.name, pass_name(task.problem.pass)),
+                     fmt::format("{}: shoot forward, {} in memory", task.cell.name,
+                                 kernel::storage_name(task.problem.storage)),
+                     task, parameters);
+  kernel.builder().set_min_blocks(blocks_of_sm(shoot_shape(task), parameters, limits));
+  SegmentSweep sweep(kernel, task, parameters);
   sweep.declare();
-  ShootRounds rounds(kernel, sweep, cell, problem, parameters);
+  ShootRounds rounds(kernel, sweep, task, parameters);
   // No thread that stores histories knows the last states, which stand past the end, but all know the first.
-  if (problem.pass == Pass::Forward || stored_histories(cell).empty() || cell.reversed) kernel.stop_early();
+  if (task.problem.pass == Pass::Forward || stored_histories(task.cell).empty() || task.cell.reversed)
+    kernel.stop_early();
   kernel.place_threads();
   sweep.start();
   rounds.run();
@@ -49,14 +49,14 @@ Legality Shoot::serves(const target::Profile& profile) const {
   return needs_compute_8(profile, "asynchronous copies to shared memory");
 }
 
-Legality Shoot::legal(const step::Cell& cell, const Problem& problem) const {
-  if (Legality alone = channels_alone(cell, problem, true); !alone.legal) return alone;
-  if (problem.pass == Pass::Backward)
+Legality Shoot::legal(const Task& task) const {
+  if (Legality alone = channels_alone(task, true); !alone.legal) return alone;
+  if (task.problem.pass == Pass::Backward)
     return {false, "the backward sweep is affine: stream cuts it in segments without guessing"};
-  if (cell.next.size() > kMostStates)
+  if (task.cell.next.size() > kMostStates)
     return {false, fmt::format("a channel has {} state rows; a Jacobian of more than {} rows does not stay "
                                "in registers",
-                               cell.next.size(), kMostStates)};
+                               task.cell.next.size(), kMostStates)};
   return {};
 }
 
@@ -70,29 +70,27 @@ std::int64_t Shoot::turn(const Parameters& parameters) const {
          parameters.at("time_split");
 }
 
-KernelPlan Shoot::build_kernels(const step::Cell& cell, const Problem& problem, const Parameters& parameters,
-                                const target::Profile& profile) const {
-  const step::Cell simple = step::simplify(cell);
+KernelPlan Shoot::build_kernels(const Task& task, const Parameters& parameters) const {
   const ShootParameters p = ShootParameters::from(parameters);
   KernelPlan plan;
   plan.strategy = name();
   plan.parameters = parameters;
-  plan.alignment = alignment(problem, parameters);
-  const std::int64_t tiles = (problem.sizes.dim + p.channels - 1) / p.channels;
+  plan.alignment = alignment(task.problem, parameters);
+  const std::int64_t tiles = (task.problem.sizes.dim + p.channels - 1) / p.channels;
   if (p.among_blocks() && p.through_global()) {
-    const std::int64_t words = ScanWarp::exchange_words(p, static_cast<int>(simple.next.size()), true);
-    plan.exchange = {0, problem.sizes.heads * tiles * p.rounds() * words, 1, 0};
-    plan.launches.push_back(clear_exchange(simple, problem, plan));
+    const std::int64_t words = ScanWarp::exchange_words(p, static_cast<int>(task.cell.next.size()), true);
+    plan.exchange = {0, task.problem.sizes.heads * tiles * p.rounds() * words, 1, 0};
+    plan.launches.push_back(clear_exchange(task, plan));
   }
   if (p.by_launch()) {
-    const int states = static_cast<int>(simple.next.size());
-    const std::int64_t teams = problem.sizes.heads * tiles;
+    const int states = static_cast<int>(task.cell.next.size());
+    const std::int64_t teams = task.problem.sizes.heads * tiles;
     plan.carries = {0, teams * BetweenLaunches::elements(p, states, ShootRounds::kept_registers(p, states))};
     plan.exchange = {BetweenLaunches::kWords, teams * p.time_split * BetweenLaunches::kBlockWords, 1, 0};
   }
-  plan.report = {0,
-                 problem.sizes.heads * tiles * p.time_split * p.warps() * executable::Convergence::kRecord};
-  plan.launches.push_back(shoot_forward(simple, problem, p, profile.limits));
+  plan.report = {
+      0, task.problem.sizes.heads * tiles * p.time_split * p.warps() * executable::Convergence::kRecord};
+  plan.launches.push_back(shoot_forward(task, p, task.profile.limits));
   return plan;
 }
 

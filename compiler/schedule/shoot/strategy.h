@@ -6,6 +6,7 @@
 #pragma once
 
 #include "compiler/schedule/plan/strategy.h"
+#include "compiler/schedule/problem/task.h"
 
 namespace rondo::schedule {
 
@@ -13,16 +14,13 @@ class Shoot final : public Strategy {
  public:
   std::string name() const override { return "shoot"; }
   Legality serves(const target::Profile& profile) const override;
-  Legality legal(const step::Cell& cell, const Problem& problem) const override;
-  constraint::System space(const step::Cell& cell, const Problem& problem,
-                           const target::Profile& profile) const override;
-  CostModel cost_model(const step::Cell& cell, const Problem& problem,
-                       const target::Profile& profile) const override;
+  Legality legal(const Task& task) const override;
+  constraint::System space(const Task& task) const override;
+  CostModel cost_model(const Task& task) const override;
   Parameters added_parameters() const override { return {{"keep_inputs", 0}}; }
   int alignment(const Problem& problem, const Parameters& parameters) const override;
   std::int64_t turn(const Parameters& parameters) const override;
-  KernelPlan build_kernels(const step::Cell& cell, const Problem& problem, const Parameters& parameters,
-                           const target::Profile& profile) const override;
+  KernelPlan build_kernels(const Task& task, const Parameters& parameters) const override;
 };
 const Strategy& shoot_strategy();
 

@@ -23,15 +23,13 @@ step::StepGraph shoot_step(const step::Cell& cell, bool newton) {
   return {std::move(jacobian.graph), std::move(roots)};
 }
 
-SegmentSweep::SegmentSweep(ShootKernel& kernel, const step::Cell& cell, const Problem& problem,
-                           const ShootParameters& parameters)
+SegmentSweep::SegmentSweep(ShootKernel& kernel, const Task& task, const ShootParameters& parameters)
     : kernel_(kernel),
-      cell_(cell),
+      cell_(task.cell),
       parameters_(parameters),
-      step_(rewritten(cell, problem, shoot_step(cell, parameters.newton), parameters.rewrite)),
-      lowering_(kernel.builder(), cell, problem, step_.graph, step_.roots,
-                parameters.rewrite == Rewrite::Throughput),
-      save_(problem.pass == Pass::ForwardSave) {}
+      step_(rewritten(task, shoot_step(task.cell, parameters.newton), parameters.rewrite)),
+      lowering_(kernel.builder(), task, step_.graph, step_.roots, parameters.rewrite == Rewrite::Throughput),
+      save_(task.problem.pass == Pass::ForwardSave) {}
 
 void SegmentSweep::declare() {
   for (const TensorId id : cell_.of_kind(TensorKind::Input))

@@ -8,6 +8,7 @@
 
 #include "compiler/schedule/channelwise/affine_transforms.h"
 #include "compiler/schedule/channelwise/params.h"
+#include "compiler/schedule/problem/task.h"
 #include "compiler/schedule/shoot/kernel.h"
 
 namespace rondo::schedule {
@@ -19,8 +20,7 @@ step::StepGraph shoot_step(const step::Cell& cell, bool newton);
 class SegmentSweep {
  public:
   // `cell` is simplified and outlives this, as the others do.
-  SegmentSweep(ShootKernel& kernel, const step::Cell& cell, const Problem& problem,
-               const ShootParameters& parameters);
+  SegmentSweep(ShootKernel& kernel, const Task& task, const ShootParameters& parameters);
 
   // Before and after ShootKernel::place_threads. start() loads parameters and initial states.
   void declare();

@@ -14,17 +14,15 @@ using step::Node;
 using step::NodeId;
 using step::NodeKind;
 
-StepwiseBody::StepwiseBody(kernel::Builder& builder, Signature& signature, const step::Cell& cell,
-                           const Problem& problem, const StepTile& shape, const Sweep& sweep,
-                           const StepStages& stages)
+StepwiseBody::StepwiseBody(kernel::Builder& builder, Signature& signature, const Task& task,
+                           const StepTile& shape, const Sweep& sweep, const StepStages& stages)
     : builder_(builder),
       signature_(signature),
-      cell_(cell),
-      problem_(problem),
+      task_(task),
       shape_(shape),
       sweep_(sweep),
       stages_(stages),
-      flags_(signature, cell) {}
+      flags_(signature, task.cell) {}
 
 int StepwiseBody::carry_rows(const Sweep& sweep, const StepStages& stages) {
   return static_cast<int>(2 * sweep.first.size() + stages.kept.size());
@@ -44,7 +42,7 @@ void StepwiseBody::declare_once(TensorRef ref, bool written) {
 }
 
 StepwiseBody::Part StepwiseBody::declare(const StepStage& stage, bool next) {
-  Part part{&stage, next, {}, {}, {}, {builder_, cell_, problem_, stage.graph, stage.demand}, {}, {}, {}};
+  Part part{&stage, next, {}, {}, {}, {builder_, task_, stage.graph, stage.demand}, {}, {}, {}};
   flags_.declare(stage.graph, stage.demand);
   const bool reduces = !stage.totals.empty() || !stage.partials.empty();
   if (reduces && shape_.row_by_row && !lanes_.valid())
@@ -98,8 +96,8 @@ void StepwiseBody::place_threads(Value batch, Value time) {
   b.named("kDim", g.dim, "channels a head");
   b.named("kUnits", g.units, "channels a block");
   tile_ = b.let("tile", b.block() % g.tiles);
-  head_ = b.let("head", b.block() / g.tiles % problem_.sizes.heads);
-  first_row_ = b.let("first_row", b.block() / (g.tiles * problem_.sizes.heads) * g.batch);
+  head_ = b.let("head", b.block() / g.tiles % task_.problem.sizes.heads);
+  first_row_ = b.let("first_row", b.block() / (g.tiles * task_.problem.sizes.heads) * g.batch);
   if (!g.row_by_row) place_turns({});
 }
 
@@ -168,7 +166,7 @@ Value StepwiseBody::place(const KernelTensor& tensor, int row, Value time, int t
 Value StepwiseBody::boundary(int rows, Value row, int turn) {
   auto& b = builder_;
   const Channel& c = channels_[at(turn)];
-  return (b.wide(c.batch_row) * problem_.sizes.heads + b.wide(head_)) * (rows * shape_.dim) +
+  return (b.wide(c.batch_row) * task_.problem.sizes.heads + b.wide(head_)) * (rows * shape_.dim) +
          b.wide(row * shape_.dim + c.channel);
 }
 
@@ -178,7 +176,7 @@ Value StepwiseBody::carry_place(Value row, int turn) {
   const int rows = carry_rows(sweep_, stages_);
   if (stages_.reductions.empty()) return boundary(rows, row, turn);
   const Channel& c = channels_[at(turn)];
-  return (b.wide(c.batch_row) * problem_.sizes.heads + b.wide(head_)) *
+  return (b.wide(c.batch_row) * task_.problem.sizes.heads + b.wide(head_)) *
              carry_elements(sweep_, stages_, shape_) +
          b.wide(row * shape_.dim + c.channel);
 }
@@ -187,7 +185,8 @@ Value StepwiseBody::end_place(const KernelTensor& tensor, int row, int turn) {
   auto& b = builder_;
   if (!is_number(tensor.ref)) return boundary(tensor.rows, b.constant(row), turn);
   const Channel& c = channels_[at(turn)];
-  return (b.wide(c.batch_row) * problem_.sizes.heads + b.wide(head_)) * tensor.rows + b.wide(b.constant(row));
+  return (b.wide(c.batch_row) * task_.problem.sizes.heads + b.wide(head_)) * tensor.rows +
+         b.wide(b.constant(row));
 }
 
 Value StepwiseBody::param(const Node& leaf, int turn) {
@@ -260,7 +259,7 @@ std::string StepwiseBody::read_name(const Node& node, NodeId id) const {
   if (source == sweep_.sources.end()) return tensor(node.tensor).name;
   if (source->second.kind == SweepSource::Kind::Carry)
     return tensor(sweep_.first[at(source->second.carry)].tensor.tensor).name + "_before";
-  return name_of(source->second.row.tensor, cell_);
+  return name_of(source->second.row.tensor, task_.cell);
 }
 
 void StepwiseBody::read_ahead(Part& part, Value condition, bool sums_exist,
@@ -343,7 +342,7 @@ std::vector<Value> StepwiseBody::emit(Part& part, int turn, const Given& given) 
   for (const std::size_t group : stage.vectors) {
     const Channel& c = channels_[at(turn)];
     const Value row =
-        vector_row(problem_, shape_, stages_.groups.size(), c.batch_row, head_, group, part.parity);
+        vector_row(task_.problem, shape_, stages_.groups.size(), c.batch_row, head_, group, part.parity);
     b.store(vectors_.memory[row + b.wide(c.channel)], values.at(stages_.groups[group].vector));
   }
   for (auto& [vector, shares] : part.shares) b.assign(shares[at(turn)], values.at(vector));
@@ -385,9 +384,10 @@ void StepwiseBody::clear_padding() {
       b.if_(row < batch_, [&] {
         for (std::size_t group = 0; group < groups; ++group)
           for (int parity = 0; parity < 2; ++parity)
-            b.store(vectors_.memory[vector_row(problem_, g, groups, row, head_, group, b.constant(parity)) +
-                                    b.wide(i % padding + g.dim)],
-                    b.real(0));
+            b.store(
+                vectors_.memory[vector_row(task_.problem, g, groups, row, head_, group, b.constant(parity)) +
+                                b.wide(i % padding + g.dim)],
+                b.real(0));
       });
     });
   });

@@ -12,6 +12,7 @@
 #include "compiler/schedule/lower/flags.h"
 #include "compiler/schedule/lower/graph.h"
 #include "compiler/schedule/plan/signature.h"
+#include "compiler/schedule/problem/task.h"
 #include "compiler/schedule/stepwise/sweep.h"
 #include "compiler/schedule/sweep/sweep.h"
 
@@ -19,8 +20,8 @@ namespace rondo::schedule {
 
 class StepwiseBody {
  public:
-  StepwiseBody(kernel::Builder& builder, Signature& signature, const step::Cell& cell, const Problem& problem,
-               const StepTile& shape, const Sweep& sweep, const StepStages& stages);
+  StepwiseBody(kernel::Builder& builder, Signature& signature, const Task& task, const StepTile& shape,
+               const Sweep& sweep, const StepStages& stages);
 
   // A stage at a step: declares what it reads and writes.
   struct Part {
@@ -125,12 +126,13 @@ class StepwiseBody {
   std::string read_name(const step::Node& node, step::NodeId id) const;  // in emitted text
   kernel::Value param(const step::Node& leaf, int turn);
   void store(const Part& part, const SweepSink& sink, int turn, std::size_t root, kernel::Value value);
-  const step::Tensor& tensor(step::TensorId id) const { return cell_.tensors[static_cast<std::size_t>(id)]; }
+  const step::Tensor& tensor(step::TensorId id) const {
+    return task_.cell.tensors[static_cast<std::size_t>(id)];
+  }
 
   kernel::Builder& builder_;
   Signature& signature_;
-  const step::Cell& cell_;
-  const Problem& problem_;
+  const Task& task_;
   const StepTile& shape_;
   const Sweep& sweep_;
   const StepStages& stages_;

@@ -21,12 +21,12 @@ const char* direction(const Sweep& sweep) {
 struct Frame {
   Frame(const StepwiseSweep& of, const std::string& name, const std::string& comment)
       : sweep(of),
-        b(fmt::format("{}_{}_{}_{}", of.cell.name, of.strategy, pass_name(of.problem.pass), name),
-          of.tile.threads, of.problem.math,
-          fmt::format("{}: {} {}, {}; {} in memory", of.cell.name, of.strategy, direction(of.sweep), comment,
-                      kernel::storage_name(of.problem.storage))),
-        signature(b, of.cell, of.problem),
-        body(b, signature, of.cell, of.problem, of.tile, of.sweep, of.stages) {
+        b(fmt::format("{}_{}_{}_{}", of.task.cell.name, of.strategy, pass_name(of.task.problem.pass), name),
+          of.tile.threads, of.task.problem.math,
+          fmt::format("{}: {} {}, {}; {} in memory", of.task.cell.name, of.strategy, direction(of.sweep),
+                      comment, kernel::storage_name(of.task.problem.storage))),
+        signature(b, of.task),
+        body(b, signature, of.task, of.tile, of.sweep, of.stages) {
     signature.set_scratch(of.sweep.scratch_rows);
   }
 
@@ -34,7 +34,7 @@ struct Frame {
     Launch launch;
     launch.arguments = signature.arguments();
     launch.blocks_fixed = 0;
-    launch.blocks_per_batch = std::int64_t{sweep.tile.tiles} * sweep.problem.sizes.heads;
+    launch.blocks_per_batch = std::int64_t{sweep.tile.tiles} * sweep.task.problem.sizes.heads;
     launch.batch_tile = sweep.tile.batch;
     launch.kernel = b.finish();
     return launch;
@@ -166,7 +166,7 @@ class StepBuilder : Frame {
 
   // Those of steps past the end are products of the last states, which are saved too.
   bool saves_products() const {
-    return sweep.problem.pass == Pass::ForwardSave && passes_products(sweep.problem);
+    return sweep.task.problem.pass == Pass::ForwardSave && passes_products(sweep.task.problem);
   }
 
   void set_steps() {
@@ -312,7 +312,7 @@ kernel::Value vector_row(const Problem& problem, const StepTile& tile, std::size
 }
 
 void add_extents(const StepwiseSweep& sweep, KernelPlan& plan) {
-  const step::Sizes& sizes = sweep.problem.sizes;
+  const step::Sizes& sizes = sweep.task.problem.sizes;
   plan.vectors.each =
       sizes.heads * static_cast<std::int64_t>(2 * sweep.stages.groups.size()) * sweep.tile.padded;
   plan.carries.each = sizes.heads * StepwiseBody::carry_elements(sweep.sweep, sweep.stages, sweep.tile);

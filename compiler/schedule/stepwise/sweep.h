@@ -35,8 +35,7 @@ bool continues(const StepTile& tile, const StepStage& stage);
 
 // Everything the sweep of one pass is built from.
 struct StepwiseSweep {
-  const step::Cell& cell;
-  const Problem& problem;
+  const Task& task;
   std::string strategy;  // in the kernels' names
   StepTile tile;
   Sweep sweep;

@@ -43,7 +43,7 @@ Value StepwiseBody::part_place(std::size_t reduction, Value parity, int turn) {
   auto& b = builder_;
   const std::int64_t before =
       carry_rows(sweep_, stages_) * shape_.dim + static_cast<std::int64_t>(2 * reduction) * parts_of(shape_);
-  const Value row = b.wide(channels_[at(turn)].batch_row) * problem_.sizes.heads + b.wide(head_);
+  const Value row = b.wide(channels_[at(turn)].batch_row) * task_.problem.sizes.heads + b.wide(head_);
   return row * carry_elements(sweep_, stages_, shape_) + b.wide(parity * parts_of(shape_) + before);
 }
 

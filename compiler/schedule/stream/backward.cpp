@@ -18,11 +18,10 @@ using step::TensorKind;
 
 class BackwardBuilder : StreamBody {
  public:
-  BackwardBuilder(const step::Cell& cell, const Problem& problem, const StreamParameters& parameters,
-                  const BackwardNeeds& needs)
-      : StreamBody(cell, problem, parameters, fmt::format("{}_stream_bw", cell.name),
-                   fmt::format("{}: stream backward, {} in memory", cell.name,
-                               kernel::storage_name(problem.storage)),
+  BackwardBuilder(const Task& task, const StreamParameters& parameters, const BackwardNeeds& needs)
+      : StreamBody(task, parameters, fmt::format("{}_stream_bw", task.cell.name),
+                   fmt::format("{}: stream backward, {} in memory", task.cell.name,
+                               kernel::storage_name(task.problem.storage)),
                    Direction::Backward, {needs.step.graph, roots_of(needs.step)}),
         needs_(needs) {}
 
@@ -51,22 +50,22 @@ class BackwardBuilder : StreamBody {
   void declare() {
     for (const TensorId id : needs_.inputs) inputs_[id] = stage_tensor({Role::Input, id});
     for (const TensorRef& ref : needs_.history_tensors) before_.push_back(stage_tensor(ref, true));
-    for (const TensorId id : cell_.of_kind(TensorKind::Output))
+    for (const TensorId id : task_.cell.of_kind(TensorKind::Output))
       grad_out_[id] = stage_tensor({Role::OutputGradient, id});
     declare_params();
     stream_.declare_flags(step_.graph, step_.roots);
     for (const auto& [state, where] : needs_.history)
       if (first_.count(state.first) == 0)
         first_[state.first] = stream_.signature().reads({Role::InitialState, state.first});
-    for (const TensorId id : cell_.of_kind(TensorKind::State))
+    for (const TensorId id : task_.cell.of_kind(TensorKind::State))
       ends_.first[id] = stream_.signature().reads({Role::LastStateGradient, id});
-    for (const TensorId id : cell_.of_kind(TensorKind::Input))
+    for (const TensorId id : task_.cell.of_kind(TensorKind::Input))
       if (!leaves_shares(id)) grad_in_[id] = stream_.write_each_step({Role::InputGradient, id});
-    if (const int rows = number_rows(cell_); rows > 0 && !parameters_.whole_head) {
+    if (const int rows = number_rows(task_.cell); rows > 0 && !parameters_.whole_head) {
       stream_.signature().set_scratch(number_scratch(rows));
       shares_ = stream_.write_each_step({Role::Scratch, kShares});
     }
-    for (const TensorId id : cell_.of_kind(TensorKind::State))
+    for (const TensorId id : task_.cell.of_kind(TensorKind::State))
       ends_.last[id] = stream_.signature().writes({Role::InitialStateGradient, id});
     if (!needs_.step.params.empty()) workspace_ = stream_.signature().writes({Role::Workspace, -1});
   }
@@ -91,7 +90,7 @@ class BackwardBuilder : StreamBody {
     for (const Row& row : needs_.step.inputs) {
       const bool shares = leaves_shares(row.tensor);
       stream_.store_row(shares ? shares_ : grad_in_.at(row.tensor),
-                        shares ? first_number_row(cell_, row.tensor) + row.row : row.row,
+                        shares ? first_number_row(task_.cell, row.tensor) + row.row : row.row,
                         column(results, root++));
     }
     for (std::size_t p = 0; p < needs_.step.params.size(); ++p, ++root)
@@ -149,10 +148,10 @@ class BackwardBuilder : StreamBody {
         own.push_back(sums_[index(p, channel)]);
       const std::vector<Value> totals = sum_over_segments(fmt::format("sum_{}", p), own);
       const Row& row = needs_.step.params[p];
-      const int at = first_param_row(cell_, row.tensor) + row.row;
+      const int at = first_param_row(task_.cell, row.tensor) + row.row;
       stream_.if_owner([&] {
         for (int channel = 0; channel < parameters_.per_thread; ++channel)
-          b.store(workspace_.memory[stream_.workspace_index(param_rows(cell_), at, channel)],
+          b.store(workspace_.memory[stream_.workspace_index(param_rows(task_.cell), at, channel)],
                   totals[static_cast<std::size_t>(channel)]);
       });
     }
@@ -170,9 +169,9 @@ class BackwardBuilder : StreamBody {
 
 }  // namespace
 
-Launch stream_backward(const step::Cell& cell, const Problem& problem, const Parameters& parameters) {
-  const BackwardNeeds needs = backward_needs(cell);
-  return BackwardBuilder(cell, problem, StreamParameters::of(cell, parameters), needs).build();
+Launch stream_backward(const Task& task, const Parameters& parameters) {
+  const BackwardNeeds needs = backward_needs(task.cell);
+  return BackwardBuilder(task, StreamParameters::of(task.cell, parameters), needs).build();
 }
 
 }  // namespace rondo::schedule

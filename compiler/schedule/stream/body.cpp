@@ -14,38 +14,36 @@ using kernel::Value;
 using step::TensorId;
 using step::TensorKind;
 
-StreamBody::StreamBody(const step::Cell& cell, const Problem& problem, const StreamParameters& parameters,
-                       const std::string& name, const std::string& comment, Direction direction,
-                       step::StepGraph step)
-    : cell_(cell),
-      problem_(problem),
+StreamBody::StreamBody(const Task& task, const StreamParameters& parameters, const std::string& name,
+                       const std::string& comment, Direction direction, step::StepGraph step)
+    : task_(task),
       parameters_(parameters),
-      stream_(name, comment, cell, problem, parameters, direction),
+      stream_(name, comment, task, parameters, direction),
       step_(prepare(parameters, std::move(step))),
-      lowering_(stream_.builder(), cell, problem, step_.graph, step_.roots,
+      lowering_(stream_.builder(), task, step_.graph, step_.roots,
                 parameters.rewrite == Rewrite::Throughput) {}
 
 step::StepGraph StreamBody::prepare(const StreamParameters& parameters, step::StepGraph step) {
   if (parameters.segments > 1) {
-    std::optional<LinearStep> linear = linear_step(cell_, problem_, step);
+    std::optional<LinearStep> linear = linear_step(task_, step);
     if (!linear) throw std::logic_error("stream: segments of a step that is not affine in what it carries");
     forms_ = std::move(linear->roots);
     shifts_ = std::move(linear->shifts);
     step = std::move(linear->carry_free);
   }
-  step = rewritten(cell_, problem_, std::move(step), parameters.rewrite);
+  step = rewritten(task_, std::move(step), parameters.rewrite);
   if (!parameters.whole_head) return step;
-  reductions_ = head_reductions(cell_, problem_, step);
+  reductions_ = head_reductions(task_, step);
   return reductions_.step;
 }
 
-void StreamBody::declare_params() { params_.declare(stream_, cell_, lowering_); }
+void StreamBody::declare_params() { params_.declare(stream_, task_.cell, lowering_); }
 
 void StreamBody::declare_carries(const std::string& prefix) {
   if (parameters_.among_blocks()) return;
-  for (std::size_t k = 0; k < cell_.next.size(); ++k)
+  for (std::size_t k = 0; k < task_.cell.next.size(); ++k)
     for (int channel = 0; channel < parameters_.per_thread; ++channel)
-      carry_.push_back(channel > 0 && is_number(cell_.next[k].tensor)
+      carry_.push_back(channel > 0 && is_number(task_.cell.next[k].tensor)
                            ? carry_.back()
                            : stream_.builder().variable(prefix + state_name(k), stream_.builder().real(0)));
 }
@@ -55,12 +53,12 @@ void StreamBody::load_start(const CarryEnds& ends) {
   const bool carries = !parameters_.among_blocks();
   if (carries || params_.any())
     b.comment(carries ? "parameters and first carries into registers" : "parameters into registers");
-  params_.make_registers(stream_, cell_, lowering_, parameters_.per_thread);
+  params_.make_registers(stream_, task_.cell, lowering_, parameters_.per_thread);
   stream_.if_reading([&] {
-    params_.load(stream_, cell_);
-    for (std::size_t k = 0; carries && k < cell_.next.size(); ++k)
+    params_.load(stream_, task_.cell);
+    for (std::size_t k = 0; carries && k < task_.cell.next.size(); ++k)
       for (int channel = 0; channel < carried(k); ++channel) {
-        const step::Row& row = cell_.next[k];
+        const step::Row& row = task_.cell.next[k];
         const Value place = first_place(row, channel);
         b.assign(carry_[index(k, channel)], b.load("first", ends.first.at(row.tensor).memory[place]));
       }
@@ -78,8 +76,8 @@ void StreamBody::store_carries(const CarryEnds& ends) {
   auto& b = stream_.builder();
   stream_.if_owner([&] {
     b.comment(ends.what);
-    for (std::size_t k = 0; k < cell_.next.size(); ++k) {
-      const step::Row& row = cell_.next[k];
+    for (std::size_t k = 0; k < task_.cell.next.size(); ++k) {
+      const step::Row& row = task_.cell.next[k];
       const auto store = [&] {
         for (int channel = 0; channel < carried(k); ++channel)
           b.store(ends.last.at(row.tensor).memory[first_place(row, channel)], carry_[index(k, channel)]);
@@ -102,7 +100,7 @@ Value StreamBody::settled(Value value, const std::string& name) {
 
 void StreamBody::assign_carries(const Results& values) {
   std::vector<Value> next;
-  for (std::size_t k = 0; k < cell_.next.size(); ++k)
+  for (std::size_t k = 0; k < task_.cell.next.size(); ++k)
     for (int channel = 0; channel < parameters_.per_thread; ++channel)
       next.push_back(channel < carried(k)
                          ? settled(values[static_cast<std::size_t>(channel)][k], "next_" + state_name(k))
@@ -126,8 +124,8 @@ Value StreamBody::draw(const step::Node& node, int channel) {
 }
 
 Value StreamBody::carry(TensorId id, int row, int channel) const {
-  for (std::size_t k = 0; k < cell_.next.size(); ++k)
-    if (cell_.next[k].tensor == id && cell_.next[k].row == row) return carry_[index(k, channel)];
+  for (std::size_t k = 0; k < task_.cell.next.size(); ++k)
+    if (task_.cell.next[k].tensor == id && task_.cell.next[k].row == row) return carry_[index(k, channel)];
   throw std::logic_error("stream: a state row that is never advanced");
 }
 
@@ -170,8 +168,8 @@ std::vector<Value> StreamBody::sum_over_segments(const std::string& name, const 
 }
 
 std::string StreamBody::state_name(std::size_t k) const {
-  const step::Tensor& t = tensor(cell_.next[k].tensor);
-  return t.rows == 1 ? t.name : fmt::format("{}_{}", t.name, cell_.next[k].row);
+  const step::Tensor& t = tensor(task_.cell.next[k].tensor);
+  return t.rows == 1 ? t.name : fmt::format("{}_{}", t.name, task_.cell.next[k].row);
 }
 
 std::vector<Value> StreamBody::column(const Results& results, std::size_t root) {

@@ -10,7 +10,7 @@
 
 #include "compiler/schedule/channelwise/params.h"
 #include "compiler/schedule/channelwise/scan_warp.h"
-#include "compiler/schedule/problem/problem.h"
+#include "compiler/schedule/problem/task.h"
 #include "compiler/schedule/rewrite/linear_step.h"
 #include "compiler/schedule/stream/head_reductions.h"
 #include "compiler/schedule/stream/kernel.h"
@@ -19,8 +19,8 @@ namespace rondo::schedule {
 
 class StreamBody {
  protected:
-  StreamBody(const step::Cell& cell, const Problem& problem, const StreamParameters& parameters,
-             const std::string& name, const std::string& comment, Direction direction, step::StepGraph step);
+  StreamBody(const Task& task, const StreamParameters& parameters, const std::string& name,
+             const std::string& comment, Direction direction, step::StepGraph step);
 
   // Declares the parameters' arguments. Call before StreamKernel::place_threads, and load_params after it.
   void declare_params();
@@ -58,7 +58,9 @@ class StreamBody {
   kernel::Value first_place(const step::Row& row, int channel);
   // Whether a tensor has one value a head.
   bool is_number(step::TensorId id) const { return tensor(id).tail == step::Tail::Scalar; }
-  const step::Tensor& tensor(step::TensorId id) const { return cell_.tensors[static_cast<std::size_t>(id)]; }
+  const step::Tensor& tensor(step::TensorId id) const {
+    return task_.cell.tensors[static_cast<std::size_t>(id)];
+  }
   std::string state_name(std::size_t k) const;
   std::size_t index(std::size_t k, int channel) const {
     return k * static_cast<std::size_t>(parameters_.per_thread) + static_cast<std::size_t>(channel);
@@ -66,8 +68,7 @@ class StreamBody {
   // [channel][root] -> the channel values of one root.
   static std::vector<kernel::Value> column(const Results& results, std::size_t root);
 
-  const step::Cell& cell_;
-  const Problem& problem_;
+  const Task& task_;
   StreamParameters parameters_;
   StreamKernel stream_;
   // If the walk is in segments: the forms of the roots, and the shifts of the carried values to which the
@@ -83,7 +84,9 @@ class StreamBody {
   friend class HeadStep;
   step::StepGraph prepare(const StreamParameters& parameters, step::StepGraph step);
   // Registers of a carried row: one for each channel of the thread, or one.
-  int carried(std::size_t k) const { return is_number(cell_.next[k].tensor) ? 1 : parameters_.per_thread; }
+  int carried(std::size_t k) const {
+    return is_number(task_.cell.next[k].tensor) ? 1 : parameters_.per_thread;
+  }
   void assign_carries(const Results& values);
   kernel::Value settled(kernel::Value value, const std::string& name);
 

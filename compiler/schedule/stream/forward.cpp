@@ -13,16 +13,17 @@ using step::TensorKind;
 
 class ForwardBuilder : StreamBody {
  public:
-  ForwardBuilder(const step::Cell& cell, const Problem& problem, const StreamParameters& parameters)
-      : StreamBody(
-            cell, problem, parameters, fmt::format("{}_stream_{}", cell.name, pass_name(problem.pass)),
-            fmt::format("{}: stream forward, {} in memory", cell.name, kernel::storage_name(problem.storage)),
-            Direction::Forward, {cell.graph, forward_roots(cell)}) {}
+  ForwardBuilder(const Task& task, const StreamParameters& parameters)
+      : StreamBody(task, parameters,
+                   fmt::format("{}_stream_{}", task.cell.name, pass_name(task.problem.pass)),
+                   fmt::format("{}: stream forward, {} in memory", task.cell.name,
+                               kernel::storage_name(task.problem.storage)),
+                   Direction::Forward, {task.cell.graph, forward_roots(task.cell)}) {}
 
   Launch build() {
     declare();
     // Where blocks split time, no thread that stores histories knows the last states; all can read the first.
-    if (histories_.empty() || !parameters_.among_blocks() || cell_.reversed) stream_.stop_early();
+    if (histories_.empty() || !parameters_.among_blocks() || task_.cell.reversed) stream_.stop_early();
     stream_.place_threads();
     declare_carries("");
     load_start(ends_);
@@ -43,19 +44,19 @@ class ForwardBuilder : StreamBody {
 
  private:
   void declare() {
-    for (const TensorId id : cell_.of_kind(TensorKind::Input))
+    for (const TensorId id : task_.cell.of_kind(TensorKind::Input))
       staged_[id] =
           is_number(id) ? stream_.stage_numbers({Role::Input, id}) : stream_.stage({Role::Input, id});
     declare_params();
     stream_.declare_flags(step_.graph, step_.roots);
-    for (const TensorId id : cell_.of_kind(TensorKind::State))
+    for (const TensorId id : task_.cell.of_kind(TensorKind::State))
       ends_.first[id] = stream_.signature().reads({Role::InitialState, id});
-    for (const TensorId id : cell_.of_kind(TensorKind::Output))
+    for (const TensorId id : task_.cell.of_kind(TensorKind::Output))
       outputs_[id] = stream_.write_each_step({Role::Output, id});
-    if (problem_.pass == Pass::ForwardSave)
-      for (const TensorId id : stored_histories(cell_))
+    if (task_.problem.pass == Pass::ForwardSave)
+      for (const TensorId id : stored_histories(task_.cell))
         histories_[id] = stream_.write_each_step({Role::History, id});
-    for (const TensorId id : cell_.of_kind(TensorKind::State))
+    for (const TensorId id : task_.cell.of_kind(TensorKind::State))
       ends_.last[id] = stream_.signature().writes({Role::LastState, id});
   }
 
@@ -78,7 +79,7 @@ class ForwardBuilder : StreamBody {
     std::vector<Value> values;
     for (const auto& [state, history] : histories_)
       for (int channel = 0; history == written && channel < parameters_.per_thread; ++channel)
-        values.push_back(cell_.reversed ? first_state(state, row, channel) : carry(state, row, channel));
+        values.push_back(task_.cell.reversed ? first_state(state, row, channel) : carry(state, row, channel));
     return values;
   }
 
@@ -88,12 +89,12 @@ class ForwardBuilder : StreamBody {
   }
 
   void consume(const Results& results) {
-    for (std::size_t o = 0; o < cell_.outputs.size(); ++o)
-      stream_.store_row(outputs_.at(cell_.outputs[o].tensor), cell_.outputs[o].row,
-                        column(results, cell_.next.size() + o));
-    for (std::size_t k = 0; k < cell_.next.size(); ++k)
-      if (const auto kept = histories_.find(cell_.next[k].tensor); kept != histories_.end())
-        stream_.store_row(kept->second, cell_.next[k].row, column(results, k));
+    for (std::size_t o = 0; o < task_.cell.outputs.size(); ++o)
+      stream_.store_row(outputs_.at(task_.cell.outputs[o].tensor), task_.cell.outputs[o].row,
+                        column(results, task_.cell.next.size() + o));
+    for (std::size_t k = 0; k < task_.cell.next.size(); ++k)
+      if (const auto kept = histories_.find(task_.cell.next[k].tensor); kept != histories_.end())
+        stream_.store_row(kept->second, task_.cell.next[k].row, column(results, k));
   }
 
   std::map<TensorId, int> staged_, outputs_, histories_;
@@ -102,8 +103,8 @@ class ForwardBuilder : StreamBody {
 
 }  // namespace
 
-Launch stream_forward(const step::Cell& cell, const Problem& problem, const Parameters& parameters) {
-  return ForwardBuilder(cell, problem, StreamParameters::of(cell, parameters)).build();
+Launch stream_forward(const Task& task, const Parameters& parameters) {
+  return ForwardBuilder(task, StreamParameters::of(task.cell, parameters)).build();
 }
 
 }  // namespace rondo::schedule

@@ -78,16 +78,15 @@ std::vector<std::size_t> HeadReductions::of_level(int level) const {
   return result;
 }
 
-HeadReductions head_reductions(const step::Cell& cell, const Problem& problem,
-                               const step::StepGraph& original) {
+HeadReductions head_reductions(const Task& task, const step::StepGraph& original) {
   HeadReductions result;
   result.step = original;
   step::StepGraph& step = result.step;
   result.roots = step.roots.size();
   std::vector<bool> shares;
-  if (problem.pass == Pass::Backward)
-    shares = shares_of_channels(cell, backward_needs(cell).step, Steps::OfLaunches);
-  if (reduces_over_head(cell, original, shares))
+  if (task.problem.pass == Pass::Backward)
+    shares = shares_of_channels(task.cell, backward_needs(task.cell).step, Steps::OfLaunches);
+  if (reduces_over_head(task.cell, original, shares))
     step = fewer_exchanges(original, shares, ExchangeOrder::Chain).step;
   Finder(step, result).run(step.roots);
   for (std::size_t i = 0; i < result.reductions.size(); ++i) {

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "compiler/schedule/problem/problem.h"
+#include "compiler/schedule/problem/task.h"
 #include "compiler/step/step_ir.h"
 
 namespace rondo::schedule {
@@ -41,6 +41,6 @@ struct HeadReductions {
 
 // `step` is that of the pass, with its last roots, backward, the gradients of vector and scalar parameters.
 // It is rewritten by fewer_exchanges(), gradients of scalar parameters as shares of the channels.
-HeadReductions head_reductions(const step::Cell& cell, const Problem& problem, const step::StepGraph& step);
+HeadReductions head_reductions(const Task& task, const step::StepGraph& step);
 
 }  // namespace rondo::schedule

@@ -81,13 +81,13 @@ int kept_values(const HeadReductions& of) {
 }
 
 // A reduction hands on what it adds up, so that the chain goes through it.
-StepCost cost_through(const step::Cell& cell, const Problem& problem, step::StepGraph step) {
+StepCost cost_through(const Task& task, step::StepGraph step) {
   for (Node& node : step.graph.nodes) {
     if (node.kind != NodeKind::ReduceSum && node.kind != NodeKind::ReduceMax) continue;
     node.kind = NodeKind::Scalar;
     node.op = scalar::Op::Neg;
   }
-  return step_cost(cell, problem, step.graph, step.roots);
+  return step_cost(task, step.graph, step.roots);
 }
 
 // Channels of a thread: they exist together, so their number divides that of the head.
@@ -118,14 +118,14 @@ std::int64_t channels_of_block(const Problem& problem, int each, int blocks) {
 
 }  // namespace
 
-Legality head_fits(const step::Cell& cell, const Problem& problem) {
-  if (step::analyze(cell).has_matrix)
+Legality head_fits(const Task& task) {
+  if (step::analyze(task.cell).has_matrix)
     return {false, "the step multiplies by a matrix: channels see each other"};
-  if (passes_products(problem))
+  if (passes_products(task.problem))
     return {false, "the step multiplies by no matrix: there are no products to save"};
-  const std::int64_t dim = problem.sizes.dim;
+  const std::int64_t dim = task.problem.sizes.dim;
   const std::int64_t most =
-      kMostBlocksOfHead * std::min(kMostOfBlock, kLargestBlock * most_channels(problem));
+      kMostBlocksOfHead * std::min(kMostOfBlock, kLargestBlock * most_channels(task.problem));
   if (dim <= most) return {};
   const std::string why = fmt::format(
       "the step reduces over the head, or has one value a head: a cluster of {} blocks must hold all {} "
@@ -135,29 +135,29 @@ Legality head_fits(const step::Cell& cell, const Problem& problem) {
     return {false, fmt::format("{}, and holds at most {}", why, most)};
   return {false, fmt::format("{}; their {} threads have {} each, the largest power of two that divides them: "
                              "at most {}",
-                             why, kLargestBlock, most_channels(problem), most)};
+                             why, kLargestBlock, most_channels(task.problem), most)};
 }
 
-HeadShape head_shape(const step::Cell& cell, const Problem& problem) {
-  const bool backward = problem.pass == Pass::Backward;
-  const step::StepGraph step = stream_step(cell, problem);
-  const HeadReductions of = head_reductions(cell, problem, step);
+HeadShape head_shape(const Task& task) {
+  const bool backward = task.problem.pass == Pass::Backward;
+  const step::StepGraph step = stream_step(task);
+  const HeadReductions of = head_reductions(task, step);
   HeadShape shape;
-  shape.cost = cost_through(cell, problem, step);
+  shape.cost = cost_through(task, step);
   shape.levels = of.levels;
   for (const HeadReduction& reduction : of.reductions) {
     shape.words += reduction.kind == HeadReduction::Kind::Moments ? 2 : 1;
     shape.moments += reduction.kind == HeadReduction::Kind::Moments ? 1 : 0;
   }
   for (const step::TensorKind kind : {step::TensorKind::State, step::TensorKind::Param})
-    for (const step::TensorId id : cell.of_kind(kind))
-      if (const step::Tensor& tensor = cell.tensors[at(id)]; tensor.tail == step::Tail::Vector)
+    for (const step::TensorId id : task.cell.of_kind(kind))
+      if (const step::Tensor& tensor = task.cell.tensors[at(id)]; tensor.tail == step::Tail::Vector)
         shape.carried += tensor.rows;
-  if (backward) shape.carried += param_rows(cell);
-  shape.staged = stream_traffic(cell, problem.pass).staged;
+  if (backward) shape.carried += param_rows(task.cell);
+  shape.staged = stream_traffic(task.cell, task.problem.pass).staged;
   shape.kept = kept_values(of);
-  shape.numbers = static_cast<int>(number_bytes(cell) / (kNumberLines * 4));
-  shape.accurate = problem.math != kernel::Math::Fast && shape.cost.special > 0;
+  shape.numbers = static_cast<int>(number_bytes(task.cell) / (kNumberLines * 4));
+  shape.accurate = task.problem.math != kernel::Math::Fast && shape.cost.special > 0;
   return shape;
 }
 
@@ -207,8 +207,8 @@ namespace {
 
 class HeadSpace {
  public:
-  HeadSpace(const step::Cell& cell, const Problem& problem, const target::Limits& limits)
-      : cell_(cell), problem_(problem), limits_(limits), shape_(head_shape(cell, problem)) {}
+  HeadSpace(const Task& task, const target::Limits& limits)
+      : task_(task), limits_(limits), shape_(head_shape(task)) {}
 
   System build() {
     for (const char* fixed : {"producer_warps", "rewrite", "exchange", "interleaved_copies"})
@@ -223,15 +223,16 @@ class HeadSpace {
   }
 
  private:
-  std::int64_t element() const { return kernel::storage_bytes(problem_.storage); }
-  bool passes_l2() const { return compulsory_bytes(cell_, problem_) > kTimesL2 * limits_.l2_bytes; }
+  std::int64_t element() const { return kernel::storage_bytes(task_.problem.storage); }
+  bool passes_l2() const { return compulsory_bytes(task_) > kTimesL2 * limits_.l2_bytes; }
   Domain channel_domain() const {
     std::set<std::int64_t> known;
-    for (int each = 1; each <= most_channels(problem_); each *= 2)
-      known.insert({channels_of_warps(problem_, each), channels_of_lanes(problem_, each)});
-    for (int each = 1; each <= most_channels(problem_); each *= 2)
+    for (int each = 1; each <= most_channels(task_.problem); each *= 2)
+      known.insert({channels_of_warps(task_.problem, each), channels_of_lanes(task_.problem, each)});
+    for (int each = 1; each <= most_channels(task_.problem); each *= 2)
       for (int blocks = 2; blocks <= kMostBlocksOfHead; blocks *= 2)
-        if (const std::int64_t some = channels_of_block(problem_, each, blocks); some > 0) known.insert(some);
+        if (const std::int64_t some = channels_of_block(task_.problem, each, blocks); some > 0)
+          known.insert(some);
     return values({known.begin(), known.end()});
   }
   void require_copies();
@@ -239,16 +240,16 @@ class HeadSpace {
   void require_blocks();
   void require_resources();
 
-  const step::Cell& cell_;
-  const Problem& problem_;
+  const Task& task_;
   const target::Limits& limits_;
   const HeadShape shape_;
   System s_;
   const Var channels =
       s_.var("channels", channel_domain(), "channels that the threads of a head or block take");
-  const Var per_thread = s_.var("per_thread", powers_of_two(1, most_channels(problem_)), "channels a thread");
+  const Var per_thread =
+      s_.var("per_thread", powers_of_two(1, most_channels(task_.problem)), "channels a thread");
   const Var heads =
-      s_.var("heads", powers_of_two(1, problem_.sizes.heads == 1 ? 1 : kMostHeads), "heads a block");
+      s_.var("heads", powers_of_two(1, task_.problem.sizes.heads == 1 ? 1 : kMostHeads), "heads a block");
   const Var head_split = s_.var("head_split", powers_of_two(1, kMostBlocksOfHead),
                                 "blocks of a cluster that hold a head together");
   const Var steps = s_.var("steps", values({1, 2, 4, 8, 16, 32}), "time steps a stage");
@@ -260,7 +261,7 @@ class HeadSpace {
 };
 
 void HeadSpace::require_copies() {
-  const int dim = static_cast<int>(problem_.sizes.dim), widest = widest_vector(problem_);
+  const int dim = static_cast<int>(task_.problem.sizes.dim), widest = widest_vector(task_.problem);
   s_.require(divides(vector, dim), "alignment of rows: a copy may not straddle two rows of D channels");
   s_.require(vector * element() <= 16, "a copy moves at most 16 bytes");
   s_.require(per_thread <= vector || vector * element() == 16, "alignment of stores");
@@ -269,21 +270,21 @@ void HeadSpace::require_copies() {
 }
 
 void HeadSpace::require_heads() {
-  for (int each = 1; each <= most_channels(problem_); each *= 2) {
-    const Expr warps = channels_of_warps(problem_, each), lanes = channels_of_lanes(problem_, each);
+  for (int each = 1; each <= most_channels(task_.problem); each *= 2) {
+    const Expr warps = channels_of_warps(task_.problem, each), lanes = channels_of_lanes(task_.problem, each);
     s_.require(implies(per_thread == each && head_split == 1, channels == when(heads == 1, warps, lanes)),
                "a block holds whole heads");
   }
   s_.require(mod(floor_div(channels, per_thread) * heads, kWarpLanes) == 0, "heads of whole warps");
   // More threads than those of the heads there are would do nothing.
-  s_.require(heads == 1 || heads < 2 * problem_.sizes.heads, "heads there are");
+  s_.require(heads == 1 || heads < 2 * task_.problem.sizes.heads, "heads there are");
   s_.require(unroll <= steps, "unrolling");
 }
 
 void HeadSpace::require_blocks() {
-  for (int each = 1; each <= most_channels(problem_); each *= 2)
+  for (int each = 1; each <= most_channels(task_.problem); each *= 2)
     for (int blocks = 2; blocks <= kMostBlocksOfHead; blocks *= 2) {
-      const std::int64_t some = channels_of_block(problem_, each, blocks);
+      const std::int64_t some = channels_of_block(task_.problem, each, blocks);
       s_.require(implies(head_split == blocks,
                          some > 0 ? implies(per_thread == each, channels == some) : per_thread != each),
                  "every block of a cluster has a part of the head");
@@ -307,8 +308,8 @@ void HeadSpace::require_resources() {
   s_.require(registers <= std::min<std::int64_t>(limits_.registers_per_thread, kMostRegisters),
              "registers a thread");
   s_.require(registers * threads <= limits_.registers_per_sm, "registers a block");
-  const std::int64_t ring = stream_traffic(cell_, problem_.pass).staged * element();
-  const Expr bytes = stages * steps * channels * heads * ring + steps * heads * number_bytes(cell_) +
+  const std::int64_t ring = stream_traffic(task_.cell, task_.problem.pass).staged * element();
+  const Expr bytes = stages * steps * channels * heads * ring + steps * heads * number_bytes(task_.cell) +
                      when(head_split == 1, ceil_div(threads, kWarpLanes) * head_word_bytes(shape_),
                           ceil_div(threads, kWarpLanes) * head_split * cluster_word_bytes(shape_) +
                               cluster_fixed_bytes(shape_));
@@ -318,8 +319,6 @@ void HeadSpace::require_resources() {
 
 }  // namespace
 
-System head_space(const step::Cell& cell, const Problem& problem, const target::Profile& profile) {
-  return HeadSpace(cell, problem, profile.limits).build();
-}
+System head_space(const Task& task) { return HeadSpace(task, task.profile.limits).build(); }
 
 }  // namespace rondo::schedule

@@ -4,6 +4,7 @@
 
 #include "compiler/schedule/analysis/step_cost.h"
 #include "compiler/schedule/plan/strategy.h"
+#include "compiler/schedule/problem/task.h"
 #include "compiler/schedule/stream/kernel.h"
 #include "compiler/schedule/stream/resources.h"
 
@@ -13,10 +14,10 @@ namespace rondo::schedule {
 inline constexpr int kMostOfBlock = 4096, kLargestBlock = 1024, kMostBlocksOfHead = 16;
 
 // Whether a block, or a cluster of blocks, can hold the whole head of such a cell.
-Legality head_fits(const step::Cell& cell, const Problem& problem);
+Legality head_fits(const Task& task);
 
 // Of a simplified cell that needs the whole head.
-constraint::System head_space(const step::Cell& cell, const Problem& problem, const target::Profile& profile);
+constraint::System head_space(const Task& task);
 
 // What a step of the pass has between its threads.
 struct HeadShape {
@@ -30,7 +31,7 @@ struct HeadShape {
   int kept = 0;     // values that a channel keeps over an exchange
   bool accurate = false;  // special functions are written out
 };
-HeadShape head_shape(const step::Cell& cell, const Problem& problem);
+HeadShape head_shape(const Task& task);
 
 // Seconds that the exchanges of a step take on the chain.
 double head_exchange_seconds(const StreamParameters& p, const HeadShape& shape, const target::Speeds& speeds);

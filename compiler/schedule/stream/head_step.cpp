@@ -12,7 +12,7 @@ HeadStep::HeadStep(StreamBody& body, const StreamBody::LeafOf& leaf,
     : body_(body),
       leaf_(leaf),
       consume_(consume),
-      exchange_(body.stream_, body.parameters_, body.problem_, body.reductions_) {}
+      exchange_(body.stream_, body.parameters_, body.task_.problem, body.reductions_) {}
 
 void HeadStep::walk() {
   exchange_.declare();

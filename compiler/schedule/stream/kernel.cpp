@@ -56,9 +56,9 @@ StreamParameters StreamParameters::of(const step::Cell& cell, const Parameters& 
   return p;
 }
 
-StreamKernel::StreamKernel(std::string name, std::string comment, const step::Cell& cell,
-                           const Problem& problem, const StreamParameters& parameters, Direction direction)
-    : ChannelThreads(name, parameters.threads(), comment, cell, problem, parameters),
+StreamKernel::StreamKernel(std::string name, std::string comment, const Task& task,
+                           const StreamParameters& parameters, Direction direction)
+    : ChannelThreads(name, parameters.threads(), comment, task, parameters),
       parameters_(parameters),
       direction_(direction) {
   if (parameters.head_split > 1) builder_.set_cluster(parameters.head_split);
@@ -69,7 +69,7 @@ int StreamKernel::stage(TensorRef ref, bool shifted) {
   staged.tensor = signature_.reads(ref);
   staged.shifted = shifted;
   staged.shared = builder_.shared(
-      staged.tensor.name + (shifted ? "_before" : "_staged"), problem_.storage,
+      staged.tensor.name + (shifted ? "_before" : "_staged"), task_.problem.storage,
       std::int64_t{parameters_.stages} * parameters_.steps * block_rows(staged.tensor) * parameters_.channels,
       fmt::format("[stages {}, steps {}, rows {}, channels {}]", parameters_.stages, parameters_.steps,
                   block_rows(staged.tensor), parameters_.channels));
@@ -78,7 +78,7 @@ int StreamKernel::stage(TensorRef ref, bool shifted) {
 }
 
 int StreamKernel::write_each_step(TensorRef ref) {
-  const bool number = !is_internal(ref.role) && cell_.tensors[at(ref.tensor)].tail == step::Tail::Scalar;
+  const bool number = !is_internal(ref.role) && task_.cell.tensors[at(ref.tensor)].tail == step::Tail::Scalar;
   written_.push_back({signature_.writes(ref), {}, {}, 0, number});
   return static_cast<int>(written_.size()) - 1;
 }
@@ -279,7 +279,8 @@ void StreamKernel::store_row(int written, int row, const std::vector<Value>& val
   const Value step = w.ahead == 0 ? w.cursor : w.cursor + w.tensor.stride_t * w.ahead;
   if_writing(w, [&] {
     if (w.number) return builder_.store(w.tensor.memory[step + row], values.front(), parameters_.writing());
-    store_channels(w.tensor, step + std::int64_t{row} * problem_.sizes.dim, values, parameters_.writing());
+    store_channels(w.tensor, step + std::int64_t{row} * task_.problem.sizes.dim, values,
+                   parameters_.writing());
   });
 }
 
@@ -298,9 +299,9 @@ Launch StreamKernel::finish() {
   launch.arguments = signature_.arguments();
   launch.blocks_fixed = 0;
   launch.blocks_per_batch = parameters_.whole_head ? head_groups() * parameters_.head_split
-                                                   : ceil_div(problem_.sizes.dim, parameters_.channels) *
-                                                         problem_.sizes.heads * parameters_.time_split;
-  if (parameters_.through_global()) launch.tiles_together = problem_.sizes.batch;
+                                                   : ceil_div(task_.problem.sizes.dim, parameters_.channels) *
+                                                         task_.problem.sizes.heads * parameters_.time_split;
+  if (parameters_.through_global()) launch.tiles_together = task_.problem.sizes.batch;
   launch.kernel = builder_.finish();
   return launch;
 }

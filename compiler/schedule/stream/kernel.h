@@ -15,6 +15,7 @@
 
 #include "compiler/schedule/channelwise/threads.h"
 #include "compiler/schedule/lower/graph.h"
+#include "compiler/schedule/problem/task.h"
 #include "compiler/schedule/rewrite/rewrite_step.h"
 
 namespace rondo::schedule {
@@ -62,8 +63,8 @@ enum class Direction { Forward, Backward };
 class StreamKernel final : public ChannelThreads {
  public:
   using ChannelThreads::Kept;
-  StreamKernel(std::string name, std::string comment, const step::Cell& cell, const Problem& problem,
-               const StreamParameters& parameters, Direction direction);
+  StreamKernel(std::string name, std::string comment, const Task& task, const StreamParameters& parameters,
+               Direction direction);
 
   // Declares a tensor whose rows are staged. `shifted`: slot t holds the tensor at t - 1 (previous states);
   // at t = 0 the slot is filled by fill_first_step.

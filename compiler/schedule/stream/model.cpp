@@ -318,25 +318,23 @@ Estimate Model::operator()(const Parameters& parameters) const {
 
 }  // namespace
 
-CostModel Stream::cost_model(const step::Cell& cell, const Problem& problem,
-                             const target::Profile& profile) const {
-  const step::Cell simple = step::simplify(cell);
+CostModel Stream::cost_model(const Task& task) const {
   const std::optional<HeadShape> head =
-      needs_whole_head(simple) ? std::optional(head_shape(simple, problem)) : std::nullopt;
-  return Model{problem.sizes,
-               profile.limits,
-               profile.speeds,
-               stream_traffic(simple, problem.pass),
-               head ? head->cost : stream_cost(simple, problem),
-               stream_instructions_folded(simple, problem),
-               kernel::storage_bytes(problem.storage),
-               segment_exchange_bytes(simple, problem, false),
-               segment_exchange_bytes(simple, problem, true),
-               [simple](const StreamParameters& p) {
-                 return team_exchange_bytes(simple, p.time_split, p.through_global(), p.pipelined());
+      needs_whole_head(task.cell) ? std::optional(head_shape(task)) : std::nullopt;
+  return Model{task.problem.sizes,
+               task.profile.limits,
+               task.profile.speeds,
+               stream_traffic(task.cell, task.problem.pass),
+               head ? head->cost : stream_cost(task),
+               stream_instructions_folded(task),
+               kernel::storage_bytes(task.problem.storage),
+               segment_exchange_bytes(task, false),
+               segment_exchange_bytes(task, true),
+               [cell = task.cell](const StreamParameters& p) {
+                 return team_exchange_bytes(cell, p.time_split, p.through_global(), p.pipelined());
                },
-               segment_shape(simple, problem),
-               number_bytes(simple),
+               segment_shape(task),
+               number_bytes(task.cell),
                head};
 }
 

@@ -58,8 +58,8 @@ Value StreamKernel::load_number(const StagedNumbers& numbers, int row, Value t) 
   const KernelTensor& from = numbers.input;
   const Value place = row_base(from) + b.wide(numbers.shifted ? t - 1 : t) * from.stride_t;
   Value of_head = (parameters_.heads > 1 ? first_head_ : head_) * from.rows + row;
-  if (problem_.sizes.heads % parameters_.heads != 0)
-    of_head = min(of_head, b.constant(problem_.sizes.heads * from.rows - 1));
+  if (task_.problem.sizes.heads % parameters_.heads != 0)
+    of_head = min(of_head, b.constant(task_.problem.sizes.heads * from.rows - 1));
   return b.load("number", from.memory[place + b.wide(of_head)]);
 }
 

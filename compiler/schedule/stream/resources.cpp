@@ -56,26 +56,24 @@ StreamTraffic stream_traffic(const step::Cell& cell, Pass pass) {
   return t;
 }
 
-step::StepGraph stream_step(const step::Cell& cell, const Problem& problem) {
-  if (problem.pass != Pass::Backward) return {cell.graph, forward_roots(cell)};
-  BackwardNeeds needs = backward_needs(cell);
+step::StepGraph stream_step(const Task& task) {
+  if (task.problem.pass != Pass::Backward) return {task.cell.graph, forward_roots(task.cell)};
+  BackwardNeeds needs = backward_needs(task.cell);
   const std::vector<step::NodeId> roots = roots_of(needs.step);
   return {std::move(needs.step.graph), roots};
 }
 
-StepCost stream_cost(const step::Cell& cell, const Problem& problem) {
-  const step::StepGraph step = stream_step(cell, problem);
-  return step_cost(cell, problem, step.graph, step.roots);
+StepCost stream_cost(const Task& task) {
+  const step::StepGraph step = stream_step(task);
+  return step_cost(task, step.graph, step.roots);
 }
 
-int stream_instructions_folded(const step::Cell& cell, const Problem& problem) {
-  return instructions_folded(cell, stream_step(cell, problem));
-}
+int stream_instructions_folded(const Task& task) { return instructions_folded(task.cell, stream_step(task)); }
 
-std::int64_t segment_exchange_bytes(const step::Cell& cell, const Problem& problem, bool among_blocks) {
-  const int states = static_cast<int>(cell.next.size());
+std::int64_t segment_exchange_bytes(const Task& task, bool among_blocks) {
+  const int states = static_cast<int>(task.cell.next.size());
   const std::int64_t transforms = (among_blocks ? ScanWarp::kSlots : 1) * TransformTable::bytes(states);
-  return transforms + (problem.pass == Pass::Backward ? 4 * param_rows(cell) : 0);
+  return transforms + (task.problem.pass == Pass::Backward ? 4 * param_rows(task.cell) : 0);
 }
 
 std::int64_t team_exchange_bytes(const step::Cell& cell, int cluster, bool grid, bool pipelined) {
@@ -105,13 +103,13 @@ int shared_registers(const step::Cell& cell) {
 
 }  // namespace
 
-SegmentShape segment_shape(const step::Cell& cell, const Problem& problem) {
-  return {segment_parts(cell, problem),
-          static_cast<int>(cell.next.size()),
-          param_rows(cell),
-          problem.pass == Pass::Backward,
-          problem.math != kernel::Math::Fast && stream_cost(cell, problem).special > 0,
-          shared_registers(cell)};
+SegmentShape segment_shape(const Task& task) {
+  return {segment_parts(task),
+          static_cast<int>(task.cell.next.size()),
+          param_rows(task.cell),
+          task.problem.pass == Pass::Backward,
+          task.problem.math != kernel::Math::Fast && stream_cost(task).special > 0,
+          shared_registers(task.cell)};
 }
 
 int segment_registers(bool among_blocks, bool pipelined, int per_thread, int unroll,

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "compiler/schedule/analysis/step_cost.h"
-#include "compiler/schedule/problem/problem.h"
+#include "compiler/schedule/problem/task.h"
 #include "compiler/schedule/stream/kernel.h"
 #include "compiler/step/step_ir.h"
 
@@ -19,15 +19,15 @@ struct StreamTraffic {
 StreamTraffic stream_traffic(const step::Cell& cell, Pass pass);
 // What a step of the pass computes: next states and outputs, or gradients of previous states, inputs and
 // parameters. What that costs.
-step::StepGraph stream_step(const step::Cell& cell, const Problem& problem);
-StepCost stream_cost(const step::Cell& cell, const Problem& problem);
-int stream_instructions_folded(const step::Cell& cell, const Problem& problem);  // by Rewrite::Throughput
+step::StepGraph stream_step(const Task& task);
+StepCost stream_cost(const Task& task);
+int stream_instructions_folded(const Task& task);  // by Rewrite::Throughput
 
 // segment_exchange_bytes: bytes of shared memory by segment and channel, for the segments' transforms (of two
 // rounds where blocks split time) and, backward, for their parts of parameter gradients. team_exchange_bytes:
 // bytes by channel that blocks which split time need beside: the carries that come into a block's part and,
 // in a cluster, the transforms of all blocks.
-std::int64_t segment_exchange_bytes(const step::Cell& cell, const Problem& problem, bool among_blocks);
+std::int64_t segment_exchange_bytes(const Task& task, bool among_blocks);
 std::int64_t team_exchange_bytes(const step::Cell& cell, int cluster, bool grid, bool pipelined);
 // Bytes by step for what all channels share, of two stages (numbers.cpp).
 inline constexpr int kNumberLines = 2;
@@ -48,7 +48,7 @@ struct SegmentShape {
   // Registers those take beside, where several blocks of an SM leave no more than is kept (minlstm in fp32).
   int function_registers() const { return accurate ? 12 : 0; }
 };
-SegmentShape segment_shape(const step::Cell& cell, const Problem& problem);
+SegmentShape segment_shape(const Task& task);
 
 // Registers of a thread of a walk in segments, alone or where blocks split time; with `pipelined` the kept
 // values are those of two stages.

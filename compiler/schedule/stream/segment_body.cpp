@@ -17,8 +17,8 @@ SegmentedStep::SegmentedStep(StreamBody& body, const StreamBody::LeafOf& leaf,
       channels_(body.parameters_.per_thread) {
   const StreamParameters& p = body_.parameters_;
   if (p.among_blocks()) {
-    scan_warp_ = std::make_unique<ScanWarp>(body_.stream_, body_.parameters_, body_.cell_);
-    b_.set_min_blocks(blocks_by_registers(p, segment_shape(body_.cell_, body_.problem_)));
+    scan_warp_ = std::make_unique<ScanWarp>(body_.stream_, body_.parameters_, body_.task_.cell);
+    b_.set_min_blocks(blocks_by_registers(p, segment_shape(body_.task_)));
     return;
   }
   const int states = static_cast<int>(this->states());

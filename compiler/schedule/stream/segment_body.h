@@ -39,7 +39,7 @@ class SegmentedStep {
   // What forms are applied to: carried values and their shifts.
   std::vector<kernel::Value> shifted(const Kept& kept, int step, int channel,
                                      std::vector<kernel::Value> carried);
-  std::size_t states() const { return body_.cell_.next.size(); }
+  std::size_t states() const { return body_.task_.cell.next.size(); }
   std::size_t at(std::size_t row, std::size_t column, int channel) const;
   TransformColumn column_of(const std::vector<kernel::Value>& rows, int channel) const;
   AffineTransform composed_of(int channel) const;

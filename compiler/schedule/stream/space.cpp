@@ -22,12 +22,8 @@ constexpr int kLargestTeam = 32;   // blocks that split time through global memo
 // The space as it is put together.
 class Space {
  public:
-  Space(const step::Cell& cell, const Problem& problem, const target::Limits& limits)
-      : cell_(cell),
-        problem_(problem),
-        limits_(limits),
-        shape_(segment_shape(cell, problem)),
-        parts_(shape_.parts) {}
+  Space(const Task& task, const target::Limits& limits)
+      : task_(task), limits_(limits), shape_(segment_shape(task)), parts_(shape_.parts) {}
 
   System build() {
     require_segments();
@@ -37,21 +33,20 @@ class Space {
   }
 
  private:
-  int states() const { return static_cast<int>(cell_.next.size()); }
+  int states() const { return static_cast<int>(task_.cell.next.size()); }
   // Fewer instructions only where there are fewer.
   int most_rewrite() const {
-    if (problem_.math != kernel::Math::Fast) return 0;
-    return stream_instructions_folded(cell_, problem_) > 0 ? 2 : 1;
+    if (task_.problem.math != kernel::Math::Fast) return 0;
+    return stream_instructions_folded(task_) > 0 ? 2 : 1;
   }
-  std::int64_t element() const { return kernel::storage_bytes(problem_.storage); }
+  std::int64_t element() const { return kernel::storage_bytes(task_.problem.storage); }
   // Streaming stores matter where tensors pass through the L2.
-  bool passes_l2() const { return compulsory_bytes(cell_, problem_) > kTimesL2 * limits_.l2_bytes; }
+  bool passes_l2() const { return compulsory_bytes(task_) > kTimesL2 * limits_.l2_bytes; }
   void require_segments();
   void require_copies();
   void require_resources();
 
-  const step::Cell& cell_;
-  const Problem& problem_;
+  const Task& task_;
   const target::Limits& limits_;
   const SegmentShape shape_;
   const int parts_;
@@ -108,7 +103,7 @@ void Space::require_segments() {
 }
 
 void Space::require_copies() {
-  const std::int64_t dim = problem_.sizes.dim;
+  const std::int64_t dim = task_.problem.sizes.dim;
   s_.require(divides(vector, dim), "alignment of rows: a copy may not straddle two rows of D channels");
   s_.require(vector * element() <= 16, "a copy moves at most 16 bytes");
   s_.require(divides(vector, channels), "copies a block's row");
@@ -158,31 +153,31 @@ void Space::require_resources() {
       when(time_split > 1, ceil_div(threads, kThreadsOfAllSchedulers) * kThreadsOfAllSchedulers,
            ceil_div(threads, 32) * 32);
   s_.require(registers * counted <= limits_.registers_per_sm, "registers a block");
-  s_.require(channels <= (problem_.sizes.dim + 7) / 8 * 8, "channels the head has");
-  const std::int64_t ring = stream_traffic(cell_, problem_.pass).staged * element();
-  const std::int64_t each_team = team_exchange_bytes(cell_, 0, true, false);
+  s_.require(channels <= (task_.problem.sizes.dim + 7) / 8 * 8, "channels the head has");
+  const std::int64_t ring = stream_traffic(task_.cell, task_.problem.pass).staged * element();
+  const std::int64_t each_team = team_exchange_bytes(task_.cell, 0, true, false);
   const auto each_block = [&](bool pipelined) {  // of a cluster
-    return team_exchange_bytes(cell_, 1, false, pipelined) - each_team;
+    return team_exchange_bytes(task_.cell, 1, false, pipelined) - each_team;
   };
   const Expr exchange_bytes =
       when(segments == 1, 0,
            segments * channels *
-               when(time_split == 1, segment_exchange_bytes(cell_, problem_, false),
-                    segment_exchange_bytes(cell_, problem_, true))) +
+               when(time_split == 1, segment_exchange_bytes(task_, false),
+                    segment_exchange_bytes(task_, true))) +
       when(time_split == 1, 0,
            channels * (each_team +
                        when(exchange == 1, 0,
                             time_split * when(pipeline_depth == 2, each_block(true), each_block(false)))) +
                kMbarrierBytes);
   const Expr ring_bytes = stages * steps * channels * ring;
-  const std::int64_t numbers = number_bytes(cell_);
+  const std::int64_t numbers = number_bytes(task_.cell);
   const Expr staged_bytes = numbers == 0 ? ring_bytes : ring_bytes + steps * numbers;
   const Expr shared =
       s_.define("shared_bytes", staged_bytes + exchange_bytes, "bytes of shared memory a block");
   s_.require(shared <= limits_.shared_per_block, "shared memory");
   // The blocks of a launch wait for each other: the tuned batch must be resident at once.
-  const Expr blocks = ceil_div(static_cast<int>(problem_.sizes.dim), channels) *
-                      (problem_.sizes.heads * problem_.sizes.batch) * time_split;
+  const Expr blocks = ceil_div(static_cast<int>(task_.problem.sizes.dim), channels) *
+                      (task_.problem.sizes.heads * task_.problem.sizes.batch) * time_split;
   const auto resident = [&](const Expr& blocks_of_sm, const std::string& resource) {
     s_.require(implies(exchange == 1, blocks <= limits_.sm_count * blocks_of_sm),
                "blocks resident at once, by " + resource);
@@ -195,10 +190,9 @@ void Space::require_resources() {
 
 }  // namespace
 
-System Stream::space(const step::Cell& cell, const Problem& problem, const target::Profile& profile) const {
-  const step::Cell simple = step::simplify(cell);
-  if (needs_whole_head(simple)) return head_space(simple, problem, profile);
-  return Space(simple, problem, profile.limits).build();
+System Stream::space(const Task& task) const {
+  if (needs_whole_head(task.cell)) return head_space(task);
+  return Space(task, task.profile.limits).build();
 }
 
 }  // namespace rondo::schedule

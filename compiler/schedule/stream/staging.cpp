@@ -50,13 +50,13 @@ StreamKernel::StagingPlace StreamKernel::staging_place(int tensor, Value place, 
   result.stride = stride;
   result.begin = b.let("begin", begin);
   const Value row = b.let("row", place / per_row);
-  if (problem_.sizes.heads % parameters_.heads != 0)
-    result.head_exists = b.let(
-        "head_exists", row + first_head_ * staged.tensor.rows < problem_.sizes.heads * staged.tensor.rows);
+  if (task_.problem.sizes.heads % parameters_.heads != 0)
+    result.head_exists = b.let("head_exists", row + first_head_ * staged.tensor.rows <
+                                                  task_.problem.sizes.heads * staged.tensor.rows);
   result.column = b.let("column", place % per_row * parameters_.vector);
   result.from =
       b.let("from", staged.base + b.wide(result.begin - (staged.shifted ? 1 : 0)) * staged.tensor.stride_t +
-                        b.wide(row * b.named("kDim", problem_.sizes.dim) + result.column));
+                        b.wide(row * b.named("kDim", task_.problem.sizes.dim) + result.column));
   result.to = b.let("to", (result.begin * block_rows(staged.tensor) + row) * channels + result.column);
   return result;
 }
@@ -104,7 +104,7 @@ void StreamKernel::each_staging(Value first_step, Value slot,
     const StagedTensor& staged = staged_[at(place.tensor)];
     b.comment("stage " + staged.tensor.name);
     Value exists;
-    if (!channels_divide()) exists = tile_channel_ + place.column < b.named("kDim", problem_.sizes.dim);
+    if (!channels_divide()) exists = tile_channel_ + place.column < b.named("kDim", task_.problem.sizes.dim);
     if_all({place.mine, exists, place.head_exists}, [&] {
       const int elements = block_rows(staged.tensor) * parameters_.channels;
       copy(place, place.from + b.wide(first_step) * staged.tensor.stride_t,
@@ -155,7 +155,7 @@ void StreamKernel::copy_burst(Value first_step, Value slot, Value piece, int pie
 
 // cp.async moves at least 4 bytes (PTX ISA, cp.async): odd rows of 16-bit elements go through registers.
 void StreamKernel::copy_vector(const StagedTensor& staged, Value to, Value from) {
-  if (parameters_.vector * kernel::storage_bytes(problem_.storage) >= 4)
+  if (parameters_.vector * kernel::storage_bytes(task_.problem.storage) >= 4)
     builder_.copy_async(staged.shared[to], staged.tensor.memory[from], parameters_.vector);
   else
     builder_.store(staged.shared[to], builder_.load("element", staged.tensor.memory[from]));

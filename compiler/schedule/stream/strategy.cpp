@@ -25,11 +25,10 @@ constexpr RenamedParameter kRenamed[] = {
 };
 
 // A table of transforms for each round of each team.
-executable::SizeRule exchange_extent(const step::Cell& cell, const Problem& problem,
-                                     const StreamParameters& p) {
-  const std::int64_t tiles = (problem.sizes.dim + p.channels - 1) / p.channels;
-  const std::int64_t words = ScanWarp::exchange_words(p, static_cast<int>(cell.next.size()));
-  return {0, problem.sizes.heads * tiles * words, 1, std::int64_t{p.time_split} * p.steps};
+executable::SizeRule exchange_extent(const Task& task, const StreamParameters& p) {
+  const std::int64_t tiles = (task.problem.sizes.dim + p.channels - 1) / p.channels;
+  const std::int64_t words = ScanWarp::exchange_words(p, static_cast<int>(task.cell.next.size()));
+  return {0, task.problem.sizes.heads * tiles * words, 1, std::int64_t{p.time_split} * p.steps};
 }
 
 }  // namespace
@@ -38,15 +37,14 @@ Legality Stream::serves(const target::Profile& profile) const {
   return needs_compute_8(profile, "asynchronous copies to shared memory");
 }
 
-Legality Stream::legal(const step::Cell& cell, const Problem& problem) const {
-  return needs_whole_head(cell) ? head_fits(cell, problem) : channels_alone(cell, problem, true);
+Legality Stream::legal(const Task& task) const {
+  return needs_whole_head(task.cell) ? head_fits(task) : channels_alone(task, true);
 }
 
 // A walk whose block holds the whole head goes step by step.
-int segment_parts(const step::Cell& cell, const Problem& problem) {
-  if (needs_whole_head(cell)) return 0;
-  const step::Cell simple = step::simplify(cell);
-  const std::optional<LinearStep> linear = linear_step(simple, problem, stream_step(simple, problem));
+int segment_parts(const Task& task) {
+  if (needs_whole_head(task.cell)) return 0;
+  const std::optional<LinearStep> linear = linear_step(task, stream_step(task));
   return linear ? static_cast<int>(linear->carry_free.roots.size()) : 0;
 }
 
@@ -68,31 +66,28 @@ std::int64_t Stream::turn(const Parameters& parameters) const {
   return parameters.at("steps") * parameters.at("stages") * parameters.at("time_split");
 }
 
-KernelPlan Stream::build_kernels(const step::Cell& cell, const Problem& problem, const Parameters& parameters,
-                                 const target::Profile&) const {
-  const step::Cell simple = step::simplify(cell);
+KernelPlan Stream::build_kernels(const Task& task, const Parameters& parameters) const {
   KernelPlan plan;
   plan.strategy = name();
   plan.parameters = parameters;
   const StreamParameters p = StreamParameters::from(parameters);
-  plan.alignment = alignment(problem, parameters);
+  plan.alignment = alignment(task.problem, parameters);
   if (p.through_global()) {
-    plan.exchange = exchange_extent(simple, problem, p);
-    plan.launches.push_back(clear_exchange(simple, problem, plan));
+    plan.exchange = exchange_extent(task, p);
+    plan.launches.push_back(clear_exchange(task, plan));
   }
-  if (problem.pass != Pass::Backward) {
-    plan.launches.push_back(stream_forward(simple, problem, parameters));
+  if (task.problem.pass != Pass::Backward) {
+    plan.launches.push_back(stream_forward(task, parameters));
     return plan;
   }
-  plan.launches.push_back(stream_backward(simple, problem, parameters));
-  for (Launch& launch : sum_param_gradients(simple, problem, p.time_split))
-    plan.launches.push_back(std::move(launch));
-  if (const int rows = number_rows(simple); rows > 0 && !needs_whole_head(simple)) {
+  plan.launches.push_back(stream_backward(task, parameters));
+  for (Launch& launch : sum_param_gradients(task, p.time_split)) plan.launches.push_back(std::move(launch));
+  if (const int rows = number_rows(task.cell); rows > 0 && !needs_whole_head(task.cell)) {
     plan.scratch_rows = number_scratch(rows);
-    for (Launch& launch : sum_number_gradients(simple, problem)) plan.launches.push_back(std::move(launch));
+    for (Launch& launch : sum_number_gradients(task)) plan.launches.push_back(std::move(launch));
   }
   plan.workspace_elements_per_batch =
-      p.time_split * param_rows(simple) * problem.sizes.heads * problem.sizes.dim;
+      p.time_split * param_rows(task.cell) * task.problem.sizes.heads * task.problem.sizes.dim;
   return plan;
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "compiler/schedule/plan/strategy.h"
+#include "compiler/schedule/problem/task.h"
 
 namespace rondo::schedule {
 
@@ -11,31 +12,28 @@ class Stream final : public Strategy {
  public:
   std::string name() const override { return "stream"; }
   Legality serves(const target::Profile& profile) const override;
-  Legality legal(const step::Cell& cell, const Problem& problem) const override;
-  constraint::System space(const step::Cell& cell, const Problem& problem,
-                           const target::Profile& profile) const override;
-  CostModel cost_model(const step::Cell& cell, const Problem& problem,
-                       const target::Profile& profile) const override;
+  Legality legal(const Task& task) const override;
+  constraint::System space(const Task& task) const override;
+  CostModel cost_model(const Task& task) const override;
   // Of the problems of three cells in h200-model.json.
   double model_error() const override { return 1.1; }
   std::span<const RenamedParameter> renamed_parameters() const override;
   Parameters added_parameters() const override;
   int alignment(const Problem& problem, const Parameters& parameters) const override;
   std::int64_t turn(const Parameters& parameters) const override;
-  KernelPlan build_kernels(const step::Cell& cell, const Problem& problem, const Parameters& parameters,
-                           const target::Profile& profile) const override;
+  KernelPlan build_kernels(const Task& task, const Parameters& parameters) const override;
 };
 const Strategy& stream_strategy();
 
 // The number of values of each step that a segment keeps in registers until the carries are known. 0 if the
 // pass is not affine in what it carries, so that time cannot be cut. Affine cells are affine forward, and
 // every cell backward unless its gradients are clipped (linear_step.h).
-int segment_parts(const step::Cell& cell, const Problem& problem);
+int segment_parts(const Task& task);
 
 // Parts of build_kernels(), one file each.
-Launch stream_forward(const step::Cell& cell, const Problem& problem, const Parameters& parameters);
+Launch stream_forward(const Task& task, const Parameters& parameters);
 // The sweep; writes parameter gradients of each batch row to the workspace [B, time_split, H, P, D], P rows
 // as counted by `param_rows`.
-Launch stream_backward(const step::Cell& cell, const Problem& problem, const Parameters& parameters);
+Launch stream_backward(const Task& task, const Parameters& parameters);
 
 }  // namespace rondo::schedule

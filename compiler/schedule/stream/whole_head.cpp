@@ -9,17 +9,17 @@ namespace rondo::schedule {
 using kernel::Value;
 
 std::int64_t StreamKernel::head_groups() const {
-  return (problem_.sizes.heads + parameters_.heads - 1) / parameters_.heads;
+  return (task_.problem.sizes.heads + parameters_.heads - 1) / parameters_.heads;
 }
 
 void StreamKernel::place_heads() {
   auto& b = builder_;
   const StreamParameters& p = parameters_;
-  const std::int64_t heads = problem_.sizes.heads, groups = head_groups();
+  const std::int64_t heads = task_.problem.sizes.heads, groups = head_groups();
   batch_ = signature_.batch();
   time_ = signature_.time();
   flags_.set_time(time_);
-  const Value dim = b.named("kDim", problem_.sizes.dim, "channels a head");
+  const Value dim = b.named("kDim", task_.problem.sizes.dim, "channels a head");
   const bool split = p.head_split > 1;
   b.named("kChannels", p.channels,
           split ? "channels that the threads of a block take" : "channels that the threads of a head take");
@@ -67,7 +67,7 @@ void StreamKernel::place_tensors() {
                       ? base(staged.tensor, tile_channel_, "_base")
                       : b.let(staged.tensor.name + "_base",
                               row_base(staged.tensor) +
-                                  b.wide(first_head_ * (staged.tensor.rows * problem_.sizes.dim)));
+                                  b.wide(first_head_ * (staged.tensor.rows * task_.problem.sizes.dim)));
   for (Written& written : written_)
     written.base = written.number ? b.let(written.tensor.name + "_own",
                                           row_base(written.tensor) + b.wide(head_ * written.tensor.rows))
@@ -81,7 +81,7 @@ void StreamKernel::if_writing(const Written& written, const std::function<void()
 
 Value StreamKernel::number_index(int rows, int row) {
   auto& b = builder_;
-  return (b.wide(batch_index_) * problem_.sizes.heads + b.wide(head_)) * rows + row;
+  return (b.wide(batch_index_) * task_.problem.sizes.heads + b.wide(head_)) * rows + row;
 }
 
 }  // namespace rondo::schedule

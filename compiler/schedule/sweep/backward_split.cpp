@@ -69,9 +69,9 @@ RowRef left_row(const step::Cell& cell, const BackwardSplit& split, NodeId left)
   return {{Role::Scratch, kLefts}, static_cast<int>(found - split.lefts.begin())};
 }
 
-BackwardSplit backward_split(const step::Cell& cell, const Problem& problem) {
+BackwardSplit backward_split(const Task& task) {
   BackwardSplit split;
-  split.needs = backward_needs(cell);
+  split.needs = backward_needs(task.cell);
   const step::BackwardStep& step = split.needs.step;
   split.sweep = detach_products(step.graph, step.forward_nodes);
   for (const auto* rows : {&step.previous_states, &step.inputs, &step.params})
@@ -82,7 +82,7 @@ BackwardSplit backward_split(const step::Cell& cell, const Problem& problem) {
     return std::pair{a.tensor, a.row} < std::pair{b.tensor, b.row};
   });
   for (const step::MatrixGradient& matrix : matrices)
-    if (!input_gradient(cell, step, matrix.left) &&
+    if (!input_gradient(task.cell, step, matrix.left) &&
         std::find(split.lefts.begin(), split.lefts.end(), matrix.left) == split.lefts.end())
       split.lefts.push_back(matrix.left);
   split.sweep_roots.insert(split.sweep_roots.end(), split.lefts.begin(), split.lefts.end());
@@ -96,11 +96,11 @@ BackwardSplit backward_split(const step::Cell& cell, const Problem& problem) {
       split.histories.push_back(ref);
   }
 
-  if (passes_products(problem))
-    split.products = saved_products(cell);
+  if (passes_products(task.problem))
+    split.products = saved_products(task.cell);
   else
     multiply_again(split);
-  place_vectors(cell, split);
+  place_vectors(task.cell, split);
   return split;
 }
 
@@ -122,12 +122,12 @@ std::vector<int> scratch_rows(const BackwardSplit& split) {
   return {again, static_cast<int>(split.vector_row.size()), static_cast<int>(split.lefts.size())};
 }
 
-step::StepGraph sweep_graph(const step::Cell& cell, const Problem& problem) {
-  if (problem.pass == Pass::Backward) {
-    BackwardSplit split = backward_split(cell, problem);
+step::StepGraph sweep_graph(const Task& task) {
+  if (task.problem.pass == Pass::Backward) {
+    BackwardSplit split = backward_split(task);
     return {std::move(split.sweep), std::move(split.sweep_roots)};
   }
-  return {cell.graph, forward_roots(cell, problem)};
+  return {task.cell.graph, forward_roots(task)};
 }
 
 std::vector<bool> shares_of_channels(const step::Cell& cell, const step::BackwardStep& step, Steps steps) {
@@ -182,9 +182,9 @@ std::vector<int> scratch_rows(const BackwardSplit& split, const SpreadSweep& swe
   return rows;
 }
 
-SpreadSweep spread_sweep(const step::Cell& cell, const Problem& problem, Steps steps) {
-  if (problem.pass == Pass::Backward) return spread_sweep(cell, backward_split(cell, problem), steps);
-  return {spread(cell, {cell.graph, forward_roots(cell, problem)}, {}, steps), {}, {}};
+SpreadSweep spread_sweep(const Task& task, Steps steps) {
+  if (task.problem.pass == Pass::Backward) return spread_sweep(task.cell, backward_split(task), steps);
+  return {spread(task.cell, {task.cell.graph, forward_roots(task)}, {}, steps), {}, {}};
 }
 
 SpreadSweep spread_sweep(const step::Cell& cell, const BackwardSplit& split, Steps steps) {
@@ -218,9 +218,9 @@ std::vector<TensorId> tensors_read(const step::Cell& cell, const step::Graph& gr
   return result;
 }
 
-SweepShape sweep_shape(const step::Cell& cell, const Problem& problem) {
+SweepShape sweep_shape(const Task& task) {
   SweepShape shape;
-  const SpreadSweep sweep = spread_sweep(cell, problem);
+  const SpreadSweep sweep = spread_sweep(task);
   const step::StepGraph& graph = sweep.step;
   shape.numbers_before = static_cast<int>(sweep.numbers.size());
   const std::vector<ProductGroup> groups = product_groups(graph.graph, graph.roots);
@@ -231,7 +231,7 @@ SweepShape sweep_shape(const step::Cell& cell, const Problem& problem) {
   for (const ProductSum& sum : product_sums(graph.graph, graph.roots, groups))
     shape.terms.push_back(static_cast<int>(sum.terms.size()));
   shape.levels = levels_of(groups);
-  const StepOrder order = step_order(cell, problem, graph, groups, adds_over_head(cell));
+  const StepOrder order = step_order(task, graph, groups, adds_over_head(task.cell));
   shape.handed = static_cast<int>(order.handed.size());
   std::set<NodeId> late;
   for (const NodeId id : reachable(graph.graph, graph.roots))
@@ -240,46 +240,46 @@ SweepShape sweep_shape(const step::Cell& cell, const Problem& problem) {
         if (sweep.number_row(operand) >= 0) late.insert(operand);
   shape.numbers_late = static_cast<int>(late.size());
   shape.reductions = reduction_words(order);
-  for (const step::Row& next : cell.next)
-    ++(is_number(cell, next.tensor) ? shape.number_states : shape.states);
-  shape.draws = cell.seed().has_value();
+  for (const step::Row& next : task.cell.next)
+    ++(is_number(task.cell, next.tensor) ? shape.number_states : shape.states);
+  shape.draws = task.cell.seed().has_value();
   const auto rows_of = [&](const std::vector<TensorId>& tensors, bool numbers) {
     int sum = 0;
     for (const TensorId id : tensors)
-      if (is_number(cell, id) == numbers) sum += cell.tensors[static_cast<std::size_t>(id)].rows;
+      if (is_number(task.cell, id) == numbers) sum += task.cell.tensors[static_cast<std::size_t>(id)].rows;
     return sum;
   };
   const auto rows = [&](const std::vector<TensorId>& tensors) { return rows_of(tensors, false); };
   const auto numbers = [&](const std::vector<TensorId>& tensors) { return rows_of(tensors, true); };
-  for (const TensorId id : cell.of_kind(TensorKind::Param))
-    if (cell.tensors[static_cast<std::size_t>(id)].tail != step::Tail::Matrix)
+  for (const TensorId id : task.cell.of_kind(TensorKind::Param))
+    if (task.cell.tensors[static_cast<std::size_t>(id)].tail != step::Tail::Matrix)
       shape.param_rows += rows({id}) + numbers({id});
-  if (problem.pass != Pass::Backward) {
-    shape.rows_in = rows(cell.of_kind(TensorKind::Input));
-    shape.rows_out = rows(cell.of_kind(TensorKind::Output));
-    shape.numbers_in = numbers(cell.of_kind(TensorKind::Input));
-    shape.numbers_out = numbers(cell.of_kind(TensorKind::Output));
-    if (problem.pass == Pass::ForwardSave) {
-      shape.rows_out += rows(stored_histories(cell));
-      shape.numbers_out += numbers(stored_histories(cell));
+  if (task.problem.pass != Pass::Backward) {
+    shape.rows_in = rows(task.cell.of_kind(TensorKind::Input));
+    shape.rows_out = rows(task.cell.of_kind(TensorKind::Output));
+    shape.numbers_in = numbers(task.cell.of_kind(TensorKind::Input));
+    shape.numbers_out = numbers(task.cell.of_kind(TensorKind::Output));
+    if (task.problem.pass == Pass::ForwardSave) {
+      shape.rows_out += rows(stored_histories(task.cell));
+      shape.numbers_out += numbers(stored_histories(task.cell));
     }
-    if (passes_products(problem)) shape.rows_out += static_cast<int>(saved_products(cell).size());
+    if (passes_products(task.problem)) shape.rows_out += static_cast<int>(saved_products(task.cell).size());
     return shape;
   }
-  const BackwardSplit split = backward_split(cell, problem);
-  shape.rows_in = rows(tensors_read(cell, split.sweep, split.sweep_roots, TensorKind::Input)) +
-                  rows(cell.of_kind(TensorKind::Output));
+  const BackwardSplit split = backward_split(task);
+  shape.rows_in = rows(tensors_read(task.cell, split.sweep, split.sweep_roots, TensorKind::Input)) +
+                  rows(task.cell.of_kind(TensorKind::Output));
   for (const TensorRef& ref : products_read(split, split.sweep, split.sweep_roots))
     shape.rows_in +=
-        ref.role == Role::Scratch ? scratch_rows(split)[kProducts] : tensor_in_role(ref, cell).rows;
-  shape.numbers_in = numbers(tensors_read(cell, split.sweep, split.sweep_roots, TensorKind::Input)) +
-                     numbers(cell.of_kind(TensorKind::Output));
+        ref.role == Role::Scratch ? scratch_rows(split)[kProducts] : tensor_in_role(ref, task.cell).rows;
+  shape.numbers_in = numbers(tensors_read(task.cell, split.sweep, split.sweep_roots, TensorKind::Input)) +
+                     numbers(task.cell.of_kind(TensorKind::Output));
   for (const TensorRef& ref : split.histories) {
     shape.rows_in += rows({ref.tensor});
     shape.numbers_in += numbers({ref.tensor});
   }
-  shape.shares = numbers(cell.of_kind(TensorKind::Input));
-  shape.rows_out = rows(cell.of_kind(TensorKind::Input)) + static_cast<int>(split.lefts.size());
+  shape.shares = numbers(task.cell.of_kind(TensorKind::Input));
+  shape.rows_out = rows(task.cell.of_kind(TensorKind::Input)) + static_cast<int>(split.lefts.size());
   shape.sums = static_cast<int>(split.needs.step.params.size());
   return shape;
 }

@@ -7,7 +7,7 @@
 
 #include "compiler/schedule/analysis/history.h"
 #include "compiler/schedule/analysis/product_groups.h"
-#include "compiler/schedule/problem/problem.h"
+#include "compiler/schedule/problem/task.h"
 #include "compiler/schedule/rewrite/fewer_exchanges.h"
 
 namespace rondo::schedule {
@@ -33,14 +33,14 @@ struct BackwardSplit {
 RowRef left_row(const step::Cell& cell, const BackwardSplit& split, step::NodeId left);
 inline constexpr int kProducts = 0, kVectors = 1,
                      kLefts = 2;  // scratch tensors of the backward pass; then kShares and kNumbers
-BackwardSplit backward_split(const step::Cell& cell, const Problem& problem);
+BackwardSplit backward_split(const Task& task);
 // Tensors in which forward products lie that `roots` of the graph read, each once.
 std::vector<TensorRef> products_read(const BackwardSplit& split, const step::Graph& graph,
                                      const std::vector<step::NodeId>& roots);
 std::vector<int> scratch_rows(const BackwardSplit& split);
 
 // The step of the sweep: graph and roots.
-step::StepGraph sweep_graph(const step::Cell& cell, const Problem& problem);
+step::StepGraph sweep_graph(const Task& task);
 
 // Who runs the steps of a sweep. One kernel for all: products of a level come together, and a launch after
 // the sweep adds up the channels of gradients of inputs with one number a head. Launches for each step, or a
@@ -70,7 +70,7 @@ std::vector<int> scratch_rows(const BackwardSplit& split, const SpreadSweep& swe
 
 // Where the step reduces over the head it is rewritten by fewer_exchanges(). The second gives the sweep of a
 // split that is there already.
-SpreadSweep spread_sweep(const step::Cell& cell, const Problem& problem, Steps steps = Steps::OfOneKernel);
+SpreadSweep spread_sweep(const Task& task, Steps steps = Steps::OfOneKernel);
 SpreadSweep spread_sweep(const step::Cell& cell, const BackwardSplit& split,
                          Steps steps = Steps::OfOneKernel);
 
@@ -95,7 +95,7 @@ struct SweepShape {
   int sums = 0;                 // parameter gradients summed in registers
   bool draws = false;           // the step draws random numbers
 };
-SweepShape sweep_shape(const step::Cell& cell, const Problem& problem);
+SweepShape sweep_shape(const Task& task);
 
 // Tensors of the cell, of one kind, that some of the nodes read.
 std::vector<step::TensorId> tensors_read(const step::Cell& cell, const step::Graph& graph,

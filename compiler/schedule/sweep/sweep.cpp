@@ -68,30 +68,30 @@ bool is_read(const Node& node) {
 
 }  // namespace
 
-Sweep forward_sweep(const step::Cell& cell, const Problem& problem) {
+Sweep forward_sweep(const Task& task) {
   Sweep sweep;
-  sweep.step = spread_sweep(cell, problem, Steps::OfLaunches).step;
+  sweep.step = spread_sweep(task, Steps::OfLaunches).step;
   for (const NodeId id : reachable(sweep.step.graph, sweep.step.roots)) {
     const Node& node = sweep.step.graph.at(id);
-    if (!is_read(node) || is_param(cell, node)) continue;
-    const TensorKind kind = cell.tensors[static_cast<std::size_t>(node.tensor)].kind;
-    sweep.sources[id] = step::is_flag(kind)         ? flag(cell, node.tensor)
-                        : kind == TensorKind::State ? carry(carry_of(cell, node.tensor, node.row))
+    if (!is_read(node) || is_param(task.cell, node)) continue;
+    const TensorKind kind = task.cell.tensors[static_cast<std::size_t>(node.tensor)].kind;
+    sweep.sources[id] = step::is_flag(kind)         ? flag(task.cell, node.tensor)
+                        : kind == TensorKind::State ? carry(carry_of(task.cell, node.tensor, node.row))
                                                     : now({{Role::Input, node.tensor}, node.row});
   }
   std::vector<step::TensorId> stored;
-  if (problem.pass == Pass::ForwardSave) stored = stored_histories(cell);
-  for (std::size_t k = 0; k < cell.next.size(); ++k) {
-    const Row& next = cell.next[k];
+  if (task.problem.pass == Pass::ForwardSave) stored = stored_histories(task.cell);
+  for (std::size_t k = 0; k < task.cell.next.size(); ++k) {
+    const Row& next = task.cell.next[k];
     sweep.sinks.push_back({into_carry(k)});
     if (std::find(stored.begin(), stored.end(), next.tensor) != stored.end())
       sweep.sinks.back().push_back(into({{Role::History, next.tensor}, next.row}));
   }
-  for (const Row& output : cell.outputs)
+  for (const Row& output : task.cell.outputs)
     sweep.sinks.push_back({into({{Role::Output, output.tensor}, output.row})});
-  if (problem.pass == Pass::ForwardSave && passes_products(problem))
-    for (const auto& [node, where] : saved_products(cell)) sweep.sinks.push_back({into(where)});
-  find_ends(cell, Role::InitialState, Role::LastState, sweep);
+  if (task.problem.pass == Pass::ForwardSave && passes_products(task.problem))
+    for (const auto& [node, where] : saved_products(task.cell)) sweep.sinks.push_back({into(where)});
+  find_ends(task.cell, Role::InitialState, Role::LastState, sweep);
   return sweep;
 }
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <vector>
 
+#include "compiler/schedule/problem/task.h"
 #include "compiler/schedule/sweep/backward_split.h"
 
 namespace rondo::schedule {
@@ -35,7 +36,7 @@ struct Sweep {
   std::vector<int> scratch_rows;
 };
 
-Sweep forward_sweep(const step::Cell& cell, const Problem& problem);
+Sweep forward_sweep(const Task& task);
 // The second is that of a block that walks over a whole head: all its reductions are in the step.
 Sweep backward_sweep(const step::Cell& cell, const BackwardSplit& split, const SpreadSweep& spread);
 Sweep backward_sweep(const step::Cell& cell, const BackwardSplit& split);

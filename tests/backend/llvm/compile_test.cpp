@@ -47,11 +47,10 @@ std::optional<KernelPlan> plan_of(const Case& of) {
   problem.storage = of.storage;
   problem.math = of.storage == Storage::F32 ? kernel::Math::Accurate : kernel::Math::Fast;
   problem.pass = of.pass;
-  problem.arch = of.arch;
   const target::Profile profile = board(of.arch);
-  const auto choice = engine::choose_with(cell, problem, profile, {of.strategy, {}});
+  const auto choice = engine::choose_with({cell, problem, profile}, {of.strategy, {}});
   if (!choice) return std::nullopt;
-  return engine::build_choice(cell, problem, profile, *choice).value();
+  return engine::build_choice({cell, problem, profile}, *choice).value();
 }
 
 std::vector<Case> cases() {

@@ -22,15 +22,15 @@ using schedule::Pass;
 std::string outcome_at_shape(const step::Cell& cell, const schedule::Problem& problem, std::uint64_t seed,
                              std::string& says) {
   const target::Profile& profile = target::board();
-  const auto best = engine::best_candidate(cell, problem, profile);
+  const auto best = best_candidate({cell, problem, profile});
   if (!best) return "no strategy";
-  auto plain = plain_plans(cell, problem, profile, best->strategy, best->parameters);
+  auto plain = plain_plans({cell, problem, profile}, best->strategy, best->parameters);
   if (!plain) return "no plain plan";
   SimulatedShape runs(
       cell, problem,
-      schedule::find_strategy(best->strategy)->build(cell, problem, best->parameters, profile).value(),
+      schedule::find_strategy(best->strategy)->build({cell, problem, profile}, best->parameters).value(),
       std::move(plain).value());
-  const Result<Verification> checked = check_at_shape(cell, problem, runs, seed);
+  const Result<Verification> checked = check_at_shape({cell, problem, {}}, runs, seed);
   if (!checked) return checked.error().kind == ErrorKind::Input ? "not finite" : checked.error().message;
   says = checked->summary();
   const auto& checks = checked->checks;

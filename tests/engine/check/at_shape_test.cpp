@@ -32,15 +32,15 @@ Problem problem_for(Pass pass, kernel::Storage storage, const step::Sizes& sizes
   return problem;
 }
 
-engine::Candidate best_of(const step::Cell& cell, const Problem& problem, const std::string& strategy) {
-  return engine::ranked_candidates(cell, problem, target::board(), engine::kFullAlignment, strategy)->front();
+Candidate best_of(const step::Cell& cell, const Problem& problem, const std::string& strategy) {
+  return ranked_candidates({cell, problem, target::board()}, kFullAlignment, strategy)->front();
 }
 
-SimulatedShape shape_of(const step::Cell& cell, const Problem& problem, const engine::Candidate& candidate) {
+SimulatedShape shape_of(const step::Cell& cell, const Problem& problem, const Candidate& candidate) {
   const target::Profile& profile = target::board();
   const schedule::Strategy* strategy = schedule::find_strategy(candidate.strategy);
-  return {cell, problem, strategy->build(cell, problem, candidate.parameters, profile).value(),
-          plain_plans(cell, problem, profile, candidate.strategy, candidate.parameters).value()};
+  return {cell, problem, strategy->build({cell, problem, profile}, candidate.parameters).value(),
+          plain_plans({cell, problem, profile}, candidate.strategy, candidate.parameters).value()};
 }
 
 // Every strategy that is legal, at its model's best.
@@ -48,9 +48,9 @@ void expect_right(const std::string& name, Pass pass, kernel::Storage storage, c
   const step::Cell cell = rondo::testing::library_cell(name);
   const Problem problem = problem_for(pass, storage, sizes);
   for (const schedule::Strategy* strategy : schedule::strategies()) {
-    if (!strategy->legal(cell, problem).legal) continue;
+    if (!strategy->legal({cell, problem, {}}).legal) continue;
     SimulatedShape runs = shape_of(cell, problem, best_of(cell, problem, strategy->name()));
-    const Result<Verification> checked = check_at_shape(cell, problem, runs, 1);
+    const Result<Verification> checked = check_at_shape({cell, problem, {}}, runs, 1);
     const std::string what =
         name + " " + strategy->name() + " " + schedule::pass_name(pass) + " " + kernel::storage_name(storage);
     ASSERT_TRUE(checked.ok()) << what << ": " << checked.error().message;
@@ -87,7 +87,7 @@ TEST(AtShape, SavedProductsArePassedOn) {
     Problem problem = problem_for(pass, kernel::Storage::BF16, {3, 9, 1, 24});
     problem.save_products = true;
     SimulatedShape runs = shape_of(cell, problem, best_of(cell, problem, "persistent"));
-    const Result<Verification> checked = check_at_shape(cell, problem, runs, 1);
+    const Result<Verification> checked = check_at_shape({cell, problem, {}}, runs, 1);
     ASSERT_TRUE(checked.ok()) << checked.error().message;
     EXPECT_TRUE(checked->passed) << checked->summary();
   }
@@ -99,7 +99,7 @@ TEST(AtShape, TheSameSeedSaysTheSame) {
   std::vector<std::string> said;
   for (int turn = 0; turn < 2; ++turn) {
     SimulatedShape runs = shape_of(cell, problem, best_of(cell, problem, "stream"));
-    said.push_back(check_at_shape(cell, problem, runs, 5)->summary());
+    said.push_back(check_at_shape({cell, problem, {}}, runs, 5)->summary());
     EXPECT_EQ(runs.plain_runs, plain_runs(has_decisions(cell, problem.pass)));
   }
   EXPECT_EQ(said[0], said[1]);
@@ -111,11 +111,11 @@ TEST(AtShape, LongSumsOfGradientsStayWellConditioned) {
   const step::Cell cell = rondo::testing::library_cell("mgu");
   const Problem problem = problem_for(Pass::Backward, kernel::Storage::BF16, {8, 64, 1, 16});
   SimulatedShape runs = shape_of(cell, problem, best_of(cell, problem, "persistent"));
-  const Result<Verification> checked = check_at_shape(cell, problem, runs, 1);
+  const Result<Verification> checked = check_at_shape({cell, problem, {}}, runs, 1);
   ASSERT_TRUE(checked.ok()) << checked.error().message;
   EXPECT_TRUE(checked->passed) << checked->summary();
   for (const TensorCheck& check : checked->checks)
-    EXPECT_LT(check.spread, 8 * rounding_inside(cell, problem)) << check.text();
+    EXPECT_LT(check.spread, 8 * rounding_inside({cell, problem, {}})) << check.text();
 }
 
 // What a kernel on a GPU does with fast math: no function is exact there, as all are in the simulator.
@@ -125,16 +125,16 @@ TEST(AtShape, FunctionsMayErrAsTheirApproximationsDo) {
       const step::Cell cell = rondo::testing::library_cell(name);
       Problem problem = problem_for(pass, kernel::Storage::F32, {3, 21, 1, 24});
       problem.math = kernel::Math::Fast;
-      const engine::Candidate candidate = engine::best_candidate(cell, problem, target::board()).value();
+      const Candidate candidate = best_candidate({cell, problem, target::board()}).value();
       schedule::KernelPlan plan = schedule::find_strategy(candidate.strategy)
-                                      ->build(cell, problem, candidate.parameters, target::board())
+                                      ->build({cell, problem, target::board()}, candidate.parameters)
                                       .value();
       for (schedule::Launch& launch : plan.launches)
         launch.kernel = kernel::with_erring_functions(launch.kernel, true);
       SimulatedShape runs(
           cell, problem, plan,
-          plain_plans(cell, problem, target::board(), candidate.strategy, candidate.parameters).value());
-      const Result<Verification> checked = check_at_shape(cell, problem, runs, 1);
+          plain_plans({cell, problem, target::board()}, candidate.strategy, candidate.parameters).value());
+      const Result<Verification> checked = check_at_shape({cell, problem, {}}, runs, 1);
       ASSERT_TRUE(checked.ok()) << name << ": " << checked.error().message;
       EXPECT_TRUE(checked->passed) << name << " " << schedule::pass_name(pass) << " " << checked->summary();
     }
@@ -231,7 +231,7 @@ TEST(AtShape, PlantedFaultsAreFound) {
       fault.plant(values);
       planted = true;
     };
-    const Result<Verification> checked = check_at_shape(cell, problem, runs, 1);
+    const Result<Verification> checked = check_at_shape({cell, problem, {}}, runs, 1);
     ASSERT_TRUE(checked.ok()) << fault.name << ": " << checked.error().message;
     EXPECT_TRUE(planted) << fault.name;
     EXPECT_FALSE(checked->passed) << fault.name << ": " << checked->summary();
@@ -245,14 +245,14 @@ TEST(AtShape, AMissingBatchTileIsFound) {
   const step::Cell cell = rondo::testing::library_cell("mgu");
   const Problem problem = problem_for(Pass::Forward, kernel::Storage::BF16, kSmall);
   for (const char* name : {"persistent", "alternating"}) {
-    const engine::Candidate candidate = best_of(cell, problem, name);
+    const Candidate candidate = best_of(cell, problem, name);
     schedule::KernelPlan plan =
-        schedule::find_strategy(name)->build(cell, problem, candidate.parameters, target::board()).value();
+        schedule::find_strategy(name)->build({cell, problem, target::board()}, candidate.parameters).value();
     for (schedule::Launch& launch : plan.launches)
       launch.batch_tile = std::max<std::int64_t>(launch.batch_tile, 9);
     SimulatedShape runs(cell, problem, plan,
-                        plain_plans(cell, problem, target::board(), name, candidate.parameters).value());
-    const Result<Verification> checked = check_at_shape(cell, problem, runs, 1);
+                        plain_plans({cell, problem, target::board()}, name, candidate.parameters).value());
+    const Result<Verification> checked = check_at_shape({cell, problem, {}}, runs, 1);
     ASSERT_TRUE(checked.ok()) << checked.error().message;
     EXPECT_FALSE(checked->passed) << name;
   }
@@ -264,7 +264,7 @@ TEST(AtShape, WhatOverflowsCannotBeCompared) {
       "cell grows(D) {\n  input x[D]\n  state h[D]\n  next h = exp(20 + x) * (h + 1)\n  output h\n}\n");
   const Problem problem = problem_for(Pass::Forward, kernel::Storage::F32, {2, 30, 1, 16});
   SimulatedShape runs = shape_of(cell, problem, best_of(cell, problem, "stream"));
-  const Result<Verification> checked = check_at_shape(cell, problem, runs, 1);
+  const Result<Verification> checked = check_at_shape({cell, problem, {}}, runs, 1);
   ASSERT_FALSE(checked.ok());
   EXPECT_EQ(checked.error().kind, ErrorKind::Input);
 }
@@ -273,14 +273,14 @@ TEST(PlainPlans, RunOtherTilesBesideTheirOwnStrategy) {
   const step::Cell cell = rondo::testing::library_cell("lstm");
   const Problem problem = problem_for(Pass::Forward, kernel::Storage::BF16, {8, 64, 1, 64});
   const auto plans = [&](const char* strategy, const schedule::Parameters& beside) {
-    return plain_plans(cell, problem, target::board(), strategy, beside).value();
+    return plain_plans({cell, problem, target::board()}, strategy, beside).value();
   };
   const schedule::Parameters usual = plans("persistent", {}).same.plan.parameters;
   EXPECT_EQ(plans("alternating", usual).same.plan.parameters == usual, false);
   const PlainPlans plain = plans("persistent", {});
-  EXPECT_EQ(plain.same.problem.storage, kernel::Storage::F32);
-  EXPECT_EQ(plain.same.problem.math, kernel::Math::Fast);
-  EXPECT_EQ(plain.perturbed.problem.math, kernel::Math::Accurate);
+  EXPECT_EQ(plain.same.task.problem.storage, kernel::Storage::F32);
+  EXPECT_EQ(plain.same.task.problem.math, kernel::Math::Fast);
+  EXPECT_EQ(plain.perturbed.task.problem.math, kernel::Math::Accurate);
   EXPECT_FALSE(plain.forward);
 }
 
@@ -288,10 +288,10 @@ TEST(PlainPlans, RunOtherTilesBesideTheirOwnStrategy) {
 TEST(PlainPlans, PerturbedOnesHaveOtherNumbers) {
   const step::Cell cell = rondo::testing::library_cell("mgu");  // 1 - f
   const Problem problem = problem_for(Pass::Forward, kernel::Storage::F32, {8, 64, 1, 64});
-  const PlainPlans plain = plain_plans(cell, problem, target::board(), "persistent", {}).value();
-  EXPECT_EQ(plain.perturbed.cell.tensors.size(), cell.tensors.size()) << "fp32 rounds no factors";
-  EXPECT_EQ(step::canonical_text(plain.same.cell), step::canonical_text(cell));
-  EXPECT_NE(step::canonical_text(plain.perturbed.cell), step::canonical_text(cell));
+  const PlainPlans plain = plain_plans({cell, problem, target::board()}, "persistent", {}).value();
+  EXPECT_EQ(plain.perturbed.task.written.tensors.size(), cell.tensors.size()) << "fp32 rounds no factors";
+  EXPECT_EQ(step::canonical_text(plain.same.task.written), step::canonical_text(cell));
+  EXPECT_NE(step::canonical_text(plain.perturbed.task.written), step::canonical_text(cell));
 }
 
 TEST(PlainPlans, Compile) {
@@ -300,7 +300,7 @@ TEST(PlainPlans, Compile) {
     const step::Cell cell = rondo::testing::library_cell(name);
     const Problem problem = problem_for(Pass::Backward, kernel::Storage::BF16, {8, 64, 1, 64});
     const auto code =
-        compile_plain(plain_plans(cell, problem, target::board(), "stream", {}).value(), nullptr);
+        compile_plain(plain_plans({cell, problem, target::board()}, "stream", {}).value(), nullptr);
     ASSERT_TRUE(code.ok()) << name << ": " << code.error().message;
     EXPECT_TRUE(code->forward) << name;
   }
@@ -310,7 +310,7 @@ TEST(PlainPlans, Compile) {
 TEST(PlainPlans, CompileForEveryCellWithMatrices) {
   ASSERT_TRUE(backend::preferred_backend().available().ok()) << "no NVRTC: tools/setup installs it";
   int turn = 0, made = 0;
-  for (const engine::EmbeddedCell& embedded : engine::embedded_cells()) {
+  for (const EmbeddedCell& embedded : embedded_cells()) {
     const step::Cell cell = rondo::testing::library_cell(embedded.name);
     if (!step::analyze(cell).has_matrix || step::analyze(cell).has_reduction) continue;
     for (const step::Sizes& sizes : {step::Sizes{16, 1024, 1, 768}, {16, 1024, 12, 64}, {16, 1024, 1, 2048}})
@@ -318,9 +318,9 @@ TEST(PlainPlans, CompileForEveryCellWithMatrices) {
         SCOPED_TRACE(std::string(embedded.name) + " " + schedule::pass_name(pass) + " " +
                      std::to_string(sizes.dim));
         const Problem problem = problem_for(pass, kernel::Storage::BF16, sizes);
-        auto plans = plain_plans(cell, problem, target::board("h200"), "persistent", {});
+        auto plans = plain_plans({cell, problem, target::board("h200")}, "persistent", {});
         ASSERT_TRUE(plans.ok()) << plans.error().message;
-        EXPECT_EQ(plans->perturbed.cell.tensors.size(), cell.tensors.size() + 1);
+        EXPECT_EQ(plans->perturbed.task.written.tensors.size(), cell.tensors.size() + 1);
         ++made;
         if (!rondo::testing::has_turn(turn++, 8)) continue;
         const auto code = compile_plain(std::move(plans).value(), nullptr);
@@ -333,8 +333,8 @@ TEST(PlainPlans, CompileForEveryCellWithMatrices) {
 TEST(PlainPlans, SayWhatTheyCannotDo) {
   const step::Cell cell = rondo::testing::cell_from(
       "cell norm(D) {\n  input x[D]\n  state h[D]\n  next h = h + x / sum(x)\n  output h\n}\n");
-  const auto plans = plain_plans(cell, problem_for(Pass::Forward, kernel::Storage::F32, {1, 4, 1, 16}),
-                                 target::board(), "stream", {});
+  const auto plans = plain_plans(
+      {cell, problem_for(Pass::Forward, kernel::Storage::F32, {1, 4, 1, 16}), target::board()}, "stream", {});
   ASSERT_FALSE(plans.ok());
   EXPECT_EQ(plans.error().kind, ErrorKind::Unsupported);
 }
@@ -343,7 +343,7 @@ TEST(RoundingInside, FollowsWhatThePassRounds) {
   const auto unit = [](const char* cell, kernel::Storage storage, kernel::Math math) {
     Problem problem = problem_for(Pass::Forward, storage, {1, 1, 1, 16});
     problem.math = math;
-    return rounding_inside(rondo::testing::library_cell(cell), problem);
+    return rounding_inside({rondo::testing::library_cell(cell), problem, {}});
   };
   using kernel::Math;
   using kernel::Storage;

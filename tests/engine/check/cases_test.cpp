@@ -21,12 +21,12 @@ schedule::Problem problem_at(std::int64_t batch, std::int64_t time, std::int64_t
 }
 
 std::vector<VerifyCase> cases(const char* cell, const schedule::Problem& problem, const Coverage& coverage) {
-  return cases_for(rondo::testing::library_cell(cell), problem, coverage, gpu_budget());
+  return cases_for({rondo::testing::library_cell(cell), problem, {}}, coverage, gpu_budget());
 }
 
 TEST(Cases, StatesMayBeArbitraryWhereThereAreAny) {
   const step::Cell cell = rondo::testing::library_cell("mingru");
-  const auto list = cases_for(cell, problem_at(2, 33, 64), {}, gpu_budget(), true);
+  const auto list = cases_for({cell, problem_at(2, 33, 64), {}}, {}, gpu_budget(), true);
   ASSERT_GE(list.size(), 2u);
   for (const VerifyCase& one : list) EXPECT_EQ(one.arbitrary_states, one.initial_states) << one.text();
   EXPECT_NE(list.front().text().find("arbitrary states"), std::string::npos) << list.front().text();

@@ -17,13 +17,11 @@ namespace {
 
 using kernel::Storage;
 
-std::vector<double> exact_values(int count = 4096) {
-  return engine::random_values(Storage::F32, count, 1, 11);
-}
+std::vector<double> exact_values(int count = 4096) { return random_values(Storage::F32, count, 1, 11); }
 
 // Values with errors of at most `unit` of themselves.
 std::vector<double> noisy(const std::vector<double>& values, double unit, std::uint64_t seed) {
-  const auto noise = engine::random_values(Storage::F32, static_cast<std::int64_t>(values.size()), 1, seed);
+  const auto noise = random_values(Storage::F32, static_cast<std::int64_t>(values.size()), 1, seed);
   std::vector<double> result(values.size());
   for (std::size_t i = 0; i < values.size(); ++i) result[i] = values[i] * (1 + unit * noise[i]);
   return result;
@@ -132,7 +130,7 @@ TEST(Compare, WhatCancellationShortensIsNoFault) {
   std::vector<double> exact;
   for (const double value : exact_values()) exact.push_back(0x1p-15 * (1 + std::abs(value)));
   const auto cancelled = [&](std::uint64_t seed) {
-    const auto noise = engine::random_values(Storage::F32, static_cast<std::int64_t>(exact.size()), 1, seed);
+    const auto noise = random_values(Storage::F32, static_cast<std::int64_t>(exact.size()), 1, seed);
     std::vector<double> result;
     for (std::size_t i = 0; i < exact.size(); ++i)
       result.push_back(std::nearbyint(0x1p24 * exact[i] + 0.5 * noise[i]) * 0x1p-24);

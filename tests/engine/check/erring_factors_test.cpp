@@ -46,7 +46,7 @@ class Multiplied : public ::testing::Test {
 
 TEST_F(Multiplied, ErrsByARoundingAtMostAndByMostOfOne) {
   const double unit = scalar::unit_roundoff(Storage::BF16);
-  const auto erring = with_erring_factors(cell_, problem_);
+  const auto erring = with_erring_factors({cell_, problem_, {}});
   ASSERT_TRUE(erring);
   EXPECT_EQ(step::verify(*erring), std::vector<std::string>{});
   const double near = largest(run(*erring, 1)), far = largest(run(*erring, kFarSeeds + 1));
@@ -57,7 +57,7 @@ TEST_F(Multiplied, ErrsByARoundingAtMostAndByMostOfOne) {
 }
 
 TEST_F(Multiplied, ErrsAnewInEveryRunAndStep) {
-  const auto erring = with_erring_factors(cell_, problem_);
+  const auto erring = with_erring_factors({cell_, problem_, {}});
   ASSERT_TRUE(erring);
   EXPECT_NE(run(*erring, 1), run(*erring, 2));
   EXPECT_EQ(run(*erring, 1), run(*erring, 1));
@@ -72,7 +72,7 @@ TEST_F(Multiplied, ErrsAnewInEveryRunAndStep) {
 TEST(ErringFactors, AreOneForAVectorAndOneForAProductOfABackwardPass) {
   const step::Cell cell = rondo::testing::library_cell("lstm");
   const auto draws = [&](Pass pass) {
-    const auto erring = with_erring_factors(cell, rondo::testing::problem_of(pass, 32, Storage::F16));
+    const auto erring = with_erring_factors({cell, rondo::testing::problem_of(pass, 32, Storage::F16), {}});
     std::set<std::string> names;
     for (const step::Node& node : erring->graph.nodes)
       if (node.kind == step::NodeKind::Uniform) names.insert(node.draw);
@@ -84,12 +84,13 @@ TEST(ErringFactors, AreOneForAVectorAndOneForAProductOfABackwardPass) {
 
 TEST(ErringFactors, AreThereWhereAKernelRounds) {
   const step::Cell gru = rondo::testing::library_cell("gru");
-  EXPECT_FALSE(with_erring_factors(gru, rondo::testing::problem_of(Pass::Forward, 32, Storage::F32)));
+  EXPECT_FALSE(with_erring_factors({gru, rondo::testing::problem_of(Pass::Forward, 32, Storage::F32), {}}));
   Problem tf32 = rondo::testing::problem_of(Pass::Forward, 32, Storage::F32);
   tf32.math = kernel::Math::Tf32;
-  EXPECT_TRUE(with_erring_factors(gru, tf32));
+  EXPECT_TRUE(with_erring_factors({gru, tf32, {}}));
   const step::Cell mingru = rondo::testing::library_cell("mingru");
-  EXPECT_FALSE(with_erring_factors(mingru, rondo::testing::problem_of(Pass::Forward, 32, Storage::BF16)));
+  EXPECT_FALSE(
+      with_erring_factors({mingru, rondo::testing::problem_of(Pass::Forward, 32, Storage::BF16), {}}));
 }
 
 }  // namespace

@@ -36,14 +36,14 @@ schedule::Problem problem_at(const step::Sizes& sizes, Pass pass, Storage storag
 
 Outcome outcome_of(const step::Cell& cell, const schedule::Problem& problem, std::uint64_t seed) {
   const target::Profile& profile = target::board();
-  const auto best = engine::best_candidate(cell, problem, profile);
+  const auto best = best_candidate({cell, problem, profile});
   if (!best) return {Outcome::Kind::NoStrategy, best.error().message};
   const schedule::KernelPlan plan =
-      schedule::find_strategy(best->strategy)->build(cell, problem, best->parameters, profile).value();
+      schedule::find_strategy(best->strategy)->build({cell, problem, profile}, best->parameters).value();
   VerifyCase shape;
   shape.sizes = problem.sizes;
   shape.layout.gap = 16 / kernel::storage_bytes(problem.storage);
-  const auto verified = verify_simulated(cell, problem, plan, {shape}, seed);
+  const auto verified = verify_simulated({cell, problem, {}}, plan, {shape}, seed);
   if (!verified) return {Outcome::Kind::Unstable, verified.error().message};
   if (verified->passed()) return {};
   const auto& checks = verified->verification.checks;
@@ -195,7 +195,7 @@ TEST_P(HardCells, Pass) {
 
 // Every shipped cell, by seeds.
 TEST(FalseAlarms, ShippedCellsPass) {
-  for (const engine::EmbeddedCell& embedded : engine::embedded_cells()) {
+  for (const EmbeddedCell& embedded : embedded_cells()) {
     const step::Cell cell = rondo::testing::library_cell(embedded.name);
     for (const Storage storage : kStorages)
       for (const Pass pass : {Pass::ForwardSave, Pass::Backward})

@@ -24,8 +24,8 @@ using schedule::TensorRef;
 class MadeUp final : public ShapeRuns {
  public:
   MadeUp(const step::Cell& cell, const schedule::Problem& problem) {
-    for (const TensorRef ref : tensors_of_pass(cell, problem))
-      tensors_.push_back(shape_tensor(ref, cell, problem));
+    for (const TensorRef ref : tensors_of_pass({cell, problem, {}}))
+      tensors_.push_back(shape_tensor(ref, {cell, problem, {}}));
   }
   std::function<double(TensorRef ref, std::int64_t element)> kernel_off;  // relative
 
@@ -78,7 +78,7 @@ class LargeShape : public ::testing::Test {
     problem_.sizes = kLarge;
   }
   Verification checked(MadeUp& runs) {
-    const Result<Verification> result = check_at_shape(cell_, problem_, runs, 1);
+    const Result<Verification> result = check_at_shape({cell_, problem_, {}}, runs, 1);
     EXPECT_TRUE(result.ok()) << result.error().message;
     return *result;
   }
@@ -150,7 +150,7 @@ TEST_F(LargeShape, RunsErrAtRandomSteadilyAndFar) {
       up += error > 0;
       most = std::max(most, std::abs(error) / ((std::abs(given) + 1) / 2));
     }
-    most /= rounding_inside(cell_, problem_);
+    most /= rounding_inside({cell_, problem_, {}});
     EXPECT_GT(most, 0) << run;
     EXPECT_LE(most, kFar * 1.001) << run;
     const bool keeps_its_sign = up == 0 || up == 1000;
@@ -165,7 +165,7 @@ TEST_F(LargeShape, RunsErrAtRandomSteadilyAndFar) {
 }
 
 TEST_F(LargeShape, TakesTheFurthestRowsAndTheEnds) {
-  const ShapeTensor tensor = shape_tensor({Role::Output, *cell_.find("h") + 1}, cell_, problem_);
+  const ShapeTensor tensor = shape_tensor({Role::Output, *cell_.find("h") + 1}, {cell_, problem_, {}});
   ShapeTensor rows{tensor.ref, true, false, kLarge.batch * kLarge.time, kLarge.dim};
   rows.ref.role = Role::Output;
   RowsApart apart;

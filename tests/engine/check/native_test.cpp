@@ -27,7 +27,7 @@ using kernel::Storage;
 using rondo::testing::Guard;
 using rondo::testing::GuardedDevice;
 using schedule::Pass;
-using Layout = engine::TensorLayout;
+using Layout = TensorLayout;
 
 constexpr Storage kNativeStorages[] = {Storage::F32, Storage::BF16, Storage::F16};
 constexpr int kCellsInCi = 20;
@@ -55,7 +55,6 @@ NativeCase case_of(std::uint64_t seed) {
   made.problem.storage = kNativeStorages[seed % 3];
   made.problem.math = seed % 5 == 0 ? kernel::Math::Accurate : schedule::default_math(made.problem.storage);
   made.problem.sizes = {1 + turn % 4, 1 + turn % 7, 1 + turn % 2, seed % 3 == 0 ? 37 : 16 + turn % 9};
-  made.problem.arch = target::Target{target::host_capability(), false}.name();
   const bool dense = step::analyze(made.cell).has_matrix;
   made.parameters = {{"lanes", 16},
                      {"vectors", 1 + turn / 2 % 2},
@@ -71,10 +70,11 @@ NativeCase case_of(std::uint64_t seed) {
 
 Result<executable::Executable> native_code(const NativeCase& given, const step::Cell& made_of) {
   const target::Profile profile = target::host_profile(target::host_capability());
-  auto plan = schedule::find_strategy("host")->build_legal(made_of, given.problem, given.parameters, profile);
+  auto plan =
+      schedule::find_strategy("host")->build_legal({made_of, given.problem, profile}, given.parameters);
   if (!plan) return plan.error();
   auto compiled =
-      engine::compile_plan(std::make_shared<step::Cell>(made_of), given.problem, std::move(*plan));
+      compile_plan(std::make_shared<const schedule::Task>(made_of, given.problem, profile), std::move(*plan));
   if (!compiled) return compiled.error();
   return std::move(compiled->executable);
 }
@@ -98,21 +98,22 @@ bool is_affine(const NativeCase& given) {
   if (step::analyze(cell).has_matrix || schedule::adds_over_head(cell)) return false;
   const schedule::Sweep sweep =
       given.problem.pass == Pass::Backward
-          ? schedule::backward_sweep(cell, schedule::backward_split(cell, given.problem))
-          : schedule::forward_sweep(cell, given.problem);
-  return schedule::affine_sweep(cell, given.problem, sweep).has_value();
+          ? schedule::backward_sweep(cell, schedule::backward_split({cell, given.problem, {}}))
+          : schedule::forward_sweep({cell, given.problem, {}});
+  return schedule::affine_sweep({cell, given.problem, {}}, sweep).has_value();
 }
 
 void check_pass(NativeCase given, Pass pass, std::uint64_t seed, Tally& tally) {
   given.problem.pass = pass;
   if (is_affine(given))
     given.parameters["segments"] = 1 + static_cast<std::int64_t>(seed / 2 % 3), ++tally.cut;
-  const schedule::Legality legal = schedule::find_strategy("host")->legal(given.cell, given.problem);
+  const schedule::Legality legal = schedule::find_strategy("host")->legal(
+      {given.cell, given.problem, target::host_profile(target::host_capability())});
   if (!legal.legal) {
     ++tally.no_strategy;
     return;
   }
-  const auto verifier = Verifier::make(given.cell, given.problem, {given.shape}, seed);
+  const auto verifier = Verifier::make({given.cell, given.problem, {}}, {given.shape}, seed);
   if (!verifier) {  // the cell leaves the numbers on these data: nothing can be compared
     ++tally.unstable;
     return;
@@ -161,7 +162,7 @@ TEST(NativeRandomCells, AKernelOfAnotherCellIsWrong) {
   for (const Pass pass : {Pass::Forward, Pass::Backward}) {
     given.problem.pass = pass;
     const GuardedDevice device(Guard::Behind);
-    const auto verifier = Verifier::make(given.cell, given.problem, {given.shape}, 3);
+    const auto verifier = Verifier::make({given.cell, given.problem, {}}, {given.shape}, 3);
     ASSERT_TRUE(verifier.ok()) << verifier.error().message;
     const auto right = native_plan(given, device, given.cell), wrong = native_plan(given, device, other);
     ASSERT_TRUE(right.ok() && wrong.ok());
@@ -180,11 +181,11 @@ TEST(NativeRandomCellsDeathTest, AKernelThatLeavesItsTensorsEnds) {
   const auto plan = native_plan(given, device, given.cell);
   ASSERT_TRUE(plan.ok()) << plan.error().message;
   runtime::Bindings bindings;
-  std::vector<engine::DeviceTensor> tensors;
+  std::vector<DeviceTensor> tensors;
   for (const executable::Tensor& tensor : (*plan)->tensors()) {
     if (schedule::is_internal(tensor.ref.role)) continue;
     auto made =
-        engine::DeviceTensor::allocate(device, tensor.ref, given.cell, given.problem, given.problem.sizes);
+        DeviceTensor::allocate(device, tensor.ref, {given.cell, given.problem, {}}, given.problem.sizes);
     ASSERT_TRUE(made.ok());
     executable::Binding binding = made->binding();
     binding.bytes.reset();  // or the launch would be refused

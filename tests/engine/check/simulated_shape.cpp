@@ -17,14 +17,14 @@ SimulatedShape::SimulatedShape(const step::Cell& cell, const schedule::Problem& 
                                schedule::KernelPlan kernel, PlainPlans plain)
     : cell_(cell), problem_(problem), kernel_(std::move(kernel)), plain_(std::move(plain)) {
   const PlainPlan& same = plain_.same;
-  tensors_ = shape_tensors(cell, problem, schedule::lower_plan(cell, problem, kernel_)->tensors,
-                           schedule::lower_plan(cell, same.problem, same.plan)->tensors);
+  tensors_ = shape_tensors({cell, problem, {}}, schedule::lower_plan({cell, problem, {}}, kernel_)->tensors,
+                           schedule::lower_plan(same.task, same.plan)->tensors);
 }
 
 Status SimulatedShape::fill(Side side, TensorRef tensor, std::span<const double> values) {
   schedule::Problem of_side = problem_;
   if (side == Side::Plain) of_side.storage = kernel::Storage::F32;
-  const kernel::Storage storage = schedule::storage_of(tensor, cell_, of_side);
+  const kernel::Storage storage = schedule::storage_of(tensor, {cell_, of_side, {}});
   std::vector<double>& into = values_[side][tensor];
   into.resize(static_cast<std::size_t>(schedule::total_elements(tensor, cell_, problem_.sizes)));
   for (std::size_t i = 0; i < into.size(); ++i)
@@ -32,16 +32,16 @@ Status SimulatedShape::fill(Side side, TensorRef tensor, std::span<const double>
   return success();
 }
 
-TensorValues SimulatedShape::simulate(const step::Cell& cell, const schedule::Problem& problem,
-                                      const schedule::KernelPlan& plan, const TensorValues& given) {
-  schedule::SimulatedRun run = schedule::simulate_plan(cell, problem, plan, given);
+TensorValues SimulatedShape::simulate(const schedule::Task& task, const schedule::KernelPlan& plan,
+                                      const TensorValues& given) {
+  schedule::SimulatedRun run = schedule::simulate_plan(task, plan, given);
   for (const std::string& fault : run.faults) faults.push_back(plan.strategy + ": " + fault);
   return std::move(run.written);
 }
 
 Status SimulatedShape::reach_initial_states(std::int64_t steps) {
   const PlainPlan& forward = plain_.forward ? *plain_.forward : plain_.same;
-  schedule::Problem few = forward.problem;
+  schedule::Problem few = forward.task.problem;
   few.sizes.time = steps;
   TensorValues given;
   for (const auto& [ref, values] : values_[Side::Plain]) {
@@ -53,7 +53,7 @@ Status SimulatedShape::reach_initial_states(std::int64_t steps) {
       given[ref].insert(given[ref].end(), values.begin() + static_cast<std::ptrdiff_t>(first),
                         values.begin() + static_cast<std::ptrdiff_t>(first + part));
   }
-  for (const auto& [ref, values] : simulate(cell_, few, forward.plan, given))
+  for (const auto& [ref, values] : simulate({cell_, few, {}}, forward.plan, given))
     if (ref.role == Role::LastState)
       for (const Side side : {Side::Kernel, Side::Plain})
         values_[side][{Role::InitialState, ref.tensor}] = values;
@@ -62,7 +62,7 @@ Status SimulatedShape::reach_initial_states(std::int64_t steps) {
 
 Status SimulatedShape::save() {
   const TensorValues left =
-      simulate(cell_, plain_.forward->problem, plain_.forward->plan, values_[Side::Plain]);
+      simulate({cell_, plain_.forward->task.problem, {}}, plain_.forward->plan, values_[Side::Plain]);
   for (const ShapeTensor& tensor : tensors_) {
     if (tensor.computed || tensor.random || tensor.ref.role == Role::InitialState) continue;
     std::vector<double> values = left.at(tensor.ref);
@@ -76,7 +76,7 @@ Status SimulatedShape::save() {
 Status SimulatedShape::run(Side side) {
   if (side == Side::Plain) return run_plain(plain_.same);
   ++kernel_runs;
-  for (auto& [ref, values] : simulate(cell_, problem_, kernel_, values_[Side::Kernel])) {
+  for (auto& [ref, values] : simulate({cell_, problem_, {}}, kernel_, values_[Side::Kernel])) {
     values_[Side::Kernel][ref] = values;
     if (plant) plant(ref, values_[Side::Kernel][ref]);
   }
@@ -86,7 +86,7 @@ Status SimulatedShape::run(Side side) {
 Status SimulatedShape::run_perturbed(double seed) {
   if (plain_.forward)
     for (auto& [ref, values] :
-         simulate(cell_, plain_.forward->problem, plain_.forward->plan, values_[Side::Plain]))
+         simulate({cell_, plain_.forward->task.problem, {}}, plain_.forward->plan, values_[Side::Plain]))
       values_[Side::Plain][ref] = values;
   const TensorRef more{Role::Param, static_cast<step::TensorId>(cell_.tensors.size())};
   values_[Side::Plain][more].assign(static_cast<std::size_t>(problem_.sizes.heads), seed);
@@ -97,7 +97,7 @@ Status SimulatedShape::run_perturbed(double seed) {
 
 Status SimulatedShape::run_plain(const PlainPlan& plan) {
   ++plain_runs;
-  for (auto& [ref, values] : simulate(plan.cell, plan.problem, plan.plan, values_[Side::Plain]))
+  for (auto& [ref, values] : simulate(plan.task, plan.plan, values_[Side::Plain]))
     values_[Side::Plain][ref] = values;
   return success();
 }

@@ -33,8 +33,8 @@ class SimulatedShape final : public ShapeRuns {
               std::span<float> into) override;
 
  private:
-  schedule::TensorValues simulate(const step::Cell& cell, const schedule::Problem& problem,
-                                  const schedule::KernelPlan& plan, const schedule::TensorValues& given);
+  schedule::TensorValues simulate(const schedule::Task& task, const schedule::KernelPlan& plan,
+                                  const schedule::TensorValues& given);
   Status run_plain(const PlainPlan& plan);
 
   const step::Cell& cell_;

@@ -19,8 +19,8 @@ using schedule::Pass;
 
 std::vector<std::string> diagonal_cells() {
   std::vector<std::string> names;
-  for (const engine::EmbeddedCell& embedded : engine::embedded_cells())
-    if (schedule::find_strategy("stream")->legal(rondo::testing::library_cell(embedded.name), {}).legal)
+  for (const EmbeddedCell& embedded : embedded_cells())
+    if (schedule::find_strategy("stream")->legal({rondo::testing::library_cell(embedded.name), {}, {}}).legal)
       names.push_back(embedded.name);
   return names;
 }
@@ -33,27 +33,26 @@ class Simulated : public ::testing::TestWithParam<std::tuple<std::string, Storag
     problem_ = rondo::testing::problem_of(pass, 72, storage);
     VerifyCase shape;
     shape.sizes = problem_.sizes = {2, 21, 1, 72};
-    auto made = Verifier::make(cell_, problem_, {shape}, 23);
+    auto made = Verifier::make({cell_, problem_, {}}, {shape}, 23);
     ASSERT_TRUE(made.ok()) << made.error().message;
     verifier_ = std::make_unique<Verifier>(std::move(made).value());
   }
   // By the verifier, every tensor of a plan run on `data`.
-  std::vector<TensorCheck> checks(const engine::HostProblem& data) {
+  std::vector<TensorCheck> checks(const HostProblem& data) {
     const Verifier::CaseData& run = verifier_->cases()[0];
     const schedule::KernelPlan plan =
         rondo::testing::stream_plan(cell_, problem_, 16 / kernel::storage_bytes(problem_.storage));
     const auto launcher = rondo::testing::launcher_of(cell_, problem_, plan);
     schedule::TensorValues given;
     for (const executable::Tensor& tensor : launcher.tensors())
-      if (const auto* values =
-              engine::given_values(tensor.ref, cell_, problem_.pass, data, run.exact.forward))
+      if (const auto* values = given_values(tensor.ref, cell_, problem_.pass, data, run.exact.forward))
         given[tensor.ref] = *values;
-    const schedule::SimulatedRun simulated = schedule::simulate_plan(cell_, problem_, plan, given);
+    const schedule::SimulatedRun simulated = schedule::simulate_plan({cell_, problem_, {}}, plan, given);
     EXPECT_TRUE(simulated.faults.empty()) << simulated.faults.front();
     std::vector<TensorCheck> result;
     for (const auto& [ref, values] : simulated.written) {
-      if (engine::computed_values(ref, cell_, problem_.pass, run.exact) == nullptr) continue;
-      engine::ReadBack read;
+      if (computed_values(ref, cell_, problem_.pass, run.exact) == nullptr) continue;
+      ReadBack read;
       read.values = values;
       auto check = verifier_->check_tensor(run, ref, read);
       EXPECT_TRUE(check.ok()) << check.error().message;
@@ -74,7 +73,7 @@ TEST_P(Simulated, RightResultsPass) {
 }
 
 TEST_P(Simulated, AnInputReadOneStepLateIsCaught) {
-  engine::HostProblem data = verifier_->cases()[0].data;
+  HostProblem data = verifier_->cases()[0].data;
   for (auto& [name, values] : data.forward.inputs) {
     const auto step = static_cast<std::ptrdiff_t>(values.size() / (2 * 21));
     std::rotate(values.begin(), values.end() - step, values.end());
@@ -107,20 +106,19 @@ TEST(SimulatedProducts, WrongOnesAreCaught) {
   const schedule::Parameters point = {
       {"units", 8}, {"batch_tiles", 1}, {"warps", 2}, {"stages", 3}, {"vector", 8}};
   const auto all_pass = [&](std::ptrdiff_t shift) {
-    const auto verifier = Verifier::make(cell, problem, {{problem.sizes, {}, true}}, 7).value();
+    const auto verifier = Verifier::make({cell, problem, {}}, {{problem.sizes, {}, true}}, 7).value();
     const Verifier::CaseData& run = verifier.cases()[0];
     schedule::TensorValues given;
     const schedule::KernelPlan plan = schedule::point_plan(strategy, cell, problem, point);
     const auto launcher = rondo::testing::launcher_of(cell, problem, plan);
     for (const executable::Tensor& tensor : launcher.tensors())
-      if (const auto* values =
-              engine::given_values(tensor.ref, cell, problem.pass, run.data, run.exact.forward))
+      if (const auto* values = given_values(tensor.ref, cell, problem.pass, run.data, run.exact.forward))
         given[tensor.ref] = *values;
     std::vector<double>& products = given.at(ref);
     std::rotate(products.begin(), products.begin() + shift, products.end());
     bool passed = true;
-    for (const auto& [written, values] : schedule::simulate_plan(cell, problem, plan, given).written) {
-      engine::ReadBack read;
+    for (const auto& [written, values] : schedule::simulate_plan({cell, problem, {}}, plan, given).written) {
+      ReadBack read;
       read.values = values;
       passed = passed && verifier.check_tensor(run, written, read)->passed;
     }
@@ -130,10 +128,10 @@ TEST(SimulatedProducts, WrongOnesAreCaught) {
   EXPECT_FALSE(all_pass(40)) << "the gate's neighbour";
 
   problem.pass = Pass::ForwardSave;
-  const auto verifier = Verifier::make(cell, problem, {{problem.sizes, {}, true}}, 7).value();
+  const auto verifier = Verifier::make({cell, problem, {}}, {{problem.sizes, {}, true}}, 7).value();
   const Verifier::CaseData& run = verifier.cases()[0];
-  engine::ReadBack read;
-  read.values = *engine::computed_values(ref, cell, problem.pass, run.exact);
+  ReadBack read;
+  read.values = *computed_values(ref, cell, problem.pass, run.exact);
   EXPECT_TRUE(verifier.check_tensor(run, ref, read)->passed);
   std::rotate(read.values.begin(), read.values.begin() + 40, read.values.end());
   EXPECT_FALSE(verifier.check_tensor(run, ref, read)->passed);

@@ -27,7 +27,7 @@ schedule::Problem problem_of(step::Sizes sizes, Storage storage, Pass pass) {
 
 std::string chosen(const char* cell, step::Sizes sizes, Storage storage, Pass pass) {
   const Result<Choice> choice =
-      choose(testing::library_cell(cell), problem_of(sizes, storage, pass), kProfile);
+      choose({testing::library_cell(cell), problem_of(sizes, storage, pass), kProfile});
   return choice ? choice->strategy : choice.error().message;
 }
 
@@ -68,8 +68,8 @@ TEST(ChooseDense, MathIsPartOfTheProblem) {
   const step::Cell cell = testing::library_cell("gru");
   schedule::Problem accurate = problem_of({16, 1024, 1, 256}, Storage::F32, Pass::Forward), tf32 = accurate;
   tf32.math = kernel::Math::Tf32;
-  const db::Problem key = database_problem(cell, accurate, kProfile);
-  const db::Problem other = database_problem(cell, tf32, kProfile);
+  const db::Problem key = database_problem({cell, accurate, kProfile});
+  const db::Problem other = database_problem({cell, tf32, kProfile});
   EXPECT_EQ(key.math, "accurate") << "records from before there was tf32 are still found";
   EXPECT_EQ(other.math, "tf32");
   EXPECT_FALSE(key == other);
@@ -87,9 +87,9 @@ TEST(ChooseDense, TheLargestHeadThatFits) {
 // Half of the machine's blocks stand still if a step has fewer than half as many as the machine has SMs.
 TEST(ChooseDense, ALargeHeadFillsTheMachine) {
   const auto problem = problem_of({16, 1024, 1, 2048}, Storage::BF16, Pass::Forward);
-  const Result<Choice> choice = choose(testing::library_cell("lstm"), problem, kProfile);
+  const Result<Choice> choice = choose({testing::library_cell("lstm"), problem, kProfile});
   ASSERT_TRUE(choice.ok());
-  const auto plan = build_choice(testing::library_cell("lstm"), problem, kProfile, *choice);
+  const auto plan = build_choice({testing::library_cell("lstm"), problem, kProfile}, *choice);
   ASSERT_TRUE(plan.ok());
   EXPECT_GE(schedule::grid_blocks(plan->launches.back(), 16, 1024), 128);
 }
@@ -101,8 +101,8 @@ TEST(ChooseDense, SavedProductsAreAnotherProblem) {
   for (const Pass pass : {Pass::Forward, Pass::ForwardSave, Pass::Backward}) {
     schedule::Problem states = problem_of({16, 1024, 1, 256}, Storage::BF16, pass), products = states;
     products.save_products = true;
-    const db::Problem key = database_problem(cell, states, kProfile);
-    const db::Problem other = database_problem(cell, products, kProfile);
+    const db::Problem key = database_problem({cell, states, kProfile});
+    const db::Problem other = database_problem({cell, products, kProfile});
     EXPECT_EQ(key.pass, schedule::pass_name(pass))
         << "records from before there was a choice are still found";
     EXPECT_EQ(key == other, pass == Pass::Forward) << "a forward pass alone saves nothing";
@@ -122,19 +122,19 @@ TEST(ChooseDense, WhatIsTunedForStatesIsNotCalledTunedForProducts) {
   ASSERT_TRUE(database.put_device(device).ok());
   ASSERT_TRUE(database.put_cell({step::canonical_hash(cell), cell.name, cell.source}).ok());
   schedule::Problem problem = problem_of({16, 1024, 1, 256}, Storage::BF16, Pass::Backward);
-  const Candidate best = best_candidate(cell, problem, kProfile).value();
+  const Candidate best = best_candidate({cell, problem, kProfile}).value();
   db::Trial trial;
   trial.strategy = best.strategy;
   trial.parameters = parameters_to_json(best.parameters);
   trial.verified = true;
   trial.median_ms = 1;
-  const auto id = database.upsert_problem(database_problem(cell, problem, kProfile));
+  const auto id = database.upsert_problem(database_problem({cell, problem, kProfile}));
   ASSERT_TRUE(database.set_best(database.record_trial(id.value(), trial).value(), db::Replace::Always).ok());
   ChooseOptions options;
   options.database = &database;
-  EXPECT_EQ(choose(cell, problem, kProfile, options)->origin, ChoiceOrigin::Tuned);
+  EXPECT_EQ(choose({cell, problem, kProfile}, options)->origin, ChoiceOrigin::Tuned);
   problem.save_products = true;
-  const Result<Choice> shared = choose(cell, problem, kProfile, options);
+  const Result<Choice> shared = choose({cell, problem, kProfile}, options);
   EXPECT_EQ(shared->origin, ChoiceOrigin::OtherPass);
   EXPECT_TRUE(shared->cubin_key.empty());
 }
@@ -144,7 +144,7 @@ TEST(ChooseDense, AnEmptySpaceNamesTheResource) {
   const auto problem = problem_of({16, 1024, 1, 2048}, Storage::BF16, Pass::Forward);
   const auto why = [&](const target::Profile& profile) {
     const auto text =
-        constraint::explain(alternating->space(testing::library_cell("lstm"), problem, profile));
+        constraint::explain(alternating->space({testing::library_cell("lstm"), problem, profile}));
     return text ? text->text : text.error().message;
   };
   target::Profile profile = kProfile;

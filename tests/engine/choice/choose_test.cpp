@@ -24,7 +24,7 @@ class Choosing : public ::testing::Test {
 
   void store_best(const schedule::Problem& problem, const schedule::Parameters& parameters, double ms,
                   const std::string& strategy = "stream", std::int64_t created_at = 0) {
-    const auto id = database_->upsert_problem(database_problem(cell_, problem, profile_));
+    const auto id = database_->upsert_problem(database_problem({cell_, problem, profile_}));
     ASSERT_TRUE(id.ok()) << id.error().message;
     db::Trial trial;
     trial.strategy = strategy;
@@ -39,7 +39,7 @@ class Choosing : public ::testing::Test {
   }
   schedule::Parameters parameters() const { return testing::stream_parameters(cell_, problem_); }
   Choice chosen(const schedule::Problem& problem) {
-    Result<Choice> choice = choose(cell_, problem, profile_, options_);
+    Result<Choice> choice = choose({cell_, problem, profile_}, options_);
     EXPECT_TRUE(choice.ok()) << choice.error().message;
     return choice.ok() ? *choice : Choice{};
   }
@@ -95,7 +95,7 @@ TEST_F(Choosing, ElseTheModelsBest) {
   store_best(other, parameters(), 1);  // of another pass: no help
   const Choice choice = chosen(problem_);
   EXPECT_EQ(choice.origin, ChoiceOrigin::Model);
-  EXPECT_EQ(choice.parameters, ranked_candidates(cell_, problem_, profile_)->front().parameters);
+  EXPECT_EQ(choice.parameters, ranked_candidates({cell_, problem_, profile_})->front().parameters);
   EXPECT_GT(choice.expected_ms, 0);
 }
 
@@ -110,7 +110,7 @@ class PassesShare : public Choosing {
   // The first point, of one strategy or of any, whose time, by the model, is at least `least` times that of
   // the best of all.
   Candidate behind(const schedule::Problem& problem, double least, const std::string& strategy = "") {
-    const auto ranked = ranked_candidates(cell_, problem, profile_);
+    const auto ranked = ranked_candidates({cell_, problem, profile_});
     EXPECT_TRUE(ranked.ok());
     const auto found = std::find_if(ranked->begin(), ranked->end(), [&](const Candidate& candidate) {
       return !candidate.estimate.may_spill && (strategy.empty() || candidate.strategy == strategy) &&
@@ -130,7 +130,7 @@ class PassesShare : public Choosing {
   }
   void expect_shared(const schedule::Problem& tuned, const schedule::Problem& untuned) {
     const Candidate candidate = behind(tuned, 1.05);
-    ASSERT_NE(candidate.parameters, best_candidate(cell_, untuned, profile_)->parameters);
+    ASSERT_NE(candidate.parameters, best_candidate({cell_, untuned, profile_})->parameters);
     store_best(tuned, candidate.parameters, 0.127, candidate.strategy);
     const Choice choice = chosen(untuned);
     EXPECT_EQ(choice.strategy, candidate.strategy);
@@ -165,7 +165,7 @@ TEST_F(PassesShare, NotWhereTheModelObjects) {
   store_best(training, slower(problem_, 1.5), 1);
   const Choice choice = chosen(problem_);
   EXPECT_EQ(choice.origin, ChoiceOrigin::Model);
-  EXPECT_EQ(choice.parameters, best_candidate(cell_, problem_, profile_)->parameters);
+  EXPECT_EQ(choice.parameters, best_candidate({cell_, problem_, profile_})->parameters);
   EXPECT_NE(choice.note.find("tuned for forward (training)"), std::string::npos) << choice.note;
 }
 
@@ -213,12 +213,12 @@ TEST_F(Choosing, AMisalignedTensorGetsAVariantOfTheTuned) {
 TEST_F(Choosing, GpusThatNoStrategyServesAreRefused) {
   profile_.name = "NVIDIA V100";
   profile_.limits.compute_major = 7;
-  const Result<Choice> any = choose(cell_, problem_, profile_);
+  const Result<Choice> any = choose({cell_, problem_, profile_});
   ASSERT_FALSE(any.ok());
   EXPECT_EQ(any.error().kind, ErrorKind::Unsupported);
   EXPECT_NE(any.error().message.find("stream: it needs asynchronous copies"), std::string::npos)
       << any.error().message;
-  const Status one = check_candidate(cell_, problem_, profile_, "stream", parameters());
+  const Status one = check_candidate({cell_, problem_, profile_}, "stream", parameters());
   ASSERT_FALSE(one.ok());
   EXPECT_NE(one.error().message.find("does not serve NVIDIA V100"), std::string::npos) << one.error().message;
 }
@@ -260,7 +260,7 @@ TEST_F(Choosing, FewChannelsTakeClustersManyDoNot) {
       problem.pass = pass;
       const auto cluster = [&](std::int64_t batch, std::int64_t time, std::int64_t dim) {
         problem.sizes = {batch, time, 1, dim};
-        const auto best = best_candidate(testing::library_cell(name), problem, profile_);
+        const auto best = best_candidate({testing::library_cell(name), problem, profile_});
         EXPECT_TRUE(best.ok());
         return best.ok() ? best->parameters.at("time_split") : 0;
       };
@@ -273,20 +273,20 @@ TEST_F(Choosing, FewChannelsTakeClustersManyDoNot) {
 TEST_F(Choosing, WhatMaySpillIsLeftToTheTuner) {
   const step::Cell cell = testing::library_cell("mingru");
   problem_.sizes = {1, 65536, 1, 1024};
-  const auto ranked = ranked_candidates(cell, problem_, profile_);
+  const auto ranked = ranked_candidates({cell, problem_, profile_});
   ASSERT_TRUE(ranked.ok());
   const auto may_spill = [](const Candidate& candidate) { return candidate.estimate.may_spill; };
   EXPECT_TRUE(std::any_of(ranked->begin(), ranked->end(), may_spill)) << "the tuner tries them";
   const auto safe = std::find_if_not(ranked->begin(), ranked->end(), may_spill);
   ASSERT_NE(safe, ranked->end());
   for (const Overrides& overrides : {Overrides{}, Overrides{"stream", {}}}) {
-    const Result<Choice> choice = choose_with(cell, problem_, profile_, overrides);
+    const Result<Choice> choice = choose_with({cell, problem_, profile_}, overrides);
     ASSERT_TRUE(choice.ok());
     EXPECT_EQ(choice->parameters, safe->parameters);
   }
   // Asked for by its parameters, it is granted.
   const auto& asked = *std::find_if(ranked->begin(), ranked->end(), may_spill);
-  const Result<Choice> granted = choose_with(cell, problem_, profile_, {"stream", asked.parameters});
+  const Result<Choice> granted = choose_with({cell, problem_, profile_}, {"stream", asked.parameters});
   ASSERT_TRUE(granted.ok());
   EXPECT_EQ(granted->parameters, asked.parameters);
 }
@@ -294,17 +294,16 @@ TEST_F(Choosing, WhatMaySpillIsLeftToTheTuner) {
 TEST_F(Choosing, WithoutClustersTheResourceIsNamed) {
   const step::Cell cell = testing::library_cell("affine");
   problem_.sizes = {1, 65536, 1, 1024};
-  const auto ranked = ranked_candidates(cell, problem_, profile_);
+  const auto ranked = ranked_candidates({cell, problem_, profile_});
   ASSERT_TRUE(ranked.ok());
   const auto clustered = std::find_if(ranked->begin(), ranked->end(), [](const Candidate& candidate) {
     return candidate.parameters.at("time_split") > 1 && candidate.parameters.at("exchange") == 0;
   });
   ASSERT_NE(clustered, ranked->end());
   const schedule::Parameters& wanted = clustered->parameters;
-  EXPECT_TRUE(check_candidate(cell, problem_, profile_, "stream", wanted).ok());
+  EXPECT_TRUE(check_candidate({cell, problem_, profile_}, "stream", wanted).ok());
   const target::Profile old = target::find_profile("a100").value();
-  problem_.arch = old.arch();
-  const Status refused = check_candidate(cell, problem_, old, "stream", wanted);
+  const Status refused = check_candidate({cell, problem_, old}, "stream", wanted);
   ASSERT_FALSE(refused.ok());
   EXPECT_NE(refused.error().message.find("thread blocks of a cluster (sm_90 and later)"), std::string::npos)
       << refused.error().message;
@@ -315,9 +314,11 @@ TEST_F(Choosing, OverriddenConstantsAreAnotherCell) {
       "cell c(D) {\n  const k = 2\n  input x[D]\n  state h[D]\n  next h = k * h + x\n  output h\n}\n");
   schedule::Problem changed = problem_;
   changed.constants["k"] = 3;
-  EXPECT_NE(database_problem(cell, problem_, profile_).cell, database_problem(cell, changed, profile_).cell);
+  EXPECT_NE(database_problem({cell, problem_, profile_}).cell,
+            database_problem({cell, changed, profile_}).cell);
   changed.constants["k"] = 2;
-  EXPECT_EQ(database_problem(cell, problem_, profile_).cell, database_problem(cell, changed, profile_).cell);
+  EXPECT_EQ(database_problem({cell, problem_, profile_}).cell,
+            database_problem({cell, changed, profile_}).cell);
 }
 
 TEST_F(Choosing, AClipIsAnotherCell) {
@@ -326,8 +327,8 @@ TEST_F(Choosing, AClipIsAnotherCell) {
   const step::Cell plain = cell_;
   for (const step::Clip& clip : {step::Clip{2.0, {}}, step::Clip{{}, 2.0}}) {
     cell_ = step::clipped(plain, clip).value();
-    EXPECT_NE(database_problem(cell_, problem_, profile_).cell,
-              database_problem(plain, problem_, profile_).cell);
+    EXPECT_NE(database_problem({cell_, problem_, profile_}).cell,
+              database_problem({plain, problem_, profile_}).cell);
     EXPECT_EQ(chosen(problem_).origin, ChoiceOrigin::Model)
         << "what is tuned without the bound is not its best";
   }
@@ -341,8 +342,8 @@ TEST(PlanOfClippedCell, HasAnotherSource) {
   for (const step::Clip& clip :
        {step::Clip{}, step::Clip{{}, 2.0}, step::Clip{{}, 3.0}, step::Clip{2.0, {}}}) {
     const auto cell = std::make_shared<const step::Cell>(step::clipped(plain, clip).value());
-    keys.insert(uncompiled_plan(cell, problem, testing::stream_plan(*cell, problem),
-                                backend::preferred_backend(), "12.4")
+    keys.insert(uncompiled_plan(std::make_shared<const schedule::Task>(*cell, problem, target::board()),
+                                testing::stream_plan(*cell, problem), backend::preferred_backend(), "12.4")
                     .value()
                     .key.hash());
   }
@@ -353,14 +354,15 @@ TEST(Candidates, AreRankedAndLegal) {
   const step::Cell cell = testing::library_cell("mingru");
   const schedule::Problem problem = testing::problem_of(Pass::Forward);
   const target::Profile profile = target::find_profile("h200").value();
-  const auto candidates = ranked_candidates(cell, problem, profile);
+  const auto candidates = ranked_candidates({cell, problem, profile});
   ASSERT_TRUE(candidates.ok()) << candidates.error().message;
   EXPECT_GT(candidates->size(), 100u);
   for (std::size_t i = 1; i < candidates->size(); ++i)
     ASSERT_LE((*candidates)[i - 1].estimate.seconds, (*candidates)[i].estimate.seconds);
   for (std::size_t i = 0; i < candidates->size(); i += 97)
     EXPECT_TRUE(
-        check_candidate(cell, problem, profile, (*candidates)[i].strategy, (*candidates)[i].parameters).ok());
+        check_candidate({cell, problem, profile}, (*candidates)[i].strategy, (*candidates)[i].parameters)
+            .ok());
 }
 
 TEST(Candidates, CellsThatNoStrategyComputesSayWhy) {
@@ -368,7 +370,7 @@ TEST(Candidates, CellsThatNoStrategyComputesSayWhy) {
       "cell norm(D) {\n  input x[D]\n  state h[D]\n  next h = h + x / sum(x)\n  output h\n}\n");
   schedule::Problem problem = testing::problem_of(Pass::Forward);
   problem.sizes.dim = 70000;  // more channels than a cluster of stream holds
-  const auto candidates = ranked_candidates(cell, problem, target::find_profile("h200").value());
+  const auto candidates = ranked_candidates({cell, problem, target::find_profile("h200").value()});
   ASSERT_FALSE(candidates.ok());
   EXPECT_EQ(candidates.error().kind, ErrorKind::Unsupported);
   for (const char* why : {"stream: ", "shoot: the step", "persistent: the step multiplies by no matrix",
@@ -385,24 +387,25 @@ TEST_F(Choosing, ConstantsThatTheCellHasNotAreRefused) {
     EXPECT_EQ(error.kind, ErrorKind::Input);
     EXPECT_NE(error.message.find("has no constant 'misspelt'"), std::string::npos) << error.message;
   };
-  const auto choice = choose(cell_, problem, profile_, options_);
+  const auto choice = choose({cell_, problem, profile_}, options_);
   ASSERT_FALSE(choice.ok());
   refused(choice.error());
-  const auto given = choose_with(cell_, problem, profile_, {"stream", {}});
+  const auto given = choose_with({cell_, problem, profile_}, {"stream", {}});
   ASSERT_FALSE(given.ok());
   refused(given.error());
-  const auto all = ranked_candidates(cell_, problem, profile_);
+  const auto all = ranked_candidates({cell_, problem, profile_});
   ASSERT_FALSE(all.ok());
   refused(all.error());
-  const Status one = check_candidate(cell_, problem, profile_, "stream", parameters());
+  const Status one = check_candidate({cell_, problem, profile_}, "stream", parameters());
   ASSERT_FALSE(one.ok());
   refused(one.error());
 }
 
 TEST(Candidates, ImpossibleAlignmentIsExplained) {
   const auto candidates =
-      ranked_candidates(testing::library_cell("mingru"), testing::problem_of(Pass::Forward),
-                        target::find_profile("h200").value(), 1);
+      ranked_candidates({testing::library_cell("mingru"), testing::problem_of(Pass::Forward),
+                         target::find_profile("h200").value()},
+                        1);
   ASSERT_FALSE(candidates.ok());
   EXPECT_NE(candidates.error().message.find("aligned to 1 bytes"), std::string::npos)
       << candidates.error().message;

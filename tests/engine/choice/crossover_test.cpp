@@ -22,22 +22,23 @@ schedule::Problem channels_of(std::int64_t channels, Pass pass = Pass::Forward) 
 TEST(Crossovers, LieWhereTheBestCandidateChanges) {
   const step::Cell cell = testing::library_cell("paragru");
   const target::Profile profile = target::find_profile("h200").value();
-  const auto found = crossover(cell, channels_of(64), profile);
+  const auto found = crossover({cell, channels_of(64), profile});
   ASSERT_TRUE(found.ok() && found.value());
   const Crossover& at = *found.value();
   EXPECT_EQ(at.few, "shoot");
   EXPECT_EQ(at.many, "stream");
-  EXPECT_EQ(ranked_candidates(cell, channels_of(at.channels), profile)->front().strategy, "shoot");
-  EXPECT_EQ(ranked_candidates(cell, channels_of(2 * at.channels), profile)->front().strategy, "stream");
+  EXPECT_EQ(ranked_candidates({cell, channels_of(at.channels), profile})->front().strategy, "shoot");
+  EXPECT_EQ(ranked_candidates({cell, channels_of(2 * at.channels), profile})->front().strategy, "stream");
   EXPECT_NE(print(at, channels_of(64)).find("at T=8192: shoot up to"), std::string::npos);
 }
 
 TEST(Crossovers, OneStrategyHasNone) {
   const target::Profile profile = target::find_profile("h200").value();
-  const auto backward = crossover(testing::library_cell("paragru"), channels_of(64, Pass::Backward), profile);
+  const auto backward =
+      crossover({testing::library_cell("paragru"), channels_of(64, Pass::Backward), profile});
   ASSERT_TRUE(backward.ok());
   EXPECT_FALSE(backward.value()) << "stream alone has a backward pass";
-  const auto affine = crossover(testing::library_cell("mingru"), channels_of(64), profile);
+  const auto affine = crossover({testing::library_cell("mingru"), channels_of(64), profile});
   ASSERT_TRUE(affine.ok() && affine.value());
   EXPECT_EQ(affine.value()->few, "stream");
   EXPECT_EQ(affine.value()->many, "stream");
@@ -46,7 +47,7 @@ TEST(Crossovers, OneStrategyHasNone) {
 // `persistent for any number of channels` was said of D = 3000, where it is not legal.
 TEST(Crossovers, CellsWithMatricesHaveNone) {
   const target::Profile profile = target::find_profile("h200").value();
-  const auto found = crossover(testing::library_cell("lstm"), channels_of(64), profile);
+  const auto found = crossover({testing::library_cell("lstm"), channels_of(64), profile});
   ASSERT_TRUE(found.ok());
   EXPECT_FALSE(found.value());
 }

@@ -140,7 +140,7 @@ class EarlierNames : public ::testing::Test {
     options.database = &database;
     for (const Expected& wanted : expected()) {
       const Result<Choice> choice =
-          choose(cell_named(wanted.cell), problem_of_case(wanted), profile_, options);
+          choose({cell_named(wanted.cell), problem_of_case(wanted), profile_}, options);
       ASSERT_TRUE(choice.ok()) << choice.error().message;
       EXPECT_EQ(choice->origin, ChoiceOrigin::Tuned) << wanted.cell;
       EXPECT_EQ(choice->strategy, wanted.strategy);
@@ -165,7 +165,7 @@ TEST_F(EarlierNames, TheCodeOfAChoiceIsKept) {
   db::Database database = open("tuning.db");
   const Expected wanted = expected().front();
   const auto id =
-      database.upsert_problem(database_problem(cell_named(wanted.cell), problem_of_case(wanted), profile_));
+      database.upsert_problem(database_problem({cell_named(wanted.cell), problem_of_case(wanted), profile_}));
   ASSERT_TRUE(id.ok()) << id.error().message;
   db::Trial trial;
   trial.strategy = wanted.strategy;
@@ -190,7 +190,7 @@ TEST_F(EarlierNames, TheCodeOfAChoiceIsKept) {
   ASSERT_TRUE(database.set_best(*recorded, db::Replace::Always).ok());
   ChooseOptions options;
   options.database = &database;
-  const auto choice = choose(cell_named(wanted.cell), problem_of_case(wanted), profile_, options);
+  const auto choice = choose({cell_named(wanted.cell), problem_of_case(wanted), profile_}, options);
   ASSERT_TRUE(choice.ok()) << choice.error().message;
   EXPECT_EQ(choice->parameters, wanted.parameters);
   EXPECT_EQ(choice->cubin_key, "abc");
@@ -219,7 +219,7 @@ TEST_F(EarlierNames, OfALockFile) {
   ASSERT_TRUE(pinned.ok()) << pinned.error().message;
   for (const Expected& wanted : expected()) {
     const db::PinnedChoice* choice =
-        pinned->find(database_problem(cell_named(wanted.cell), problem_of_case(wanted), profile_));
+        pinned->find(database_problem({cell_named(wanted.cell), problem_of_case(wanted), profile_}));
     ASSERT_NE(choice, nullptr) << wanted.cell;
     EXPECT_EQ(recorded_parameters(choice->strategy, choice->parameters), wanted.parameters);
   }
@@ -231,7 +231,7 @@ TEST_F(EarlierNames, OfParametersAskedFor) {
   const Expected wanted = expected()[0];
   const schedule::Problem problem = problem_of_case(wanted);
   const auto asked = [&](const Parameters& parameters, const std::string& strategy = "stream") {
-    return choose_with(cell, problem, profile_, {strategy, parameters});
+    return choose_with({cell, problem, profile_}, {strategy, parameters});
   };
   const auto now = asked({{"time_split", 4}, {"exchange", 1}, {"pipeline_depth", 2}, {"rewrite", 2}});
   ASSERT_TRUE(now.ok()) << now.error().message;

@@ -26,7 +26,7 @@ schedule::Problem problem_with(std::int64_t dim) {
 }
 
 FitTable table_of(const std::string& cell, std::int64_t dim, const std::vector<std::string>& keys) {
-  return fit_table(testing::library_cell(cell), problem_with(dim), boards(keys));
+  return fit_table({testing::library_cell(cell), problem_with(dim), {}}, boards(keys));
 }
 
 const FitRow& row_of(const FitTable& table, const std::string& variant, Pass pass) {
@@ -94,9 +94,9 @@ TEST(Fits, AgreesWithTheCandidates) {
     for (const Pass pass : {Pass::Forward, Pass::Backward}) {
       const step::Cell cell = testing::library_cell("gru");
       schedule::Problem problem = problem_with(200);
-      const FitTable table = fit_table(cell, problem, boards({board}));
+      const FitTable table = fit_table({cell, problem, {}}, boards({board}));
       problem.pass = pass;
-      const auto candidates = ranked_candidates(cell, problem, boards({board})[0]);
+      const auto candidates = ranked_candidates({cell, problem, boards({board})[0]});
       ASSERT_TRUE(candidates.ok()) << candidates.error().message;
       for (const schedule::Variant& variant : schedule::find_strategy("persistent")->variants()) {
         const bool listed =

@@ -12,11 +12,11 @@ class Pinned : public ::testing::Test {
  protected:
   // Pins the model's second best point for the problem, so that a choice by model is another one.
   void SetUp() override {
-    const auto ranked = ranked_candidates(cell_, problem_, profile_);
+    const auto ranked = ranked_candidates({cell_, problem_, profile_});
     ASSERT_TRUE(ranked.ok());
     best_ = ranked->at(0);
     other_ = ranked->at(1);
-    pin({{database_problem(cell_, problem_, profile_), cell_.name, other_.strategy,
+    pin({{database_problem({cell_, problem_, profile_}), cell_.name, other_.strategy,
           parameters_to_json(other_.parameters), "0.1.0"}});
   }
   void pin(const std::vector<db::PinnedChoice>& choices) {
@@ -24,7 +24,7 @@ class Pinned : public ::testing::Test {
     options_.pinned = &pinned_;
   }
   Error refused(const schedule::Problem& problem) {
-    const Result<Choice> choice = choose(cell_, problem, profile_, options_);
+    const Result<Choice> choice = choose({cell_, problem, profile_}, options_);
     EXPECT_FALSE(choice.ok());
     return choice ? Error{} : choice.error();
   }
@@ -38,7 +38,7 @@ class Pinned : public ::testing::Test {
 };
 
 TEST_F(Pinned, TheChoiceComesFromTheFile) {
-  const Result<Choice> choice = choose(cell_, problem_, profile_, options_);
+  const Result<Choice> choice = choose({cell_, problem_, profile_}, options_);
   ASSERT_TRUE(choice.ok()) << choice.error().message;
   EXPECT_EQ(choice->origin, ChoiceOrigin::Pinned);
   EXPECT_EQ(choice->parameters, other_.parameters);
@@ -49,7 +49,7 @@ TEST_F(Pinned, TheChoiceComesFromTheFile) {
 TEST_F(Pinned, OtherSizesTakeTheNearestPinned) {
   schedule::Problem longer = problem_;
   longer.sizes.time *= 4;
-  const Result<Choice> choice = choose(cell_, longer, profile_, options_);
+  const Result<Choice> choice = choose({cell_, longer, profile_}, options_);
   ASSERT_TRUE(choice.ok()) << choice.error().message;
   EXPECT_EQ(choice->parameters, other_.parameters);
 }
@@ -72,15 +72,15 @@ TEST_F(Pinned, WhatIsNotPinnedFails) {
 TEST_F(Pinned, WhatCannotBeBuiltFails) {
   schedule::Parameters strange = other_.parameters;
   strange["channels"] = 7;
-  pin({{database_problem(cell_, problem_, profile_), cell_.name, other_.strategy, parameters_to_json(strange),
-        "0.1.0"}});
+  pin({{database_problem({cell_, problem_, profile_}), cell_.name, other_.strategy,
+        parameters_to_json(strange), "0.1.0"}});
   const Error error = refused(problem_);
   EXPECT_EQ(error.kind, ErrorKind::Input) << "not Unsupported, where `run` would take the reference";
   EXPECT_NE(error.message.find("cannot be built"), std::string::npos) << error.message;
 }
 
 TEST_F(Pinned, NothingElseCanBeAskedFor) {
-  const Result<Choice> choice = choose_with(cell_, problem_, profile_, {best_.strategy, {}}, options_);
+  const Result<Choice> choice = choose_with({cell_, problem_, profile_}, {best_.strategy, {}}, options_);
   ASSERT_FALSE(choice.ok());
   EXPECT_EQ(choice.error().kind, ErrorKind::Input);
 }
@@ -100,7 +100,7 @@ class PinnedAndRecorded : public Pinned {
     trial.verified = true;
     trial.median_ms = 1;
     trial.cubin_key = "abc";
-    const auto problem = database_->upsert_problem(database_problem(cell_, problem_, profile_));
+    const auto problem = database_->upsert_problem(database_problem({cell_, problem_, profile_}));
     const std::int64_t id = database_->record_trial(problem.value(), trial).value();
     EXPECT_TRUE(database_->set_best(id, db::Replace::Always).ok());
     return id;
@@ -123,16 +123,16 @@ class PinnedAndRecorded : public Pinned {
 
 TEST_F(PinnedAndRecorded, WhatTheDatabaseThinksBestIsNotTaken) {
   store_best(best_.parameters);
-  const Choice choice = choose(cell_, problem_, profile_, options_).value();
+  const Choice choice = choose({cell_, problem_, profile_}, options_).value();
   EXPECT_EQ(choice.parameters, other_.parameters);
   EXPECT_EQ(choice.trial, 0);
 }
 
 TEST_F(PinnedAndRecorded, CodeAndProofOfThePinnedAreKnown) {
   const std::int64_t trial = store_best(other_.parameters);
-  EXPECT_FALSE(choose(cell_, problem_, profile_, options_)->proven());
+  EXPECT_FALSE(choose({cell_, problem_, profile_}, options_)->proven());
   verify(trial, true);
-  const Choice choice = choose(cell_, problem_, profile_, options_).value();
+  const Choice choice = choose({cell_, problem_, profile_}, options_).value();
   EXPECT_EQ(choice.trial, trial);
   EXPECT_EQ(choice.cubin_key, "def");
   EXPECT_EQ(label(choice), "pinned");

@@ -23,7 +23,7 @@ class ShippedText {
   void add(const step::Cell& cell, const schedule::Problem& problem, const engine::Candidate& candidate,
            double ms = 1) {
     db::TunedProblem tuned;
-    tuned.problem = engine::database_problem(cell, problem, profile_);
+    tuned.problem = engine::database_problem({cell, problem, profile_});
     db::Trial trial;
     trial.strategy = candidate.strategy;
     trial.parameters = engine::parameters_to_json(candidate.parameters);

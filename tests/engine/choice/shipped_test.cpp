@@ -21,10 +21,10 @@ class Shipped : public ::testing::Test {
   // once for each problem.
   Candidate behind(double least) {
     const std::string key =
-        step::canonical_hash(cell_) + db::describe(database_problem(cell_, problem_, profile_));
+        step::canonical_hash(cell_) + db::describe(database_problem({cell_, problem_, profile_}));
     auto known = ranked_.find(key);
     if (known == ranked_.end())
-      known = ranked_.emplace(key, ranked_candidates(cell_, problem_, profile_).value()).first;
+      known = ranked_.emplace(key, ranked_candidates({cell_, problem_, profile_}).value()).first;
     const std::vector<Candidate>& ranked = known->second;
     const auto found = std::find_if(ranked.begin(), ranked.end(), [&](const Candidate& candidate) {
       return !candidate.estimate.may_spill &&
@@ -38,7 +38,7 @@ class Shipped : public ::testing::Test {
     layer_ = text_.layer();
   }
   void tune(const schedule::Problem& problem, const Candidate& candidate) {
-    const auto id = database_->upsert_problem(database_problem(cell_, problem, profile_));
+    const auto id = database_->upsert_problem(database_problem({cell_, problem, profile_}));
     db::Trial trial;
     trial.strategy = candidate.strategy;
     trial.parameters = parameters_to_json(candidate.parameters);
@@ -53,7 +53,7 @@ class Shipped : public ::testing::Test {
     return problem;
   }
   Choice chosen() {
-    Result<Choice> choice = choose(cell_, problem_, profile_, options_);
+    Result<Choice> choice = choose({cell_, problem_, profile_}, options_);
     EXPECT_TRUE(choice.ok()) << choice.error().message;
     return choice.ok() ? *choice : Choice{};
   }
@@ -113,8 +113,8 @@ TEST_F(Shipped, WhatMoreRowsHaveOutgrownIsNotTaken) {
   const schedule::Problem few = problem_ = at(problem_, 1, 4096), many = at(problem_, 512, 4096);
   const Candidate best = behind(1);
   const auto factor = [&](const schedule::Problem& problem) {
-    return schedule::find_strategy(best.strategy)->cost(cell_, problem, best.parameters, profile_).seconds /
-           best_candidate(cell_, problem, profile_)->estimate.seconds;
+    return schedule::find_strategy(best.strategy)->cost({cell_, problem, profile_}, best.parameters).seconds /
+           best_candidate({cell_, problem, profile_})->estimate.seconds;
   };
   ASSERT_LE(factor(few), 1.01);
   ASSERT_GT(factor(many), kModelsFactor);
@@ -140,8 +140,8 @@ TEST_F(Shipped, WhatMoreRowsHaveOutgrownALittleIsNotTakenEither) {
     const Candidate best = behind(1);
     problem_ = at(few, batch + 1 + batch / 4, 4096);
     const double factor =
-        schedule::find_strategy(best.strategy)->cost(cell_, problem_, best.parameters, profile_).seconds /
-        best_candidate(cell_, problem_, profile_)->estimate.seconds;
+        schedule::find_strategy(best.strategy)->cost({cell_, problem_, profile_}, best.parameters).seconds /
+        best_candidate({cell_, problem_, profile_})->estimate.seconds;
     if (best.strategy != "stream" || factor <= 1.02 * error || factor > kModelsFactor) continue;
     ++seen;
     text_ = testing::ShippedText(profile_);
@@ -244,9 +244,9 @@ TEST_F(Shipped, TheDatabasesOwnProblemsAreKnownBesideIt) {
   ASSERT_EQ(known->choices().size(), 2U);
   EXPECT_EQ(known->choices().front().problem, layer_.choices().front().problem) << "what is shipped first";
   const step::Cell other = testing::library_cell("hgrn");
-  const auto like = known->like(database_problem(other, problem_, profile_), {}, structure_key(other), 4);
+  const auto like = known->like(database_problem({other, problem_, profile_}), {}, structure_key(other), 4);
   ASSERT_EQ(like.size(), 2U);
-  EXPECT_EQ(like[1]->problem, database_problem(cell_, at(problem_, 8, 256), profile_));
+  EXPECT_EQ(like[1]->problem, database_problem({cell_, at(problem_, 8, 256), profile_}));
   EXPECT_EQ(like[1]->trial.parameters, parameters_to_json(behind(1).parameters));
 }
 

@@ -36,7 +36,7 @@ inline Result<VariantCandidates> variant_candidates(const step::Cell& cell, sche
                                                     const target::Profile& profile, Variant variant) {
   VariantCandidates result;
   for (; problem.sizes.dim > 0 && result.list.empty(); problem.sizes.dim -= 16) {
-    Result<std::vector<engine::Candidate>> all = engine::ranked_candidates(cell, problem, profile);
+    Result<std::vector<engine::Candidate>> all = engine::ranked_candidates({cell, problem, profile});
     if (!all) return all.error();
     result.dim = problem.sizes.dim;
     for (engine::Candidate& candidate : *all)

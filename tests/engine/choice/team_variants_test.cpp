@@ -25,7 +25,7 @@ VariantCandidates candidates_of(const std::string& cell, Storage storage, Pass p
 TEST(TeamVariants, OneBlockComputesEveryCellInHeadsThatItHolds) {
   int turn = 0;
   for (const engine::EmbeddedCell& embedded : engine::embedded_cells()) {
-    if (!schedule::find_strategy("persistent")->legal(library_cell(embedded.name), {}).legal) continue;
+    if (!schedule::find_strategy("persistent")->legal({library_cell(embedded.name), {}, {}}).legal) continue;
     for (const Storage storage : {Storage::BF16, Storage::F32})
       for (const Pass pass : {Pass::Forward, Pass::ForwardSave, Pass::Backward})
         for (const std::int64_t dim : {72, 33}) {

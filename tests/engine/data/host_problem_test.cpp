@@ -80,9 +80,9 @@ TEST(HostProblem, IsSeededScaledAndRounded) {
   const step::Cell cell = testing::library_cell("lstm");
   const schedule::Problem problem = testing::problem_of(Pass::Backward, 16);
   const step::Sizes sizes{2, 5, 2, 16};
-  const auto a = random_problem(cell, problem, sizes, {7, true}).value();
-  const auto b = random_problem(cell, problem, sizes, {7, true}).value();
-  const auto c = random_problem(cell, problem, sizes, {8, true}).value();
+  const auto a = random_problem({cell, problem, {}}, sizes, {7, true}).value();
+  const auto b = random_problem({cell, problem, {}}, sizes, {7, true}).value();
+  const auto c = random_problem({cell, problem, {}}, sizes, {8, true}).value();
   EXPECT_EQ(a.forward.inputs, b.forward.inputs);
   EXPECT_NE(a.forward.inputs, c.forward.inputs);
   EXPECT_EQ(a.forward.inputs.at("x").size(), 2u * 5 * 2 * 4 * 16);
@@ -115,7 +115,7 @@ TEST(HostProblem, FlagsAreOfEveryKind) {
   const step::Cell cell = step::with_forms(rondo::testing::library_cell("lstm"), {true, true, false}).value();
   schedule::Problem problem;
   problem.sizes = {64, 40, 1, 4};
-  const auto data = random_problem(cell, problem, problem.sizes, {7});
+  const auto data = random_problem({cell, problem, {}}, problem.sizes, {7});
   ASSERT_TRUE(data.ok()) << data.error().message;
   const std::vector<double>& resets = data->forward.flags.at("resets");
   const std::vector<double>& lengths = data->forward.flags.at("lengths");
@@ -145,7 +145,7 @@ TEST(HostProblem, InitialStatesAreReachedUnlessArbitraryOnesAreAskedFor) {
   const step::Cell cell = testing::library_cell("slstm");
   const schedule::Problem problem = testing::problem_of(Pass::Forward, 16);
   const auto smallest_normaliser = [&](const RandomOptions& options) {
-    const auto states = random_problem(cell, problem, {3, 5, 1, 16}, options)->forward.initial_states;
+    const auto states = random_problem({cell, problem, {}}, {3, 5, 1, 16}, options)->forward.initial_states;
     for (const auto& [name, values] : states)
       for (const double value : values)
         EXPECT_LE(std::abs(value), options.arbitrary_states ? 1 : 100) << name;
@@ -154,7 +154,7 @@ TEST(HostProblem, InitialStatesAreReachedUnlessArbitraryOnesAreAskedFor) {
   EXPECT_GT(smallest_normaliser({}), 0);
   EXPECT_LT(smallest_normaliser({.arbitrary_states = true}), -0.5);
   EXPECT_TRUE(
-      random_problem(cell, problem, {3, 5, 1, 16}, {.initial_states = false, .arbitrary_states = true})
+      random_problem({cell, problem, {}}, {3, 5, 1, 16}, {.initial_states = false, .arbitrary_states = true})
           ->forward.initial_states.empty());
 }
 
@@ -162,14 +162,14 @@ TEST(HostProblem, EveryLibraryCellHasFiniteReferenceResults) {
   for (const EmbeddedCell& embedded : embedded_cells()) {
     const step::Cell cell = testing::library_cell(embedded.name);
     const schedule::Problem problem = testing::problem_of(Pass::Backward, 8);
-    const auto data = random_problem(cell, problem, {2, 33, 1, 8});
+    const auto data = random_problem({cell, problem, {}}, {2, 33, 1, 8});
     ASSERT_TRUE(data.ok()) << embedded.name << ": " << data.error().message;
-    const auto exact = run_reference(cell, problem, *data);
+    const auto exact = run_reference({cell, problem, {}}, *data);
     ASSERT_TRUE(exact.ok()) << embedded.name << ": " << exact.error().message;
     step::Perturbation perturbation;
     perturbation.stored = Storage::BF16;
     perturbation.fast_math = true;
-    const auto perturbed = run_perturbed(cell, problem, *data, *exact, perturbation);
+    const auto perturbed = run_perturbed({cell, problem, {}}, *data, *exact, perturbation);
     ASSERT_TRUE(perturbed.ok()) << embedded.name << ": " << perturbed.error().message;
     for (const auto* results : {&exact->forward.outputs, &exact->forward.last_states, &exact->backward.inputs,
                                 &exact->backward.params})
@@ -193,16 +193,17 @@ TEST(HostProblem, PerturbationsHaveTheSizeOfTheirUnits) {
     const schedule::Problem problem = testing::problem_of(Pass::Backward, 64, Storage::F32);
     schedule::Problem forward = problem;
     forward.pass = Pass::Forward;
-    const auto data = random_problem(cell, problem, {3, 9, 1, 64}, {});
+    const auto data = random_problem({cell, problem, {}}, {3, 9, 1, 64}, {});
     ASSERT_TRUE(data.ok()) << data.error().message;
-    const auto exact = run_reference(cell, problem, *data);
+    const auto exact = run_reference({cell, problem, {}}, *data);
     ASSERT_TRUE(exact.ok());
     const auto errors = [&](const step::Perturbation& perturbation) {
-      return std::pair(
-          largest_difference(exact->forward.outputs,
-                             run_perturbed(cell, forward, *data, *exact, perturbation)->forward.outputs),
-          largest_difference(exact->backward.inputs,
-                             run_perturbed(cell, problem, *data, *exact, perturbation)->backward.inputs));
+      return std::pair(largest_difference(
+                           exact->forward.outputs,
+                           run_perturbed({cell, forward, {}}, *data, *exact, perturbation)->forward.outputs),
+                       largest_difference(
+                           exact->backward.inputs,
+                           run_perturbed({cell, problem, {}}, *data, *exact, perturbation)->backward.inputs));
     };
     const auto fp32 = errors({});
     const auto tf32 = errors({.product = 0x1p-11});
@@ -229,12 +230,12 @@ TEST(HostProblem, PerturbationsHaveTheSizeOfTheirUnits) {
 TEST(HostProblem, PerturbationsFollowTheirSeed) {
   const step::Cell cell = testing::library_cell("mingru");
   const schedule::Problem problem = testing::problem_of(Pass::Forward, 16);
-  const auto data = random_problem(cell, problem, {2, 9, 1, 16}, {});
+  const auto data = random_problem({cell, problem, {}}, {2, 9, 1, 16}, {});
   ASSERT_TRUE(data.ok());
-  const auto reference = run_reference(cell, problem, *data);
+  const auto reference = run_reference({cell, problem, {}}, *data);
   const auto& exact = reference->forward.outputs;
   const auto run = [&](std::uint64_t seed, double amplitude, bool steady) {
-    return run_perturbed(cell, problem, *data, *reference,
+    return run_perturbed({cell, problem, {}}, *data, *reference,
                          {.seed = seed, .amplitude = amplitude, .steady = steady})
         ->forward.outputs;
   };

@@ -39,7 +39,7 @@ class RunSets : public ::testing::Test {
     const step::Cell cell = rondo::testing::library_cell(name);
     schedule::Problem problem = rondo::testing::problem_of(pass, 16, kernel::Storage::BF16);
     problem.sizes = {2, 8, 1, 16};
-    data_ = RunData::make(cell, problem, cache_bytes, device_, 1).value();
+    data_ = RunData::make({cell, problem, {}}, cache_bytes, device_, 1).value();
     const Kept plan;
     const TimedWork work = data_.work(plan);
     for (int set = 0; set < data_.sets(); ++set) EXPECT_TRUE(work.run(set).ok());

@@ -44,7 +44,7 @@ inline schedule::Parameters stream_parameters(const step::Cell& cell, const sche
                                               std::int64_t vector = 8) {
   const schedule::Parameters wanted = {{"channels", 64}, {"per_thread", 1}, {"steps", 8},
                                        {"stages", 3},    {"unroll", 4},     {"vector", vector}};
-  const constraint::System space = schedule::find_strategy("stream")->space(cell, problem, target::board());
+  const constraint::System space = schedule::find_strategy("stream")->space({cell, problem, target::board()});
   schedule::Parameters result;
   for (std::size_t i = 0; i < space.domains().size(); ++i) {
     const std::string& name = space.names().variables[i].name;
@@ -63,7 +63,7 @@ inline schedule::KernelPlan stream_plan(const step::Cell& cell, const schedule::
 // The launch walk of a plan.
 inline executable::Launcher launcher_of(const step::Cell& cell, const schedule::Problem& problem,
                                         const schedule::KernelPlan& plan) {
-  return executable::Launcher::make(schedule::lower_plan(cell, problem, plan).value()).value();
+  return executable::Launcher::make(schedule::lower_plan({cell, problem, {}}, plan).value()).value();
 }
 
 }  // namespace rondo::testing

@@ -68,13 +68,15 @@ class Compiling : public ::testing::Test {
     plan_ = testing::stream_plan(*cell_, problem_, vector_);
     backend_.kernels_.clear();
     for (const schedule::Launch& launch : plan_.launches) backend_.kernels_.push_back(launch.kernel.name);
-    Result<CompiledPlan> result = compile_plan(cell_, problem_, plan_, options_);
+    Result<CompiledPlan> result =
+        compile_plan(std::make_shared<const schedule::Task>(*cell_, problem_, profile_), plan_, options_);
     EXPECT_TRUE(result.ok()) << result.error().message;
     return result.ok() ? *result : CompiledPlan{};
   }
 
   std::shared_ptr<const step::Cell> cell_ = std::make_shared<step::Cell>(testing::library_cell("paragru"));
   schedule::Problem problem_ = testing::problem_of(Pass::Backward);
+  target::Profile profile_ = target::board();
   std::int64_t vector_ = 8;
   schedule::KernelPlan plan_;
   std::string path_;
@@ -124,7 +126,7 @@ TEST_F(Compiling, EveryFieldOfTheKeyCounts) {
   expect_new("compiler version");
   backend_.name_ = "other";
   expect_new("backend");
-  problem_.arch = "sm_100";
+  profile_ = target::board("sm_100");
   expect_new("architecture");
   backend_.features_ = {kernel::Feature::WarpgroupMma};
   expect_new("suffix of the target");
@@ -151,10 +153,6 @@ TEST_F(Compiling, TheKeyNamesWhatTheCompilerWasGiven) {
 // The architecture's own name is the kernels' matter: what a caller writes of it makes no other key.
 TEST_F(Compiling, TheSuffixOfAnArchitectureFollowsFromTheKernels) {
   EXPECT_EQ(compiled().key.arch, "sm_90");
-  problem_.arch = "sm_90a";
-  const CompiledPlan plain = compiled();
-  EXPECT_EQ(plain.key.arch, "sm_90");
-  EXPECT_TRUE(plain.from_cache);
   backend_.features_ = {kernel::Feature::SetMaxNReg};
   EXPECT_EQ(compiled().key.arch, "sm_90a");
 }
@@ -166,10 +164,13 @@ TEST_F(Compiling, ATunedCubinNeedsNoCompiler) {
   EXPECT_TRUE(compiled().from_cache);
   // The key of other source is not believed, and neither is another backend's code.
   backend_.name_ = "other";
-  EXPECT_FALSE(compile_plan(cell_, problem_, testing::stream_plan(*cell_, problem_), options_).ok());
+  EXPECT_FALSE(compile_plan(std::make_shared<const schedule::Task>(*cell_, problem_, target::board()),
+                            testing::stream_plan(*cell_, problem_), options_)
+                   .ok());
   backend_.name_ = "nvrtc";
   problem_.sizes.dim = 128;
-  const auto other = compile_plan(cell_, problem_, testing::stream_plan(*cell_, problem_), options_);
+  const auto other = compile_plan(std::make_shared<const schedule::Task>(*cell_, problem_, target::board()),
+                                  testing::stream_plan(*cell_, problem_), options_);
   ASSERT_FALSE(other.ok());
   EXPECT_EQ(other.error().message, "no NVRTC");
 }
@@ -208,7 +209,10 @@ TEST_F(Compiling, ResourcesAreThoseOfTheLaunches) {
 
 TEST_F(Compiling, AKernelThatIsMissingIsADefect) {
   plan_ = testing::stream_plan(*cell_, problem_);
-  CompiledPlan plan = uncompiled_plan(cell_, problem_, plan_, backend_, "13.0").value();
+  CompiledPlan plan =
+      uncompiled_plan(std::make_shared<const schedule::Task>(*cell_, problem_, target::board()), plan_,
+                      backend_, "13.0")
+          .value();
   const Status status = attach_code(plan, backend::Compiled{});
   ASSERT_FALSE(status.ok());
   EXPECT_EQ(status.error().kind, ErrorKind::Internal);

@@ -13,9 +13,9 @@ PlanMemory memory_of(const std::string& name, Pass pass, bool save_products = fa
   const step::Cell cell = testing::library_cell(name);
   schedule::Problem problem = testing::problem_of(pass);
   problem.save_products = save_products;
-  const auto choice = choose(cell, problem, target::board());
-  const schedule::KernelPlan plan = build_choice(cell, problem, target::board(), choice.value()).value();
-  const PlanMemory memory = plan_memory(cell, problem, plan).value();
+  const auto choice = choose({cell, problem, target::board()});
+  const schedule::KernelPlan plan = build_choice({cell, problem, target::board()}, choice.value()).value();
+  const PlanMemory memory = plan_memory({cell, problem, {}}, plan).value();
   EXPECT_EQ(
       memory.workspace_bytes,
       testing::launcher_of(cell, problem, plan).workspace_bytes(problem.sizes.batch, problem.sizes.time));

@@ -40,10 +40,10 @@ class ReadyCode : public ::testing::Test {
   // What a tuner leaves of the choice, with code that no compiler made.
   void store() {
     const schedule::Strategy* strategy = schedule::find_strategy(choice_.strategy);
-    engine::CompiledPlan plan =
-        engine::uncompiled_plan(std::make_shared<const step::Cell>(cell_), problem_,
-                                strategy->build_kernels(cell_, problem_, choice_.parameters, profile_),
-                                backend::preferred_backend(), "13.0")
+    CompiledPlan plan =
+        uncompiled_plan(std::make_shared<const schedule::Task>(cell_, problem_, target::board()),
+                        strategy->build_kernels({cell_, problem_, profile_}, choice_.parameters),
+                        backend::preferred_backend(), "13.0")
             .value();
     backend::Compiled code;
     code.image.target = plan.key.arch;
@@ -52,19 +52,19 @@ class ReadyCode : public ::testing::Test {
       code.image.resources.emplace_back();
       code.image.resources.back().name = kernel.name;
     }
-    ASSERT_TRUE(engine::attach_code(plan, std::move(code)).ok());
-    plan.executable.identity.asked = schedule::asked_hash(cell_, problem_, profile_);
+    ASSERT_TRUE(attach_code(plan, std::move(code)).ok());
+    plan.executable.identity.asked = schedule::asked_hash({cell_, problem_, profile_});
     stored_ = plan;
     choice_.cubin_key = plan.code;
     put();
   }
-  void put() { engine::store_cubin(stored_, *database_); }
-  Result<engine::CompiledCode> code() {
-    return code_of_choice(cell_, problem_, profile_, choice_, database_.get());
+  void put() { store_cubin(stored_, *database_); }
+  Result<CompiledCode> code() {
+    return code_of_choice({cell_, problem_, profile_}, choice_, database_.get());
   }
   // Taken from the database: as it is, or compared with a plan.
   void expect(bool as_stored, const std::string& why) {
-    const Result<engine::CompiledCode> made = code();
+    const Result<CompiledCode> made = code();
     ASSERT_TRUE(made.ok()) << why << ": " << made.error().message;
     EXPECT_TRUE(made->from_cache) << why;
     EXPECT_EQ(made->as_stored, as_stored) << why;
@@ -75,8 +75,8 @@ class ReadyCode : public ::testing::Test {
   step::Cell cell_ = rondo::testing::library_cell("paragru");
   schedule::Problem problem_ = rondo::testing::problem_of(Pass::Backward);
   target::Profile profile_ = target::find_profile("h200").value();
-  engine::Choice choice_;
-  engine::CompiledCode stored_;
+  Choice choice_;
+  CompiledCode stored_;
   std::string path_;
   std::unique_ptr<db::Database> database_;
 };
@@ -105,7 +105,7 @@ TEST_F(ReadyCode, AnotherBuildsIsComparedWithThePlanAndThenKeptAsThisOnes) {
     {
       db::Database reader = db::Database::open(path_, {db::Access::ReadOnly}).value();
       for (int turn = 0; turn < 2; ++turn) {
-        const auto made = code_of_choice(cell_, problem_, profile_, choice_, &reader);
+        const auto made = code_of_choice({cell_, problem_, profile_}, choice_, &reader);
         ASSERT_TRUE(made.ok()) << made.error().message;
         EXPECT_TRUE(made->from_cache);
         EXPECT_FALSE(made->as_stored) << "a reader keeps nothing";
@@ -126,7 +126,7 @@ TEST_F(ReadyCode, AnythingElseThatIsAskedGoesTheOldWay) {
   problem_.sizes.batch += 1;
   expect(false, "another batch");
   cell_.graph.nodes.front().label = "named";
-  const Result<engine::CompiledCode> renamed = code();
+  const Result<CompiledCode> renamed = code();
   EXPECT_TRUE(!renamed.ok() || !renamed->as_stored) << "a name in the text";
 }
 
@@ -135,24 +135,15 @@ class Borrowed final : public schedule::Strategy {
  public:
   std::string name() const override { return "borrowed"; }
   schedule::Legality serves(const target::Profile& profile) const override { return of().serves(profile); }
-  schedule::Legality legal(const step::Cell& cell, const schedule::Problem& problem) const override {
-    return of().legal(cell, problem);
-  }
-  constraint::System space(const step::Cell& cell, const schedule::Problem& problem,
-                           const target::Profile& profile) const override {
-    return of().space(cell, problem, profile);
-  }
-  schedule::CostModel cost_model(const step::Cell& cell, const schedule::Problem& problem,
-                                 const target::Profile& profile) const override {
-    return of().cost_model(cell, problem, profile);
-  }
+  schedule::Legality legal(const schedule::Task& task) const override { return of().legal(task); }
+  constraint::System space(const schedule::Task& task) const override { return of().space(task); }
+  schedule::CostModel cost_model(const schedule::Task& task) const override { return of().cost_model(task); }
   int alignment(const schedule::Problem& problem, const schedule::Parameters& parameters) const override {
     return of().alignment(problem, parameters);
   }
-  schedule::KernelPlan build_kernels(const step::Cell& cell, const schedule::Problem& problem,
-                                     const schedule::Parameters& parameters,
-                                     const target::Profile& profile) const override {
-    schedule::KernelPlan plan = of().build_kernels(cell, problem, parameters, profile);
+  schedule::KernelPlan build_kernels(const schedule::Task& task,
+                                     const schedule::Parameters& parameters) const override {
+    schedule::KernelPlan plan = of().build_kernels(task, parameters);
     plan.strategy = name();
     return plan;
   }

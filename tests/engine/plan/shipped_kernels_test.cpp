@@ -69,23 +69,23 @@ class ShippedKernels : public ::testing::Test {
     problem.storage = storage;
     problem.math = schedule::default_math(storage);
     problem.pass = pass;
-    problem.arch = profile.arch();
-    if (!strategy.empty() && !schedule::find_strategy(strategy)->legal(cell, problem).legal) return;
+    if (!strategy.empty() && !schedule::find_strategy(strategy)->legal({cell, problem, profile}).legal)
+      return;
     const std::string named = cell.name + ' ' + kernel::storage_name(problem.storage) + ' ' +
                               schedule::pass_name(problem.pass) + " B" + std::to_string(problem.sizes.batch) +
                               ' ' + strategy;
     if (!has_turn(named, profile)) return;
     served_.insert(cell.name);
     const std::string what = named + " on " + profile.key;
-    const Result<Choice> choice = choose_with(cell, problem, profile, {strategy, {}});
+    const Result<Choice> choice = choose_with({cell, problem, profile}, {strategy, {}});
     ASSERT_TRUE(choice.ok()) << what << ": " << choice.error().message;
-    Result<schedule::KernelPlan> built = build_choice(cell, problem, profile, *choice);
+    Result<schedule::KernelPlan> built = build_choice({cell, problem, profile}, *choice);
     ASSERT_TRUE(built.ok()) << what << ": " << built.error().message;
-    CompiledPlan plan = uncompiled_plan(std::make_shared<const step::Cell>(cell), problem, std::move(*built),
-                                        backend::preferred_backend(), "")
+    CompiledPlan plan = uncompiled_plan(std::make_shared<const schedule::Task>(cell, problem, profile),
+                                        std::move(*built), backend::preferred_backend(), "")
                             .value();
     ++chosen_;
-    const auto [unit, is_new] = places_.emplace(std::pair(problem.arch, plan.request.text), units_.size());
+    const auto [unit, is_new] = places_.emplace(std::pair(profile.arch(), plan.request.text), units_.size());
     if (is_new)
       units_.push_back({std::move(plan), profile.limits, what + ", " + schedule::print(choice->parameters)});
   }
@@ -147,7 +147,7 @@ class ShippedKernels : public ::testing::Test {
   }
 
   void check(Unit& unit, backend::Compiled code) const {
-    SCOPED_TRACE(unit.what + " for " + unit.plan.problem.arch);
+    SCOPED_TRACE(unit.what + " for " + unit.plan.task->profile.arch());
     EXPECT_EQ(code.image.resources.size(), unit.plan.plan.launches.size());
     for (const KernelResources& kernel : code.image.resources)
       EXPECT_EQ(kernel.stack_bytes, 0) << kernel.name << ": spilled registers live in local memory";
@@ -176,7 +176,7 @@ TEST_F(ShippedKernels, CompileWithoutSpills) {
        {"affine", "hgrn", "indrnn", "mingru", "minlstm", "paragru", "paralstm", "rglru", "sru"})
     EXPECT_EQ(served_.count(name), 1u) << name;
   std::map<std::string, std::size_t> by_arch;
-  for (const Unit& unit : units_) ++by_arch[unit.plan.problem.arch];
+  for (const Unit& unit : units_) ++by_arch[unit.plan.task->profile.arch()];
   for (const char* arch : kArchitectures) EXPECT_GT(by_arch[arch], 0u) << arch;
   std::printf("%zu choices, %zu different sources to compile:", chosen_, units_.size());
   for (const auto& [arch, count] : by_arch) std::printf(" %s %zu", arch.c_str(), count);

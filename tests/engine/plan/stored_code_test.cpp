@@ -23,7 +23,7 @@ class Stored : public ::testing::Test {
     database_ = std::make_unique<db::Database>(db::Database::open(path_).value());
     const step::Cell cell = testing::library_cell("mingru");
     const schedule::Problem problem = testing::problem_of(schedule::Pass::Forward);
-    code_.executable = schedule::lower_plan(cell, problem, testing::stream_plan(cell, problem)).value();
+    code_.executable = schedule::lower_plan({cell, problem, {}}, testing::stream_plan(cell, problem)).value();
     code_.executable.images.resize(1);
     code_.executable.images[0].bytes = "made-up code";
     code_.executable.images[0].seal();

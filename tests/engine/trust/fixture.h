@@ -15,9 +15,6 @@
 
 namespace rondo::engine {
 
-using engine::Choice;
-using engine::ChoiceOrigin;
-
 inline const db::Platform kHere{"0.1.0", "GPU-1", "13.0"};
 
 // Chooses as on a GPU, and knows of each choice what the kernel would be and whether it is right.
@@ -26,8 +23,8 @@ class FakeWork final : public TrustWork {
   FakeWork(const step::Cell& cell, const schedule::Problem& problem, const target::Profile& profile)
       : cell_(cell), problem_(problem), profile_(profile) {}
 
-  Result<Made> make(const engine::ChooseOptions& options) override {
-    Result<Choice> choice = engine::choose(cell_, problem_, profile_, options);
+  Result<Made> make(const ChooseOptions& options) override {
+    Result<Choice> choice = choose({cell_, problem_, profile_}, options);
     if (!choice) return choice.error();
     ++made;
     made_ = Made{*choice, "code of " + schedule::print(choice->parameters) + text};
@@ -64,8 +61,7 @@ class Trust : public ::testing::Test {
     database_ = std::make_unique<db::Database>(db::Database::open((folder_ / "tuning.db").string()).value());
     ASSERT_TRUE(database_->put_device(tuner::to_device(profile_)).ok());
     ASSERT_TRUE(database_->put_cell({step::canonical_hash(cell_), cell_.name, cell_.source}).ok());
-    const auto ranked =
-        engine::ranked_candidates(cell_, problem_, profile_, engine::kFullAlignment, "stream");
+    const auto ranked = ranked_candidates({cell_, problem_, profile_}, kFullAlignment, "stream");
     for (std::size_t i = 0; i < 3; ++i) points_.push_back((*ranked)[10 * (i + 1)].parameters);
   }
   void TearDown() override {
@@ -79,15 +75,15 @@ class Trust : public ::testing::Test {
     if (time != 0) problem.sizes.time = time;
     record_for(problem, {"stream", parameters, {}}, ms);
   }
-  void record_for(const schedule::Problem& problem, const engine::Candidate& candidate, double ms) {
+  void record_for(const schedule::Problem& problem, const Candidate& candidate, double ms) {
     db::Trial trial;
     trial.strategy = candidate.strategy;
-    trial.parameters = engine::parameters_to_json(candidate.parameters);
+    trial.parameters = parameters_to_json(candidate.parameters);
     trial.verified = true;
     trial.median_ms = ms;
     trial.cubin_key = "from elsewhere";
     trial.rondo_version = "0.0.9";
-    const auto id = database_->upsert_problem(engine::database_problem(cell_, problem, profile_));
+    const auto id = database_->upsert_problem(database_problem({cell_, problem, profile_}));
     const auto recorded = database_->record_trial(*id, trial);
     ASSERT_TRUE(recorded.ok()) << recorded.error().message;
     ASSERT_TRUE(database_->set_best(*recorded, db::Replace::Always).ok());
@@ -115,10 +111,10 @@ class Trust : public ::testing::Test {
   bool keep_ = true, recorded_ = true;
   std::vector<schedule::Parameters> points_;
   std::vector<std::string> notes_;
-  std::optional<engine::ShippedLayer> shipped_;
+  std::optional<ShippedLayer> shipped_;
   std::function<Result<db::Database>()> create_;
 
-  void ship(const schedule::Problem& problem, const engine::Candidate& candidate) {
+  void ship(const schedule::Problem& problem, const Candidate& candidate) {
     rondo::testing::ShippedText text(profile_);
     text.add(cell_, problem, candidate);
     shipped_ = text.layer();

@@ -23,17 +23,17 @@ TEST_F(Trust, WhatIsShippedIsVerifiedOnFirstUseAndOnlyThen) {
   const Result<Choice> second = trusted(gpu, kHere, true);
   ASSERT_TRUE(second.ok()) << second.error().message;
   EXPECT_EQ(second->origin, ChoiceOrigin::Shipped);
-  EXPECT_EQ(engine::label(*second), "shipped");
+  EXPECT_EQ(label(*second), "shipped");
   EXPECT_EQ(second->cubin_key, "code of " + schedule::print(points_[0])) << "the code is known: no compiler";
   EXPECT_EQ(gpu.verified, 0);
   // It is no best of the user's, and another board's measured speeds are not taken for this one's.
-  const db::Problem key = engine::database_problem(cell_, problem_, profile_);
+  const db::Problem key = database_problem({cell_, problem_, profile_});
   EXPECT_FALSE(database_->find_best(key)->has_value());
   EXPECT_EQ(database_->get_device(profile_.key).value()->origin, db::Origin::Shipped);
 }
 
 TEST_F(Trust, WhatIsShippedAndWrongHereIsPassedOverForGood) {
-  const engine::Candidate near_best = engine::ranked_candidates(cell_, problem_, profile_)->at(1);
+  const Candidate near_best = ranked_candidates({cell_, problem_, profile_})->at(1);
   schedule::Problem other = problem_;
   for (const bool alike : {false, true}) {
     if (alike) other.storage = kernel::Storage::F16;
@@ -51,7 +51,7 @@ TEST_F(Trust, WhatIsShippedAndWrongHereIsPassedOverForGood) {
 }
 
 TEST_F(Trust, WhatIsShippedForALikeProblemIsVerifiedOnce) {
-  const engine::Candidate near_best = engine::ranked_candidates(cell_, problem_, profile_)->at(1);
+  const Candidate near_best = ranked_candidates({cell_, problem_, profile_})->at(1);
   schedule::Problem other = problem_;
   other.storage = kernel::Storage::F16;
   ship(other, near_best);

@@ -125,7 +125,7 @@ schedule::Problem training(schedule::Problem problem) {
 
 // The kernel of this pass was never compared with anything, whatever is known of the other one.
 TEST_F(Trust, WhatWasTunedForAnotherPassIsVerifiedOnFirstUseAndOnlyThen) {
-  const engine::Candidate near_best = engine::ranked_candidates(cell_, problem_, profile_)->at(1);
+  const Candidate near_best = ranked_candidates({cell_, problem_, profile_})->at(1);
   record_for(training(problem_), near_best, 1);
   FakeWork gpu = work();
   const Result<Choice> refused = trusted(gpu, kHere, true);
@@ -157,7 +157,7 @@ TEST_F(Trust, WhatWasTunedForAnotherPassIsVerifiedOnFirstUseAndOnlyThen) {
 }
 
 TEST_F(Trust, WhatIsWrongForThisPassStaysTunedForTheOther) {
-  const engine::Candidate near_best = engine::ranked_candidates(cell_, problem_, profile_)->at(1);
+  const Candidate near_best = ranked_candidates({cell_, problem_, profile_})->at(1);
   record_for(training(problem_), near_best, 1);
   FakeWork gpu = work();
   gpu.wrong = near_best.parameters;
@@ -186,7 +186,7 @@ TEST_F(Trust, TheModelsChoiceIsLabelledAndNotVerifiedUnasked) {
   EXPECT_EQ(gpu.verified, 0);
   EXPECT_TRUE(notes_.empty());
   EXPECT_FALSE(choice->proven());
-  EXPECT_EQ(engine::label(*choice), "by model, not verified");
+  EXPECT_EQ(label(*choice), "by model, not verified");
   const Result<Choice> refused = trusted(gpu, kHere, true);
   ASSERT_FALSE(refused.ok());
   EXPECT_NE(refused.error().hint.find("`rondo tune`"), std::string::npos) << refused.error().hint;
@@ -196,10 +196,10 @@ TEST_F(Trust, TheModelsChoiceIsLabelledAndNotVerifiedUnasked) {
 TEST_F(Trust, ALabelSaysWhatIsNotVerified) {
   record(points_[0], 1);
   FakeWork gpu = work();
-  EXPECT_EQ(engine::label(*trusted(gpu)), "tuned");
+  EXPECT_EQ(label(*trusted(gpu)), "tuned");
   gpu.text = ", mended";
   gpu.error = Error{ErrorKind::Input, "'h' of the reference is not finite", ""};
-  EXPECT_EQ(engine::label(*trusted(gpu)), "recorded elsewhere, not verified");
+  EXPECT_EQ(label(*trusted(gpu)), "recorded elsewhere, not verified");
 }
 
 // `run` and `bench` open the database for reading.
@@ -265,7 +265,7 @@ TEST_F(Trust, WhatCannotBeComparedIsNotCalledTuned) {
 }
 
 TEST_F(Trust, WhatTheTunerStoresHasItsProof) {
-  tuner::TrialRecorder recorder(database_.get(), cell_, problem_, profile_, kHere);
+  tuner::TrialRecorder recorder(database_.get(), {cell_, problem_, profile_}, kHere);
   tuner::Row row;
   row.candidate = {"stream", points_[0], {}};
   row.timing = {1e-3, 0, 7};
@@ -284,7 +284,7 @@ TEST_F(Trust, AFastClaimThatIsRightGivesWayToATimeMeasuredHere) {
   record(points_[0], 0.001);
   FakeWork gpu = work();
   ASSERT_TRUE(trusted(gpu).ok());
-  tuner::TrialRecorder recorder(database_.get(), cell_, problem_, profile_, kHere);
+  tuner::TrialRecorder recorder(database_.get(), {cell_, problem_, profile_}, kHere);
   tuner::Row row;
   row.candidate = {"stream", points_[1], {}};
   row.timing = {0.2e-3, 0, 7};

@@ -27,9 +27,9 @@ void run_exact(const ExactCell& cell, const Parameters& parameters, const step::
   for (const kernel::Storage storage : kAllStorages) {
     SCOPED_TRACE(std::string(kernel::storage_name(storage)) + " " + print(parameters));
     ExactCase("host", parameters, storage, clip, cell, default_math(storage))
-        .on_cpus([](const step::Cell& of, const Problem& problem, const KernelPlan& plan,
-                    const TensorValues& given,
-                    int pad) { return runtime::run_natively(of, problem, plan, given, pad); })
+        .on_cpus([](const Task& task, const KernelPlan& plan, const TensorValues& given, int pad) {
+          return runtime::run_natively(task, plan, given, pad);
+        })
         .run();
   }
 }
@@ -50,9 +50,8 @@ TEST(HostExact, DiagonalCells) {
 TEST(HostExact, BlocksWithoutSharedMemoryAreAnError) {
   ExactCase("host", {{"lanes", 16}, {"vectors", 1}, {"rows", 1}, {"together", 1}, {"tile", 1}},
             kernel::Storage::F32, {}, {}, default_math(kernel::Storage::F32))
-      .on_cpus([](const step::Cell& cell, const Problem& problem, const KernelPlan& plan,
-                  const TensorValues& given, int pad) {
-        executable::Executable greedy = runtime::native_executable(cell, problem, plan);
+      .on_cpus([](const Task& task, const KernelPlan& plan, const TensorValues& given, int pad) {
+        executable::Executable greedy = runtime::native_executable(task, plan);
         for (executable::Kernel& kernel : greedy.kernels) kernel.shared_bytes = std::int64_t{1} << 60;
         const auto loaded = runtime::HostKernels::load(greedy);
         EXPECT_TRUE(loaded.ok());
@@ -61,7 +60,7 @@ TEST(HostExact, BlocksWithoutSharedMemoryAreAnError) {
           EXPECT_FALSE(launched.ok());
           EXPECT_EQ(launched.error().kind, ErrorKind::Memory);
         }
-        return runtime::run_natively(cell, problem, plan, given, pad);
+        return runtime::run_natively(task, plan, given, pad);
       })
       .run();
 }

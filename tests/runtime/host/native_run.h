@@ -68,11 +68,12 @@ class PaddedTensor {
   std::span<unsigned char> bytes_;
 };
 
-inline executable::Executable native_executable(const step::Cell& cell, const schedule::Problem& problem,
+inline executable::Executable native_executable(const schedule::Task& task,
                                                 const schedule::KernelPlan& plan) {
+  const auto here = std::make_shared<const schedule::Task>(task.written, task.problem,
+                                                           target::host_profile(target::host_capability()));
   const backend::Backend& backend = *backend::find_backend("llvm");
-  auto made = engine::uncompiled_plan(std::make_shared<step::Cell>(cell), problem, plan, backend, "test",
-                                      std::nullopt);
+  auto made = engine::uncompiled_plan(here, plan, backend, "test", std::nullopt);
   if (!made) throw std::runtime_error(made.error().message);
   auto code = backend.compile(made->request);
   if (!code) throw std::runtime_error(code.error().message);
@@ -83,14 +84,13 @@ inline executable::Executable native_executable(const step::Cell& cell, const sc
 
 // As schedule::simulate_plan(), on this machine's CPU. Unmapped pages touch the end of all tensors in one
 // call, and their beginning in the next.
-inline schedule::SimulatedRun run_natively(const step::Cell& cell, const schedule::Problem& problem,
-                                           const schedule::KernelPlan& plan,
+inline schedule::SimulatedRun run_natively(const schedule::Task& task, const schedule::KernelPlan& plan,
                                            const schedule::TensorValues& given, int pad,
                                            ThreadPool& pool = ThreadPool::shared()) {
   using rondo::testing::Guard;
   static int calls = 0;
   const rondo::testing::GuardedDevice device(calls++ % 2 == 0 ? Guard::Behind : Guard::Before);
-  const executable::Executable made = native_executable(cell, problem, plan);
+  const executable::Executable made = native_executable(task, plan);
   const auto loaded = HostPlan::load(made, pool);
   if (!loaded) throw std::runtime_error(loaded.error().message);
   schedule::SimulatedRun run;
@@ -102,11 +102,11 @@ inline schedule::SimulatedRun run_natively(const step::Cell& cell, const schedul
     const auto values = given.find(tensor.ref);
     if (values == given.end() && !tensor.written) continue;
     PaddedTensor& made_here =
-        memory.emplace_back(&tensor, PaddedTensor(tensor, problem.sizes, pad, device)).second;
+        memory.emplace_back(&tensor, PaddedTensor(tensor, task.problem.sizes, pad, device)).second;
     if (values != given.end()) made_here.put(values->second);
     bindings.set(tensor.ref, made_here.address(), made_here.strides());
   }
-  const std::int64_t batch = problem.sizes.batch, time = problem.sizes.time;
+  const std::int64_t batch = task.problem.sizes.batch, time = task.problem.sizes.time;
   const Memory workspace =
       device.allocate(static_cast<std::size_t>(loaded->workspace_bytes(batch, time))).value();
   // What nobody has written is a NaN, in every type.

@@ -42,13 +42,12 @@ cell drawn_and_multiplied(D) {
 
 Case native_case(const step::Cell& cell, const step::Sizes& sizes, Storage storage) {
   Case c{kHost, cell, {}, {}, {}, false};
-  c.runner = [](const step::Cell& of, const Problem& problem, const KernelPlan& plan,
-                const TensorValues& given,
-                int pad) { return runtime::run_natively(of, problem, plan, given, pad); };
+  c.runner = [](const Task& task, const KernelPlan& plan, const TensorValues& given, int pad) {
+    return runtime::run_natively(task, plan, given, pad);
+  };
   c.problem.sizes = sizes;
   c.problem.storage = storage;
   c.problem.math = default_math(storage);
-  c.problem.arch = "cpu";
   return c;
 }
 
@@ -92,9 +91,10 @@ Case in_segments(Case c, std::int64_t segments) {
   const step::Cell simple = step::simplify(c.cell);
   Problem backward = c.problem;
   backward.pass = Pass::Backward;
-  if (affine_sweep(simple, c.problem, forward_sweep(simple, c.problem)).has_value())
+  if (affine_sweep({simple, c.problem, {}}, forward_sweep({simple, c.problem, {}})).has_value())
     c.parameters["segments"] = segments;
-  if (affine_sweep(simple, backward, backward_sweep(simple, backward_split(simple, backward))).has_value())
+  if (affine_sweep({simple, backward, {}}, backward_sweep(simple, backward_split({simple, backward, {}})))
+          .has_value())
     c.backward["segments"] = segments;
   return c;
 }
@@ -246,10 +246,9 @@ TensorValues outputs_on(const step::Cell& cell, int threads, bool damaged) {
   problem.sizes = {5, 9, 2, 40};
   problem.storage = Storage::F32;
   problem.math = default_math(problem.storage);
-  problem.arch = "cpu";
   const Parameters parameters{{"lanes", 16}, {"vectors", 1}, {"rows", 4}, {"together", 2}, {"tile", 2}};
   KernelPlan plan =
-      kHost->build_kernels(cell, problem, parameters, target::host_profile(target::host_capability()));
+      kHost->build_kernels({cell, problem, target::host_profile(target::host_capability())}, parameters);
   if (damaged) swap_operands(plan);
   TensorValues given;
   std::mt19937 rng(11);
@@ -260,7 +259,7 @@ TensorValues outputs_on(const step::Cell& cell, int threads, bool damaged) {
     if (tensor.kind == TensorKind::Param) given[{Role::Param, id}] = draw(rng, count, 0.3, Storage::F32);
   }
   runtime::ThreadPool pool(threads);
-  return runtime::run_natively(cell, problem, plan, given, 0, pool).written;
+  return runtime::run_natively({cell, problem, {}}, plan, given, 0, pool).written;
 }
 
 // Both passes of a cell that reduces over the head, on a pool of so many threads.
@@ -269,7 +268,6 @@ TensorValues both_passes_on(const step::Cell& cell, int threads, std::int64_t se
   problem.sizes = {5, 9, 2, 40};
   problem.storage = Storage::F32;
   problem.math = default_math(problem.storage);
-  problem.arch = "cpu";
   Parameters parameters{{"lanes", 16}, {"vectors", 1}, {"rows", 4}, {"together", 2}, {"tile", 2}};
   parameters["segments"] = segments;
   TensorValues given, results;
@@ -287,8 +285,8 @@ TensorValues both_passes_on(const step::Cell& cell, int threads, std::int64_t se
   for (const Pass pass : {Pass::ForwardSave, Pass::Backward}) {
     problem.pass = pass;
     const KernelPlan plan =
-        kHost->build_kernels(cell, problem, parameters, target::host_profile(target::host_capability()));
-    for (auto& [ref, values] : runtime::run_natively(cell, problem, plan, given, 0, pool).written) {
+        kHost->build_kernels({cell, problem, target::host_profile(target::host_capability())}, parameters);
+    for (auto& [ref, values] : runtime::run_natively({cell, problem, {}}, plan, given, 0, pool).written) {
       if (ref.role != Role::LastState) given[ref] = values;
       results[ref] = values;
     }

@@ -27,11 +27,10 @@ int streaming_stores(KernelPlan& plan, bool plain) {
 
 // Runs the plan as it is and with plain stores, three times in all: tensors then end before a page that is
 // not mapped in one run, and begin behind one in the other.
-SimulatedRun same_bits(const step::Cell& cell, const Problem& problem, const KernelPlan& plan,
-                       const TensorValues& given, int pad) {
+SimulatedRun same_bits(const Task& task, const KernelPlan& plan, const TensorValues& given, int pad) {
   KernelPlan plain = plan;
   EXPECT_GT(streaming_stores(plain, true), 0);
-  const auto run = [&](const KernelPlan& of) { return runtime::run_natively(cell, problem, of, given, pad); };
+  const auto run = [&](const KernelPlan& of) { return runtime::run_natively(task, of, given, pad); };
   const SimulatedRun first = run(plan), other = run(plain), again = run(plan);
   EXPECT_EQ(first.written, other.written);
   EXPECT_EQ(first.written, again.written);
@@ -50,7 +49,6 @@ void expect_same_bits(const step::Cell& cell, int turn, std::int64_t vectors, st
   c.problem.sizes = {2, 35, 1 + turn % 2, kDims[turn % 4]};
   c.problem.storage = kTypes[turn % 3];
   c.problem.math = default_math(c.problem.storage);
-  c.problem.arch = "cpu";
   c.parameters = {{"lanes", 16}, {"vectors", vectors}, {"rows", 1},      {"together", 1},
                   {"tile", 1},   {"segments", 1},      {"ahead", ahead}, {"stream_stores", 1}};
   Comparison(std::move(c)).run();
@@ -84,15 +82,14 @@ TEST(HostRows, HaveTheBitsOfRegisters) {
   cells.push_back(frontend::parse(kOfParameters, "offsets").cells.front());
   for (const step::Cell& cell : cells) {
     if (!rondo::testing::has_turn(++turn, 3) && &cell != &cells.back()) continue;
-    const auto compare = [](const step::Cell& of, const Problem& problem, const KernelPlan& plan,
-                            const TensorValues& given, int pad) {
-      const SimulatedRun rolled = runtime::run_natively(of, problem, plan, given, pad);
+    const auto compare = [](const Task& task, const KernelPlan& plan, const TensorValues& given, int pad) {
+      const SimulatedRun rolled = runtime::run_natively(task, plan, given, pad);
       for (const std::int64_t vectors : {1, 8}) {
         Parameters parameters = plan.parameters;
         parameters["vectors"] = vectors;
-        const KernelPlan other =
-            find_strategy("host")->build_kernels(of, problem, parameters, target::host_profile(3));
-        EXPECT_EQ(rolled.written, runtime::run_natively(of, problem, other, given, pad).written) << vectors;
+        const KernelPlan other = find_strategy("host")->build_kernels(
+            {task.written, task.problem, target::host_profile(3)}, parameters);
+        EXPECT_EQ(rolled.written, runtime::run_natively(task, other, given, pad).written) << vectors;
       }
       return rolled;
     };

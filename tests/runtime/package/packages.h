@@ -49,7 +49,7 @@ inline package::Kernels kernels_of(const PackagedKernels& how) {
   problem.sizes.batch = how.batch;
   problem.sizes.time = how.time;
   package::Kernels kernels;
-  kernels.executable = schedule::lower_plan(cell, problem, stream_plan(cell, problem)).value();
+  kernels.executable = schedule::lower_plan({cell, problem, {}}, stream_plan(cell, problem)).value();
   if (!how.cell_hash.empty()) kernels.executable.identity.cell_hash = how.cell_hash;
   kernels.executable.identity.variant = how.variant;
   kernels.entry = package::entry_of(kernels.executable.identity, how.arch);

@@ -82,7 +82,7 @@ void run_points(const char* cell, Storage storage, int wanted) {
   const auto profile = target::find_profile("h200");
   ASSERT_TRUE(profile);
   std::vector<Parameters> points;
-  const constraint::System space = kSimulated->space(c.cell, c.problem, *profile);
+  const constraint::System space = kSimulated->space({c.cell, c.problem, *profile});
   (void)constraint::enumerate(space, [&](const constraint::Assignment& point) {
     Parameters parameters;
     for (std::size_t i = 0; i < space.names().variables.size(); ++i)

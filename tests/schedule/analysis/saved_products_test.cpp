@@ -112,11 +112,11 @@ TEST(SavedProducts, StreamHasNone) {
   Problem problem;
   problem.save_products = true;
   problem.pass = Pass::Backward;
-  const Legality legality = find_strategy("stream")->legal(cell_named("mingru"), problem);
+  const Legality legality = find_strategy("stream")->legal({cell_named("mingru"), problem, {}});
   EXPECT_FALSE(legality.legal);
   EXPECT_NE(legality.reason.find("no products to save"), std::string::npos) << legality.reason;
   problem.pass = Pass::Forward;
-  EXPECT_TRUE(find_strategy("stream")->legal(cell_named("mingru"), problem).legal);
+  EXPECT_TRUE(find_strategy("stream")->legal({cell_named("mingru"), problem, {}}).legal);
 }
 
 // --- the model ---
@@ -132,12 +132,12 @@ TEST(SavedProducts, AreWrittenAndReadInTheModelButNotMultiplied) {
     const auto cost = [&](Pass pass, bool save) {
       problem.pass = pass;
       problem.save_products = save;
-      return strategy->cost(cell, problem, point, profile);
+      return strategy->cost({cell, problem, profile}, point);
     };
     EXPECT_GT(cost(Pass::ForwardSave, true).memory, cost(Pass::ForwardSave, false).memory);
     EXPECT_EQ(cost(Pass::Backward, true).memory, cost(Pass::Backward, false).memory) << "read either way";
     problem.save_products = false;
-    const double before = before_sweep(cell, problem, profile).seconds;
+    const double before = before_sweep({cell, problem, profile}).seconds;
     EXPECT_GT(before, 20e-6) << "100 MB written, 25 read";
     EXPECT_NEAR(cost(Pass::Backward, false).seconds - cost(Pass::Backward, true).seconds, before, 1e-9);
   }

@@ -84,9 +84,9 @@ TEST(StreamSegments, BackwardSweepsKeepTheSumsTermAndAFactorAResult) {
   Problem problem;
   problem.pass = Pass::Backward;
   // a and its gradient's factor h, and the output's gradient; b's is the sum itself, by the constant 1.
-  EXPECT_EQ(segment_parts(cell_named("affine"), problem), 4);
+  EXPECT_EQ(segment_parts({cell_named("affine"), problem, {}}), 4);
   // f, two factors of x's gradients, that of low's, and the output's gradient.
-  EXPECT_EQ(segment_parts(cell_named("hgrn"), problem), 5);
+  EXPECT_EQ(segment_parts({cell_named("hgrn"), problem, {}}), 5);
 }
 
 TEST(StreamCluster, ParameterGradientsHaveARowABlock) {

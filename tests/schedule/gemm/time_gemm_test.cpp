@@ -95,7 +95,7 @@ class TimeGemm : public ::testing::TestWithParam<TimeGemmCase> {
     plan.launches = std::move(launches);
     plan.scratch_rows = {kScratchRows};
     plan.workspace_elements_fixed = workspace;
-    SimulatedRun result = simulate_plan(cell_, problem_, plan, given_, GetParam().pad);
+    SimulatedRun result = simulate_plan({cell_, problem_, {}}, plan, given_, GetParam().pad);
     for (const std::string& fault : result.faults) ADD_FAILURE() << fault;
     return result;
   }
@@ -114,7 +114,7 @@ void TimeGemm::check_products(const TimeOperand& vector) {
   const std::vector<TimeProduct> all = products(vector);
   const GemmParameters parameters =
       GetParam().product.value_or(gemm_parameters(problem_, target::board(), GemmUse::TimeProduct, 4));
-  const SimulatedRun result = run({time_product(cell_, problem_, all, {kScratchRows}, parameters)}, 0);
+  const SimulatedRun result = run({time_product({cell_, problem_, {}}, all, {kScratchRows}, parameters)}, 0);
   const TensorRef out{Role::InputGradient, kG};
   ASSERT_EQ(result.written.count(out), 1u);
   const std::int64_t out_rows = cell_.tensors[kG].rows;
@@ -141,10 +141,10 @@ void TimeGemm::check_gradients(int split_k) {
   GemmParameters parameters =
       GetParam().gradient.value_or(gemm_parameters(problem_, target::board(), GemmUse::MatrixGradient, 2));
   parameters.split_k = split_k;
-  const std::int64_t workspace = matrix_gradient_workspace(cell_, problem_, terms(), parameters);
+  const std::int64_t workspace = matrix_gradient_workspace({cell_, problem_, {}}, terms(), parameters);
   EXPECT_EQ(workspace, split_k == 1 ? 0 : split_k * s.heads * 6 * s.dim * s.dim);
   const SimulatedRun result =
-      run(matrix_gradients(cell_, problem_, terms(), {kScratchRows}, parameters), workspace);
+      run(matrix_gradients({cell_, problem_, {}}, terms(), {kScratchRows}, parameters), workspace);
   EXPECT_EQ(result.unwritten, std::vector<std::string>{});
   for (const step::TensorId matrix : {kR, kQ}) {
     const std::int64_t rows = cell_.tensors[static_cast<std::size_t>(matrix)].rows;
@@ -202,11 +202,11 @@ TEST(TimeGemmParameters, WrongOnesAreRefused) {
   problem.sizes = {.batch = 1, .time = 8, .heads = 1, .dim = 40};
   GemmParameters wide = gemm_parameters(problem, target::board(), GemmUse::TimeProduct, 4);
   wide.vector = 16;
-  EXPECT_THROW(time_product(matrices_and_vectors(), problem, products(input_row(0)), {}, wide),
+  EXPECT_THROW(time_product({matrices_and_vectors(), problem, {}}, products(input_row(0)), {}, wide),
                std::logic_error);
   GemmParameters uneven = gemm_parameters(problem, target::board(), GemmUse::TimeProduct, 4);
   uneven.tile_n = 72;
-  EXPECT_THROW(time_product(matrices_and_vectors(), problem, products(input_row(0)), {}, uneven),
+  EXPECT_THROW(time_product({matrices_and_vectors(), problem, {}}, products(input_row(0)), {}, uneven),
                std::logic_error);
 }
 
@@ -215,7 +215,6 @@ TEST(TimeGemmParameters, WrongOnesAreRefused) {
 TEST(TimeGemmParameters, WarpgroupsMultiplyLargeHeads) {
   const auto by_warpgroups = [](const char* arch, Storage storage, int dim, int vector) {
     Problem problem;
-    problem.arch = arch;
     problem.storage = storage;
     problem.sizes = {.batch = 16, .time = 1024, .heads = 1, .dim = dim};
     const GemmParameters product =
@@ -241,10 +240,10 @@ TEST(TimeGemmParameters, WarpgroupsNeedWhatTheyNeed) {
   const auto refused = [&](auto change) {
     GemmParameters wrong = kGroups;
     change(wrong);
-    EXPECT_THROW(time_product(matrices_and_vectors(), problem, products(input_row(0)), {}, wrong),
+    EXPECT_THROW(time_product({matrices_and_vectors(), problem, {}}, products(input_row(0)), {}, wrong),
                  std::logic_error);
   };
-  EXPECT_NO_THROW(time_product(matrices_and_vectors(), problem, products(input_row(0)), {}, kGroups));
+  EXPECT_NO_THROW(time_product({matrices_and_vectors(), problem, {}}, products(input_row(0)), {}, kGroups));
   refused([](GemmParameters& p) { p.stages = 2; });
   refused([](GemmParameters& p) { p.tile_k = 32; });
   refused([](GemmParameters& p) { p.vector = 4; });

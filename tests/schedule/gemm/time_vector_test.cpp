@@ -189,7 +189,7 @@ TEST(TimeVector, IsPricedAsACopy) {
   for (const bool saved : {false, true}) {
     problem.save_products = saved;
     const double more =
-        before_sweep(resets, problem, profile).seconds - before_sweep(plain, problem, profile).seconds;
+        before_sweep({resets, problem, profile}).seconds - before_sweep({plain, problem, profile}).seconds;
     const double copied = 2.0 * 16 * 1024 * 12 * 64 * 2;
     EXPECT_NEAR(more, profile.speeds.launch_s + copied / profile.speeds.copy_bytes_per_s, 1e-9);
   }

@@ -26,7 +26,6 @@ Case host_case(const step::Cell& cell, const step::Sizes& sizes, Storage storage
   c.problem.sizes = sizes;
   c.problem.storage = storage;
   c.problem.math = default_math(storage);
-  c.problem.arch = "x86-64-v3";
   c.parameters = parameters;
   return c;
 }
@@ -64,9 +63,10 @@ TEST(HostSimulated, RolledLoops) {
 // Whether a sweep of the cell can be cut into segments of time.
 bool affine(const step::Cell& cell, const Problem& problem) {
   const step::Cell simple = step::simplify(cell);
-  return affine_sweep(simple, problem,
-                      problem.pass == Pass::Backward ? backward_sweep(simple, backward_split(simple, problem))
-                                                     : forward_sweep(simple, problem))
+  return affine_sweep({simple, problem, {}},
+                      problem.pass == Pass::Backward
+                          ? backward_sweep(simple, backward_split({simple, problem, {}}))
+                          : forward_sweep({simple, problem, {}}))
       .has_value();
 }
 
@@ -104,7 +104,7 @@ target::Profile without_caches() {
 Parameters random_point(const step::Cell& cell, Problem problem, Pass pass, std::mt19937& random) {
   problem.pass = pass;
   std::vector<Parameters> points;
-  (void)constraint::enumerate(kHost->space(cell, problem, without_caches()),
+  (void)constraint::enumerate(kHost->space({cell, problem, without_caches()}),
                               [&](const constraint::Assignment& point) {
                                 Parameters& parameters = points.emplace_back();
                                 for (const auto& [name, value] : point.items()) parameters[name] = value;
@@ -144,9 +144,9 @@ target::Profile two_cores() {
 std::set<std::int64_t> offered(const char* cell, const step::Sizes& sizes, const char* name,
                                Pass pass = Pass::Forward, Storage storage = Storage::F32) {
   Problem problem;
-  problem.sizes = sizes, problem.storage = storage, problem.arch = "x86-64-v3", problem.pass = pass;
+  problem.sizes = sizes, problem.storage = storage, problem.pass = pass;
   std::set<std::int64_t> values;
-  (void)constraint::enumerate(kHost->space(cell_named(cell), problem, two_cores()),
+  (void)constraint::enumerate(kHost->space({cell_named(cell), problem, two_cores()}),
                               [&](const constraint::Assignment& point) {
                                 values.insert(point[name]);
                                 return true;
@@ -226,8 +226,8 @@ TEST(HostSimulated, Maxima) {
 
 // The point that the model takes for a cell.
 Parameters model_choice(const std::string& cell, const Problem& problem, const target::Profile& profile) {
-  const constraint::System space = kHost->space(cell_named(cell), problem, profile);
-  const CostModel model = kHost->cost_model(cell_named(cell), problem, profile);
+  const constraint::System space = kHost->space({cell_named(cell), problem, profile});
+  const CostModel model = kHost->cost_model({cell_named(cell), problem, profile});
   double least = 0;
   Parameters best;
   (void)constraint::enumerate(space, [&](const constraint::Assignment& point) {
@@ -248,7 +248,6 @@ Parameters model_choice(const std::string& cell, const step::Sizes& sizes, Pass 
   problem.sizes = sizes;
   problem.storage = Storage::F32;
   problem.math = default_math(problem.storage);
-  problem.arch = "x86-64-v3";
   problem.pass = pass;
   return model_choice(cell, problem, profile);
 }
@@ -275,7 +274,7 @@ TEST(HostOffered, WholeRowsOfFewBytes) {
       for (const std::int64_t time : {128, 512}) {
         Problem problem;
         problem.sizes = {8, time, 1, 1024}, problem.storage = Storage::BF16;
-        problem.math = default_math(problem.storage), problem.arch = "x86-64-v3", problem.pass = pass;
+        problem.math = default_math(problem.storage), problem.pass = pass;
         const Parameters choice = model_choice(cell, problem, two_cores());
         EXPECT_EQ(choice.at("vectors"), 64) << cell << " " << pass_name(pass) << " " << time;
         EXPECT_EQ(choice.at("ahead"), 2) << cell << " " << pass_name(pass) << " " << time;
@@ -298,23 +297,20 @@ TEST(HostOffered, SegmentsWhereCoresOutnumberRows) {
 TEST(HostOffered, NoSegmentsOfWhatIsNotAffine) {
   Problem problem;
   problem.sizes = {1, 4096, 1, 64};
-  problem.arch = "x86-64-v3";
   problem.pass = Pass::Backward;
   const step::Cell clipped = step::clipped(cell_named("mingru"), {{}, 0.5}).value();
   for (const step::Cell& cell : {clipped, cell_named("lstm"), cell_named("rmslstm")}) {
     const auto built = kHost->build(
-        cell, problem,
-        {{"lanes", 16}, {"vectors", 1}, {"rows", 1}, {"together", 1}, {"tile", 1}, {"segments", 3}},
-        target::host_profile(3));
+        {cell, problem, target::host_profile(3)},
+        {{"lanes", 16}, {"vectors", 1}, {"rows", 1}, {"together", 1}, {"tile", 1}, {"segments", 3}});
     ASSERT_FALSE(built.ok()) << cell.name;
     EXPECT_EQ(built.error().kind, ErrorKind::Input);
     EXPECT_NE(built.error().message.find("segments"), std::string::npos) << built.error().message;
   }
   // A record of an earlier version has none.
   EXPECT_TRUE(kHost
-                  ->build(cell_named("mingru"), problem,
-                          {{"lanes", 16}, {"vectors", 1}, {"rows", 1}, {"together", 1}, {"tile", 1}},
-                          target::host_profile(3))
+                  ->build({cell_named("mingru"), problem, target::host_profile(3)},
+                          {{"lanes", 16}, {"vectors", 1}, {"rows", 1}, {"together", 1}, {"tile", 1}})
                   .ok());
 }
 
@@ -327,10 +323,10 @@ TEST(HostOffered, ByTheKindOfMachine) {
   const auto for_gpus = strategies_for(target::board());
   EXPECT_EQ(for_gpus.size() + 1, strategies().size());
   EXPECT_EQ(std::count(for_gpus.begin(), for_gpus.end(), kHost), 0);
-  Problem problem;  // of a GPU
-  for (const step::Cell& cell : all_cells()) EXPECT_FALSE(kHost->legal(cell, problem).legal) << cell.name;
-  problem.arch = "x86-64-v3";
-  const auto built = find_strategy("stream")->build(cell_named("mingru"), problem, {}, cpu);
+  const Problem problem;
+  for (const step::Cell& cell : all_cells())
+    EXPECT_FALSE(kHost->legal({cell, problem, target::board()}).legal) << cell.name;
+  const auto built = find_strategy("stream")->build({cell_named("mingru"), problem, cpu}, {});
   ASSERT_FALSE(built.ok());
   EXPECT_EQ(built.error().kind, ErrorKind::Unsupported);
 }

@@ -32,7 +32,7 @@ int delays(const char* cell, Pass pass, int reduce_scatter, int batch_tiles, int
                          {"unit_blocks", 1},
                          {"vector", 8}};
   const auto plan =
-      find_strategy("persistent")->build(cell_named(cell), problem, point, target::board("h200"));
+      find_strategy("persistent")->build({cell_named(cell), problem, target::board("h200")}, point);
   EXPECT_TRUE(plan.ok()) << (plan.ok() ? "" : plan.error().message);
   if (!plan.ok()) return -1;
   int found = 0;

@@ -107,7 +107,7 @@ class FaultySweep {
       if (launch.kernel.name.ends_with("_numbers")) return launch.kernel;
     throw std::runtime_error("no kernel makes numbers");
   }
-  SimulatedRun run() const { return simulate_plan(cell_, problem_, plan_, given_); }
+  SimulatedRun run() const { return simulate_plan({cell_, problem_, {}}, plan_, given_); }
 
  private:
   KernelPlan build() const {

@@ -30,7 +30,7 @@ double with(std::int64_t producer_warps, std::int64_t store_warps, std::int64_t 
                          {"unit_blocks", 1},
                          {"vector", 8}};
   return 1e3 * find_strategy("persistent")
-                   ->cost_model(cell_named("lstm"), problem, target::board("h200"))(point)
+                   ->cost_model({cell_named("lstm"), problem, target::board("h200")})(point)
                    .seconds;
 }
 
@@ -53,7 +53,7 @@ double delayed(std::int64_t poll_delay) {
                          {"steps", 8},          {"store_warps", 1},     {"poll_delay", poll_delay},
                          {"unit_blocks", 1},    {"vector", 8}};
   return 1e3 * find_strategy("persistent")
-                   ->cost_model(cell_named("lstm"), problem, target::board("h200"))(point)
+                   ->cost_model({cell_named("lstm"), problem, target::board("h200")})(point)
                    .seconds;
 }
 
@@ -75,7 +75,7 @@ double few_steps(const char* cell, const step::Sizes& sizes, const Parameters& c
   target::Profile profile = target::board("h200");
   profile.speeds.launch_s = 1.28e-6;
   profile.speeds.clock_hz = 1.98e9;
-  return 1e6 * find_strategy("persistent")->cost_model(cell_named(cell), problem, profile)(point).seconds;
+  return 1e6 * find_strategy("persistent")->cost_model({cell_named(cell), problem, profile})(point).seconds;
 }
 
 // One step of 768 channels takes 8.0 us on 96 blocks (LSTM, B = 1), 9.4 (LSTM) and 8.9 (GRU) on twice 48 (B =

@@ -73,7 +73,8 @@ Case number_case(const step::Cell& cell, const NumberForm& form, int turn, const
   c.problem.storage = storage;
   c.problem.math = default_math(storage);
   c.problem.pass = Pass::Backward;
-  EXPECT_TRUE(kOfNumbers->legal(cell, c.problem).legal) << kOfNumbers->legal(cell, c.problem).reason;
+  EXPECT_TRUE(kOfNumbers->legal({cell, c.problem, {}}).legal)
+      << kOfNumbers->legal({cell, c.problem, {}}).reason;
   c.parameters = persistent_point(c.problem, form.blocks, form.grid, turn, form.reduce_scatter, form.share);
   return c;
 }
@@ -161,7 +162,7 @@ cell sums_products(D) {
                               .front();
   Problem problem;
   problem.pass = Pass::Backward;
-  const BackwardSplit split = backward_split(step::simplify(cell), problem);
+  const BackwardSplit split = backward_split({step::simplify(cell), problem, {}});
   ASSERT_EQ(split.needs.step.matrices.at(0).left, split.needs.step.inputs.at(1).value);
   for (const NumberForm& form : {kNumberForms[0], kNumberForms[3]})
     Comparison(number_case(cell, form, 1, {3, 5, 2, 40}, Storage::BF16)).run();
@@ -203,7 +204,7 @@ cell multiplies_signs(D) {
                               .front();
   Problem problem;
   problem.pass = Pass::Backward;
-  ASSERT_EQ(sweep_shape(step::simplify(cell), problem).levels, 0);
+  ASSERT_EQ(sweep_shape({step::simplify(cell), problem, {}}).levels, 0);
   for (int form = 0; form < 4; ++form)
     Comparison(number_case(cell, kNumberForms[form], 2, {3, 7, 1, 72}, Storage::F32)).run();
 }
@@ -215,14 +216,14 @@ TEST(PersistentNumbers, SharedMemoryOfTheSpace) {
       Problem problem;
       problem.sizes = {32, 64, 1, 72};
       problem.pass = pass;
-      const constraint::System space = kOfNumbers->space(cell, problem, target::board());
+      const constraint::System space = kOfNumbers->space({cell, problem, target::board()});
       int seen = 0, built = 0;
       (void)constraint::enumerate(space, [&](const constraint::Assignment& point) {
         if (++seen % 89 != 1) return true;
         Parameters parameters;
         for (std::size_t i = 0; i < space.names().variables.size(); ++i)
           parameters[space.names().variables[i].name] = point.values()[i];
-        const auto plan = kOfNumbers->build(cell, problem, parameters, target::board());
+        const auto plan = kOfNumbers->build({cell, problem, target::board()}, parameters);
         EXPECT_TRUE(plan.ok()) << plan.error().message;
         for (const Launch& launch : plan.value().launches)
           if (launch.kernel.name.find("_persistent_") != std::string::npos) {
@@ -242,12 +243,13 @@ TEST(PersistentNumbers, RandomCells) {
     step::testing::Random random(seed);
     const step::Cell cell = step::testing::random_cell(random, {true, true, seed % 3 == 0});
     Problem problem;
-    if (!adds_over_head(step::simplify(cell)) || !kOfNumbers->legal(step::simplify(cell), problem).legal)
+    if (!adds_over_head(step::simplify(cell)) ||
+        !kOfNumbers->legal({step::simplify(cell), problem, {}}).legal)
       continue;
     const std::int64_t dim = runs % 3 == 0 ? 7 : runs % 3 == 1 ? 40 : 132;
     problem.pass = Pass::Backward;
     // Sums of products want some.
-    const bool multiplies = sweep_shape(step::simplify(cell), problem).levels > 0;
+    const bool multiplies = sweep_shape({step::simplify(cell), problem, {}}).levels > 0;
     const NumberForm& form = kNumberForms[runs % (!multiplies ? 4 : dim == 40 ? 7 : 6)];
     if (++runs; !rondo::testing::has_turn(runs, 7)) continue;
     Case c = number_case(cell, form, runs, {2, 3, runs % 2 + 1, dim}, Storage::F32);

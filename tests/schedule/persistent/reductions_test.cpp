@@ -225,7 +225,7 @@ TEST(PersistentReductions, AVectorMayWaitForAReduction) {
     give(Role::Param, "R", 0.2, arguments.params);
     give(Role::InitialState, "h", 0.5, arguments.initial_states);
     const SimulatedRun run =
-        simulate_plan(cell, problem, point_plan(*kReducing, cell, problem, point), given);
+        simulate_plan({cell, problem, {}}, point_plan(*kReducing, cell, problem, point), given);
     ASSERT_TRUE(run.faults.empty()) << run.faults.front();
     const auto truth = step::run_forward(cell, problem.sizes, arguments, step::RunOptions<double>{1});
     ASSERT_TRUE(truth);
@@ -249,7 +249,7 @@ TEST(PersistentReductions, WhatIsMultipliedMayDependOnAReductionBackward) {
       Case c = team_case(cell, form, turn, {turn % 2 * 8 + 3, 5, turn % 2 + 1, dim}, storages[turn % 3]);
       c.problem.save_products = turn % 5 == 0;
       c.problem.pass = Pass::Backward;
-      ASSERT_TRUE(kReducing->legal(c.cell, c.problem).legal) << form.name;
+      ASSERT_TRUE(kReducing->legal({c.cell, c.problem, {}}).legal) << form.name;
       Comparison(std::move(c)).run();
       ASSERT_FALSE(HasFailure()) << form.name << " D=" << dim;
     }
@@ -257,7 +257,7 @@ TEST(PersistentReductions, WhatIsMultipliedMayDependOnAReductionBackward) {
 
 // What it is not for it says, and what is.
 TEST(PersistentReductions, SaysWhatElseThereIs) {
-  const Legality legality = kReducing->legal(cell_named("mingru"), Problem{});
+  const Legality legality = kReducing->legal({cell_named("mingru"), Problem{}, {}});
   EXPECT_FALSE(legality.legal);
   for (const char* way : {"stream", "--arch cpu"})
     EXPECT_NE(legality.reason.find(way), std::string::npos) << legality.reason;

@@ -21,8 +21,8 @@ TEST(PersistentSpace, ClustersThatTheGpuHolds) {
   for (const int sms : {4, 16}) {
     target::Profile profile = target::board("h200");
     profile.limits.sm_count = sms;
-    const CostModel price = strategy.cost_model(cell, problem, profile);
-    const constraint::System space = strategy.space(cell, problem, profile);
+    const CostModel price = strategy.cost_model({cell, problem, profile});
+    const constraint::System space = strategy.space({cell, problem, profile});
     int points = 0, largest = 0;
     (void)constraint::enumerate(space, [&](const constraint::Assignment& point) {
       Parameters parameters;
@@ -53,7 +53,7 @@ TEST(PersistentSpace, DelaysOnlyWhereTheyChangeTheKernel) {
     problem.sizes = {8, 64, 1, 128};
     problem.pass = c.pass;
     const constraint::System space =
-        find_strategy("persistent")->space(cell_named(c.cell), problem, target::board("h200"));
+        find_strategy("persistent")->space({cell_named(c.cell), problem, target::board("h200")});
     bool of_sums = false, of_vectors = false;
     (void)constraint::enumerate(space, [&](const constraint::Assignment& point) {
       Parameters parameters;

@@ -20,7 +20,7 @@ struct Asked {
 };
 
 TEST(AskedHash, FollowsEverything) {
-  Asked asked{cell_named("hgrn"), {}, target::board()};
+  Asked asked{cell_named("hgrn"), Problem{}, target::board()};
   asked.problem.sizes = {4, 64, 2, 32};
   const std::vector<std::pair<const char*, std::function<void(Asked&)>>> changes = {
       {"batch", [](Asked& a) { a.problem.sizes.batch = 5; }},
@@ -32,7 +32,7 @@ TEST(AskedHash, FollowsEverything) {
       {"pass", [](Asked& a) { a.problem.pass = Pass::Backward; }},
       {"saved products", [](Asked& a) { a.problem.save_products = true; }},
       {"constant", [](Asked& a) { a.problem.constants["k"] = 2; }},
-      {"architecture", [](Asked& a) { a.problem.arch = "sm_100"; }},
+      {"architecture", [](Asked& a) { a.profile.limits.compute_major = 10; }},
       {"a limit", [](Asked& a) { a.profile.limits.sm_count -= 1; }},
       {"a speed", [](Asked& a) { a.profile.speeds.launch_s *= 2; }},
       {"the cell", [](Asked& a) { a.cell = cell_named("mingru"); }},
@@ -44,11 +44,11 @@ TEST(AskedHash, FollowsEverything) {
        }},
   };
   std::map<std::string, std::string> seen{
-      {asked_hash(asked.cell, asked.problem, asked.profile), "nothing changed"}};
+      {asked_hash({asked.cell, asked.problem, asked.profile}), "nothing changed"}};
   for (const auto& [what, change] : changes) {
     Asked other = asked;
     change(other);
-    const auto [first, is_new] = seen.emplace(asked_hash(other.cell, other.problem, other.profile), what);
+    const auto [first, is_new] = seen.emplace(asked_hash({other.cell, other.problem, other.profile}), what);
     EXPECT_TRUE(is_new) << what << " is the same as " << first->second;
   }
 }

@@ -41,12 +41,12 @@ TEST(StrategyBuild, EveryFaultOfAPointIsAnErrorThatSaysWhy) {
       const Problem problem = small_problem(pass);
       const Parameters good = first_point(strategy, cell, problem);
       ASSERT_FALSE(good.empty());
-      const auto built = strategy.build(cell, problem, good, target::board());
+      const auto built = strategy.build({cell, problem, target::board()}, good);
       ASSERT_TRUE(built.ok()) << built.error().message;
       for (const auto& [parameter, value] : good) {
         Parameters bad = good;
         bad[parameter] = -12345;
-        const auto outside = strategy.build(cell, problem, bad, target::board());
+        const auto outside = strategy.build({cell, problem, target::board()}, bad);
         ASSERT_FALSE(outside.ok()) << parameter;
         EXPECT_EQ(outside.error().kind, ErrorKind::Input);
         EXPECT_TRUE(says(outside.error(), "'" + parameter + "' = -12345 is not allowed"))
@@ -56,10 +56,10 @@ TEST(StrategyBuild, EveryFaultOfAPointIsAnErrorThatSaysWhy) {
       }
       Parameters unknown = good;
       unknown["bogus"] = 1;
-      EXPECT_TRUE(says(strategy.build(cell, problem, unknown, target::board()).error(), "'bogus'"));
+      EXPECT_TRUE(says(strategy.build({cell, problem, target::board()}, unknown).error(), "'bogus'"));
       Parameters missing = good;
       missing.erase(name == "stream" ? "channels" : "batch_tiles");
-      EXPECT_TRUE(says(strategy.build(cell, problem, missing, target::board()).error(), "no value for '"));
+      EXPECT_TRUE(says(strategy.build({cell, problem, target::board()}, missing).error(), "no value for '"));
     }
 }
 
@@ -68,11 +68,11 @@ TEST(StrategyBuild, ABrokenRuleIsPrintedWithItsNumbers) {
   const Strategy& strategy = *find_strategy("stream");
   const step::Cell cell = cell_named("mingru");
   const Problem problem = small_problem(Pass::Forward);
-  const constraint::System space = strategy.space(cell, problem, target::board());
+  const constraint::System space = strategy.space({cell, problem, target::board()});
   Parameters widest;
   for (std::size_t i = 0; i < space.domains().size(); ++i)
     widest[space.names().variables[i].name] = space.domains()[i].values().back();
-  const auto built = strategy.build(cell, problem, widest, target::board());
+  const auto built = strategy.build({cell, problem, target::board()}, widest);
   ASSERT_FALSE(built.ok());
   EXPECT_EQ(built.error().kind, ErrorKind::Input);
   EXPECT_TRUE(says(built.error(), " does not hold")) << built.error().message;
@@ -87,7 +87,7 @@ TEST(StrategySpace, IsMadeForAnyBatch) {
       Problem problem = small_problem(Pass::Forward);
       problem.sizes.batch = batch;
       const constraint::System space =
-          find_strategy(name)->space(cell_named("lstm"), problem, target::board());
+          find_strategy(name)->space({cell_named("lstm"), problem, target::board()});
       EXPECT_FALSE(space.domains().empty()) << name;
     }
 }
@@ -96,13 +96,13 @@ TEST(StrategyBuild, CellsAndGpusThatAreNotServed) {
   const step::Cell lstm = cell_named("lstm"), mingru = cell_named("mingru");
   const Problem problem = small_problem(Pass::Forward);
   const Parameters point = first_point(*find_strategy("stream"), mingru, problem);
-  const auto dense = find_strategy("stream")->build(lstm, problem, point, target::board());
+  const auto dense = find_strategy("stream")->build({lstm, problem, target::board()}, point);
   ASSERT_FALSE(dense.ok());
   EXPECT_EQ(dense.error().kind, ErrorKind::Input);
   EXPECT_TRUE(says(dense.error(), "cannot compute cell lstm")) << dense.error().message;
   target::Profile old = target::board();
   old.limits.compute_major = 7;
-  const auto served = find_strategy("stream")->build(mingru, problem, point, old);
+  const auto served = find_strategy("stream")->build({mingru, problem, old}, point);
   ASSERT_FALSE(served.ok());
   EXPECT_EQ(served.error().kind, ErrorKind::Unsupported);
 }
@@ -115,15 +115,15 @@ TEST(StrategyBuild, AConstantThatTheCellHasNotIsRefused) {
   const Strategy& strategy = *find_strategy("stream");
   const Parameters point = first_point(strategy, cell, problem);
   problem.constants = {{cell.constants.front().name, 7}};
-  EXPECT_TRUE(strategy.build(cell, problem, point, target::board()).ok());
+  EXPECT_TRUE(strategy.build({cell, problem, target::board()}, point).ok());
   problem.constants["misspelt"] = 7;
-  const auto built = strategy.build(cell, problem, point, target::board());
+  const auto built = strategy.build({cell, problem, target::board()}, point);
   ASSERT_FALSE(built.ok());
   EXPECT_EQ(built.error().kind, ErrorKind::Input);
   EXPECT_TRUE(says(built.error(), "cell rglru has no constant 'misspelt'")) << built.error().message;
   EXPECT_NE(built.error().hint.find(cell.constants.front().name), std::string::npos) << built.error().hint;
   problem.constants = {{cell.constants.front().name, NAN}};
-  EXPECT_FALSE(strategy.build(cell, problem, point, target::board()).ok());
+  EXPECT_FALSE(strategy.build({cell, problem, target::board()}, point).ok());
 }
 
 TEST(StrategyBuild, SizesThatKernelsCannotCountAreRefused) {
@@ -134,7 +134,7 @@ TEST(StrategyBuild, SizesThatKernelsCannotCountAreRefused) {
   const auto error = [&](step::Sizes sizes) {
     Problem problem = small;
     problem.sizes = sizes;
-    const auto built = strategy.build(cell, problem, point, target::board());
+    const auto built = strategy.build({cell, problem, target::board()}, point);
     EXPECT_FALSE(built.ok());
     return built.ok() ? Error{} : built.error();
   };
@@ -159,23 +159,20 @@ class Defective final : public Strategy {
  public:
   std::string name() const override { return "defective"; }
   Legality serves(const target::Profile&) const override { return {}; }
-  Legality legal(const step::Cell&, const Problem&) const override { return {}; }
-  constraint::System space(const step::Cell&, const Problem&, const target::Profile&) const override {
-    return {};
-  }
-  CostModel cost_model(const step::Cell&, const Problem&, const target::Profile&) const override {
+  Legality legal(const Task&) const override { return {}; }
+  constraint::System space(const Task&) const override { return {}; }
+  CostModel cost_model(const Task&) const override {
     return [](const Parameters&) { return Estimate{}; };
   }
   int alignment(const Problem&, const Parameters&) const override { return 1; }
-  KernelPlan build_kernels(const step::Cell&, const Problem&, const Parameters&,
-                           const target::Profile&) const override {
+  KernelPlan build_kernels(const Task&, const Parameters&) const override {
     throw std::logic_error("a state row that is never advanced");
   }
 };
 
 TEST(StrategyBuild, ADefectIsAnErrorToo) {
   const step::Cell cell = cell_named("mingru");
-  const auto built = Defective().build(cell, small_problem(Pass::Forward), {}, target::board());
+  const auto built = Defective().build({cell, small_problem(Pass::Forward), target::board()}, {});
   ASSERT_FALSE(built.ok());
   EXPECT_EQ(built.error().kind, ErrorKind::Internal);
   EXPECT_TRUE(says(built.error(), "a state row that is never advanced")) << built.error().message;

@@ -31,7 +31,7 @@ step::Cell simple_cell(const std::string& name) { return step::simplify(cell_nam
 step::Cell cell_rewritten(const step::Cell& cell) {
   Problem problem;
   problem.pass = Pass::Forward;
-  const step::StepGraph step = spread_sweep(cell, problem).step;
+  const step::StepGraph step = spread_sweep({cell, problem, {}}).step;
   step::Cell result = cell;
   result.graph = step.graph;
   for (std::size_t k = 0; k < cell.next.size(); ++k) result.next[k].value = step.roots[k];
@@ -46,8 +46,8 @@ std::vector<int> stages_of(const step::Cell& cell, Pass pass) {
   Problem problem;
   problem.sizes = {1, 2, 1, 32};
   problem.pass = pass;
-  const step::StepGraph step = spread_sweep(cell, problem).step;
-  return reduction_words(step_order(cell, problem, step, product_groups(step.graph, step.roots), true));
+  const step::StepGraph step = spread_sweep({cell, problem, {}}).step;
+  return reduction_words(step_order({cell, problem, {}}, step, product_groups(step.graph, step.roots), true));
 }
 
 template <class Real>
@@ -122,7 +122,7 @@ TEST(FewerExchanges, WhatWaitsForNoCarryIsMadeBeforeTheSweep) {
   const auto numbers_of = [](const step::Cell& cell, Pass pass) {
     Problem problem;
     problem.pass = pass;
-    return spread_sweep(cell, problem).numbers.size();
+    return spread_sweep({cell, problem, {}}).numbers.size();
   };
   EXPECT_EQ(numbers_of(simple_cell("lnlstm"), Pass::Backward), 6u);
   EXPECT_EQ(numbers_of(simple_cell("lnlstm"), Pass::Forward), 0u);
@@ -188,17 +188,17 @@ StepStages stages_of_launches(const step::Cell& cell, Pass pass, Spreads spreads
   Problem problem;
   problem.sizes = {1, 2, 1, 32};
   problem.pass = pass;
-  const BackwardSplit split = backward_split(cell, problem);
+  const BackwardSplit split = backward_split({cell, problem, {}});
   const Sweep sweep = pass == Pass::Backward
                           ? backward_sweep(cell, split, spread_sweep(cell, split, Steps::OfLaunches))
-                          : forward_sweep(cell, problem);
+                          : forward_sweep({cell, problem, {}});
   return step_stages(cell, sweep.step.graph, sweep.step.roots, spreads);
 }
 
 HeadReductions reductions_in_a_block(const step::Cell& cell, Pass pass) {
   Problem problem;
   problem.pass = pass;
-  return head_reductions(cell, problem, stream_step(cell, problem));
+  return head_reductions({cell, problem, {}}, stream_step({cell, problem, {}}));
 }
 
 // One sum of all rows and one spread, for launches, for blocks of whole heads and for walks over one: the
@@ -299,7 +299,7 @@ TEST(FewerExchanges, RandomStepsNeverNeedMore) {
       for (const ExchangeOrder order : {ExchangeOrder::Levels, ExchangeOrder::Chain}) {
         Problem problem;
         problem.pass = pass;
-        const step::StepGraph before = sweep_graph(cell, problem);
+        const step::StepGraph before = sweep_graph({cell, problem, {}});
         const step::StepGraph after = fewer_exchanges(before, {}, order).step;
         ASSERT_LE(last_of(after, order), last_of(before, order)) << step::testing::provenance(seed, cell);
         fewer += last_of(after, order) < last_of(before, order) ? 1 : 0;
@@ -312,7 +312,7 @@ TEST(FewerExchanges, RandomStepsNeverNeedMore) {
 TEST(FewerExchanges, CellsWithoutReductionsStay) {
   Problem problem;
   const step::Cell cell = simple_cell("lstm");
-  const RewrittenStep step = spread_sweep(cell, problem);
+  const RewrittenStep step = spread_sweep({cell, problem, {}});
   ASSERT_EQ(step.step.graph.nodes.size(), cell.graph.nodes.size());
   for (std::size_t i = 0; i < step.origin.size(); ++i) EXPECT_EQ(step.origin[i], static_cast<int>(i));
 }

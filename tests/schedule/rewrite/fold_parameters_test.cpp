@@ -28,7 +28,7 @@ using step::NodeKind;
 step::StepGraph forward_of(const Cell& cell) {
   Problem problem;
   problem.pass = Pass::Forward;
-  return {cell.graph, forward_roots(cell, problem)};
+  return {cell.graph, forward_roots({cell, problem, {}})};
 }
 step::StepGraph backward_of(const Cell& cell) {
   const step::BackwardStep step = backward_needs(cell).step;
@@ -134,7 +134,7 @@ INSTANTIATE_TEST_SUITE_P(Cells, FoldedCells, ::testing::Values("hgrn", "sru", "r
                          [](const auto& c) { return c.param; });
 
 TEST(FoldParameters, TheGateOfHgrnIsOneMultiplyAddOfItsTanh) {
-  const Cell cell = cell_named("hgrn");
+  const Cell cell = step::simplify(cell_named("hgrn"));
   const step::StepGraph folded = fold_parameters(cell, forward_of(cell));
   const auto gate = std::find_if(folded.graph.nodes.begin(), folded.graph.nodes.end(),
                                  [](const Node& node) { return node.label == "f"; });
@@ -145,7 +145,7 @@ TEST(FoldParameters, TheGateOfHgrnIsOneMultiplyAddOfItsTanh) {
 
 // What GraphLowering makes of x (1 - y) where the step is rewritten for few instructions.
 TEST(FoldParameters, AComplementIsPartOfItsProduct) {
-  const Cell cell = cell_named("hgrn");
+  const Cell cell = step::simplify(cell_named("hgrn"));
   Problem problem;
   problem.sizes = {2, 64, 1, 64};
   for (const bool fewer : {false, true}) {

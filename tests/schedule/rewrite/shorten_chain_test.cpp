@@ -43,9 +43,9 @@ TEST_P(AfterProducts, OneOperationIsLeftBeforeTheFunction) {
   Problem problem;
   problem.sizes = {1, 1, 1, 8};
   problem.pass = Pass::Forward;
-  const step::StepGraph plain{cell.graph, forward_roots(cell, problem)};
+  const step::StepGraph plain{cell.graph, forward_roots({cell, problem, {}})};
   EXPECT_GE(operations_after_products(plain), 2);
-  EXPECT_EQ(operations_after_products(shorten_chain(cell, problem, plain)), 1);
+  EXPECT_EQ(operations_after_products(shorten_chain({cell, problem, {}}, plain)), 1);
 }
 
 INSTANTIATE_TEST_SUITE_P(Cells, AfterProducts, ::testing::Values("elman", "lstm", "janet"),

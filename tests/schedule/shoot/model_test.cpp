@@ -9,7 +9,9 @@ namespace rondo::schedule {
 namespace {
 
 double seconds(const char* cell, const Problem& problem, const Parameters& point) {
-  return find_strategy("shoot")->cost_model(cell_named(cell), problem, target::board("h200"))(point).seconds;
+  return find_strategy("shoot")
+      ->cost_model({cell_named(cell), problem, target::board("h200")})(point)
+      .seconds;
 }
 
 double predicted(int dim, int exchange) {
@@ -78,7 +80,7 @@ TEST(ShootModel, AWarmUpMaySpareAnAffineCellItsSecondSweep) {
                           {"vector", 8},        {"producer_warps", 0},    {"rewrite", 2},
                           {"stream_stores", 0}, {"interleaved_copies", 0}};
   const CostModel model =
-      find_strategy("stream")->cost_model(cell_named("mingru"), problem, target::board("h200"));
+      find_strategy("stream")->cost_model({cell_named("mingru"), problem, target::board("h200")});
   EXPECT_LT(shoot, model(stream).seconds);
   EXPECT_GT(shoot, 235e-6) << "the user's cell may remember longer";
 }

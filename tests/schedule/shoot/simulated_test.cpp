@@ -83,10 +83,10 @@ TEST(ShootSimulated, MoreBatchRowsThanAtOnceThroughGlobalMemory) {
 
 TEST(ShootSimulated, SaysWhereItIsOfNoUse) {
   Problem problem;
-  EXPECT_TRUE(kShoot->legal(cell_named("paragru"), problem).legal);
-  EXPECT_FALSE(kShoot->legal(cell_named("lstm"), problem).legal);
+  EXPECT_TRUE(kShoot->legal({cell_named("paragru"), problem, {}}).legal);
+  EXPECT_FALSE(kShoot->legal({cell_named("lstm"), problem, {}}).legal);
   problem.pass = Pass::Backward;
-  EXPECT_NE(kShoot->legal(cell_named("paragru"), problem).reason.find("stream"), std::string::npos);
+  EXPECT_NE(kShoot->legal({cell_named("paragru"), problem, {}}).reason.find("stream"), std::string::npos);
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ std::string refused(const Asked& asked) {
                          {"keep_inputs", 0},
                          {"stream_stores", 0}};
   const auto plan =
-      find_strategy("shoot")->build(cell_named(asked.cell), problem, point, target::board(asked.board));
+      find_strategy("shoot")->build({cell_named(asked.cell), problem, target::board(asked.board)}, point);
   return plan ? "" : plan.error().message;
 }
 

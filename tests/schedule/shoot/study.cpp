@@ -82,7 +82,7 @@ Outcome study(const Study& s) {
   if (s.damage) s.damage(kernel);
   kernel::SimulationOptions options;
   options.fp64 = s.fp64;
-  const SimulatedRun run = simulate_plan(s.cell, problem, plan, data.given, 0, options);
+  const SimulatedRun run = simulate_plan({s.cell, problem, {}}, plan, data.given, 0, options);
   Outcome outcome;
   outcome.faults = run.faults;
   outcome.launches = run.launches;

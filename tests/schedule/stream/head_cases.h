@@ -59,7 +59,7 @@ inline Case case_of_head(const step::Cell& cell, Storage storage, const step::Si
 
 // A point of the space, drawn at random.
 inline Parameters some_point(const step::Cell& cell, const Problem& problem, std::mt19937& rng) {
-  const constraint::System space = stream_of_heads().space(step::simplify(cell), problem, target::board());
+  const constraint::System space = stream_of_heads().space({step::simplify(cell), problem, target::board()});
   for (;;) {
     Parameters point;
     for (std::size_t i = 0; i < space.domains().size(); ++i) {

@@ -71,9 +71,8 @@ TEST(HeadInCluster, HasTheBitsOfOneBlock) {
     Case c = case_of_head(cell, Storage::F32, {2, 5, 1, 232});
     c.parameters = head_point(c.problem, 1, 2, 2, 1);
     std::vector<TensorValues> runs;
-    c.runner = [&](const step::Cell& of, const Problem& given, const KernelPlan& plan,
-                   const TensorValues& values, int pad) {
-      SimulatedRun run = simulate_plan(of, given, plan, values, pad);
+    c.runner = [&](const Task& task, const KernelPlan& plan, const TensorValues& values, int pad) {
+      SimulatedRun run = simulate_plan(task, plan, values, pad);
       runs.push_back(run.written);
       return run;
     };
@@ -100,7 +99,7 @@ TEST(HeadInCluster, PointsOfTheSpace) {
       c.backward = split();
       c.problem.pass = Pass::ForwardSave;
       c.parameters = split();
-      const auto built = stream_of_heads().build(cell, c.problem, c.parameters, target::board());
+      const auto built = stream_of_heads().build({cell, c.problem, target::board()}, c.parameters);
       ASSERT_TRUE(built) << built.error().message;
       Comparison(std::move(c)).run();
       ASSERT_FALSE(HasFailure()) << cell.name << " D=" << dim;
@@ -111,8 +110,8 @@ Parameters models_choice(const step::Cell& cell, const step::Sizes& sizes) {
   Problem problem;
   problem.sizes = sizes;
   const step::Cell simple = step::simplify(cell);
-  const constraint::System space = stream_of_heads().space(simple, problem, target::board());
-  const CostModel cost = stream_of_heads().cost_model(simple, problem, target::board());
+  const constraint::System space = stream_of_heads().space({simple, problem, target::board()});
+  const CostModel cost = stream_of_heads().cost_model({simple, problem, target::board()});
   Parameters best;
   double seconds = 1e9;
   (void)constraint::enumerate(space, [&](const constraint::Assignment& at) {
@@ -139,12 +138,12 @@ TEST(HeadInCluster, GpusWithoutClustersRefuseLargerHeads) {
   problem.sizes = {1, 64, 1, 8192};
   const step::Cell cell = step::simplify(head_cells().front());
   for (const char* board : {"a100", "a10"}) {
-    const auto why = constraint::explain(stream_of_heads().space(cell, problem, target::board(board)));
+    const auto why = constraint::explain(stream_of_heads().space({cell, problem, target::board(board)}));
     ASSERT_TRUE(why) << why.error().message;
     EXPECT_NE(why->text.find("thread blocks of a cluster (sm_90 and later)"), std::string::npos) << why->text;
     EXPECT_NE(why->text.find("channels a block holds"), std::string::npos) << why->text;
   }
-  const auto here = constraint::find_first(stream_of_heads().space(cell, problem, target::board()));
+  const auto here = constraint::find_first(stream_of_heads().space({cell, problem, target::board()}));
   EXPECT_TRUE(here && here->solution);
 }
 

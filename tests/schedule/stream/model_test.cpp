@@ -69,7 +69,7 @@ double predicted(const Measured& m) {
                          {"rewrite", 2},
                          {"stream_stores", 0},
                          {"interleaved_copies", 0}};
-  return 1e6 * find_strategy("stream")->cost_model(cell_named("mingru"), problem, profile)(point).seconds;
+  return 1e6 * find_strategy("stream")->cost_model({cell_named("mingru"), problem, profile})(point).seconds;
 }
 
 TEST(StreamModel, RoundsOfBlocksThatSplitTimeArePricedAsMeasured) {
@@ -103,7 +103,7 @@ double of_pass(const step::Cell& cell, const step::Sizes& sizes,
                  {"vector", 8},        {"rewrite", 0},           {"producer_warps", 0},
                  {"stream_stores", 0}, {"interleaved_copies", 0}};
   for (const auto& [name, value] : point) all[name] = value;
-  return 1e3 * find_strategy("stream")->cost_model(cell, problem, profile)(all).seconds;
+  return 1e3 * find_strategy("stream")->cost_model({cell, problem, profile})(all).seconds;
 }
 
 // On an H200, calibrated: 1.43 ms with two stages and 1.13 with three. Calibration says 0.33 us of a load.

@@ -79,7 +79,7 @@ TEST(StreamSimulated, SegmentsOfTime) {
         c.backward = c.parameters;
         for (Parameters* p : {&c.parameters, &c.backward}) {
           c.problem.pass = p == &c.backward ? Pass::Backward : Pass::ForwardSave;
-          if (segment_parts(cell, c.problem) > 0) in_segments(*p, c.problem);
+          if (segment_parts({cell, c.problem, {}}) > 0) in_segments(*p, c.problem);
         }
         EXPECT_EQ(c.backward.at("segments"), 4)
             << cell.name << ": every backward sweep is linear in its carries";
@@ -106,7 +106,7 @@ void split_time(const Base& base, const TeamOf& team) {
         c.backward = c.parameters;
         for (Parameters* p : {&c.parameters, &c.backward}) {
           c.problem.pass = p == &c.backward ? Pass::Backward : Pass::ForwardSave;
-          if (segment_parts(cell, c.problem) == 0) continue;
+          if (segment_parts({cell, c.problem, {}}) == 0) continue;
           in_segments(*p, c.problem);
           team(*p, turn);
         }

@@ -124,11 +124,10 @@ TEST(WholeHead, RandomCells) {
     Case c = case_of_head(cell, Storage::F32, {2, 3, runs % 2 + 1, dim});
     c.parameters = head_point(c.problem, 1 << runs % 3, 2, 2, 1 << runs % 2);
     c.in_fp64 = true;  // some of them jump
-    c.runner = [](const step::Cell& of, const Problem& given, const KernelPlan& plan,
-                  const TensorValues& values, int pad) {
+    c.runner = [](const Task& task, const KernelPlan& plan, const TensorValues& values, int pad) {
       kernel::SimulationOptions options;
       options.fp64 = true;
-      return simulate_plan(of, given, plan, values, pad, options);
+      return simulate_plan(task, plan, values, pad, options);
     };
     Comparison(std::move(c)).run();
     ASSERT_FALSE(HasFailure()) << step::testing::provenance(seed, cell);
@@ -146,7 +145,7 @@ TEST(WholeHead, PointsOfTheSpace) {
         c.backward = some_point(cell, c.problem, rng);
         c.problem.pass = Pass::ForwardSave;
         c.parameters = some_point(cell, c.problem, rng);
-        const auto built = stream_of_heads().build(cell, c.problem, c.parameters, target::board());
+        const auto built = stream_of_heads().build({cell, c.problem, target::board()}, c.parameters);
         ASSERT_TRUE(built) << built.error().message;
         Comparison(std::move(c)).run();
         ASSERT_FALSE(HasFailure()) << cell.name << " D=" << dim;
@@ -159,7 +158,7 @@ HeadReductions reductions_of(const std::string& name, Pass pass) {
     Problem problem;
     problem.pass = pass;
     const step::Cell simple = step::simplify(cell);
-    return head_reductions(simple, problem, stream_step(simple, problem));
+    return head_reductions({simple, problem, {}}, stream_step({simple, problem, {}}));
   }
   throw std::runtime_error("no cell " + name);
 }
@@ -182,14 +181,14 @@ TEST(WholeHead, RefusesWhatItCannotHold) {
   Problem problem;
   const auto refused = [&](std::int64_t dim) {
     problem.sizes.dim = dim;
-    return stream_of_heads().legal(head_cells().front(), problem).reason;
+    return stream_of_heads().legal({head_cells().front(), problem, {}}).reason;
   };
   EXPECT_EQ(refused(65536), "");
   EXPECT_NE(refused(65544).find("holds at most 65536"), std::string::npos) << refused(65544);
   EXPECT_EQ(refused(16383), "");
   EXPECT_NE(refused(16385).find("1024 threads have 1 each"), std::string::npos) << refused(16385);
   problem.sizes.dim = 64;
-  EXPECT_FALSE(find_strategy("shoot")->legal(head_cells().front(), problem).legal);
+  EXPECT_FALSE(find_strategy("shoot")->legal({head_cells().front(), problem, {}}).legal);
 }
 
 }  // namespace

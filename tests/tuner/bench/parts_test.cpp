@@ -75,7 +75,8 @@ TEST(Parts, HaveKeysOfTheirOwn) {
   const schedule::Problem problem = rondo::testing::problem_of(schedule::Pass::Forward);
   const schedule::KernelPlan whole = grid_plan(schedule::Pass::Forward);
   const auto key_of = [&](const schedule::KernelPlan& plan) {
-    return engine::uncompiled_plan(cell, problem, plan, backend::preferred_backend(), "13.0")
+    return engine::uncompiled_plan(std::make_shared<const schedule::Task>(*cell, problem, target::board()),
+                                   plan, backend::preferred_backend(), "13.0")
         .value()
         .key.hash();
   };

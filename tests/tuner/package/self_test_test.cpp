@@ -26,10 +26,10 @@ Simulated simulated(const std::string& name, Pass pass, kernel::Storage storage,
   schedule::Problem problem = rondo::testing::problem_of(pass, dim, storage);
   problem.sizes = {16, 512, 1, dim};
   const target::Profile profile = target::find_profile("h200").value();
-  const engine::Choice choice = engine::choose(cell, problem, profile).value();
-  const schedule::KernelPlan plan = engine::build_choice(cell, problem, profile, choice).value();
-  const executable::Executable executable = schedule::lower_plan(cell, problem, plan).value();
-  Simulated result{make_self_test(cell, problem).value(), {}};
+  const engine::Choice choice = engine::choose({cell, problem, profile}).value();
+  const schedule::KernelPlan plan = engine::build_choice({cell, problem, profile}, choice).value();
+  const executable::Executable executable = schedule::lower_plan({cell, problem, {}}, plan).value();
+  Simulated result{make_self_test({cell, problem, {}}).value(), {}};
   problem.sizes.batch = result.test.batch;
   problem.sizes.time = result.test.time;
   schedule::TensorValues given;
@@ -38,7 +38,7 @@ Simulated simulated(const std::string& name, Pass pass, kernel::Storage storage,
       if (tensor.ref == one.tensor)
         given[one.tensor] =
             values_of(one, tensor.storage, tensor.size.at(problem.sizes.batch, problem.sizes.time));
-  result.run = schedule::simulate_plan(cell, problem, plan, given);
+  result.run = schedule::simulate_plan({cell, problem, {}}, plan, given);
   return result;
 }
 
@@ -71,12 +71,12 @@ INSTANTIATE_TEST_SUITE_P(Kernels, SelfTests,
 TEST(SelfTestMade, IsTheSameEveryTime) {
   const step::Cell cell = rondo::testing::library_cell("gru");
   const schedule::Problem problem = rondo::testing::problem_of(Pass::Backward, 32);
-  const SelfTest test = make_self_test(cell, problem).value();
-  EXPECT_EQ(test, make_self_test(cell, problem).value());
+  const SelfTest test = make_self_test({cell, problem, {}}).value();
+  EXPECT_EQ(test, make_self_test({cell, problem, {}}).value());
   schedule::Problem longer = problem;
   longer.sizes.batch = 7;
   longer.sizes.time = 70000;
-  EXPECT_EQ(test, make_self_test(cell, longer).value()) << "B and T are the self-test's own";
+  EXPECT_EQ(test, make_self_test({cell, longer, {}}).value()) << "B and T are the self-test's own";
   EXPECT_LT(package::to_bytes(test).size(), 20'000U);
 }
 
@@ -87,7 +87,7 @@ TEST(SelfTestMade, ComparesAllOfFewElements) {
           "cell sc(D) {\n  input x[D], m\n  state h[D]\n  next h = sigmoid(m) * h + x\n  output h\n}\n",
           "sc.cell")
           .cells.at(0);
-  const SelfTest test = make_self_test(cell, rondo::testing::problem_of(Pass::Backward, 32)).value();
+  const SelfTest test = make_self_test({cell, rondo::testing::problem_of(Pass::Backward, 32), {}}).value();
   std::set<std::int64_t> counts;
   for (const SelfTest::Expected& expected : test.expected) {
     counts.insert(expected.elements);

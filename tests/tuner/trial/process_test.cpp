@@ -40,8 +40,9 @@ TrialPlan plan(std::size_t candidate, const std::string& what) {
 }
 
 TrialSetup setup_of(std::uint64_t seed = 1) {
-  return {rondo::testing::library_cell("lstm"), rondo::testing::problem_of(schedule::Pass::Forward),
-          target::board("h100"), seed};
+  return {{rondo::testing::library_cell("lstm"), rondo::testing::problem_of(schedule::Pass::Forward),
+           target::board("h100")},
+          seed};
 }
 
 bool no_children_left() { return ::waitpid(-1, nullptr, WNOHANG) == -1 && errno == ECHILD; }
@@ -303,25 +304,24 @@ TEST(TrialMessage, CellsArriveWhole) {
   for (const engine::EmbeddedCell& embedded : engine::embedded_cells())
     for (const step::Clip& clip : {step::Clip{}, step::Clip{0.25, 1e-3}}) {
       TrialSetup setup = setup_of();
-      setup.cell = step::clipped(rondo::testing::library_cell(embedded.name), clip).value();
-      setup.problem.save_products = clip.any();
-      setup.problem.constants["k"] = -std::numeric_limits<double>::infinity();
+      setup.task = {step::clipped(rondo::testing::library_cell(embedded.name), clip).value(),
+                    setup.task.problem, setup.task.profile};
+      setup.task.problem.save_products = clip.any();
+      setup.task.problem.constants["k"] = -std::numeric_limits<double>::infinity();
       ByteWriter writer;
       write_setup(writer, setup);
       ByteReader reader(writer.bytes());
       const TrialSetup got = read_setup(reader);
       ASSERT_TRUE(reader.done());
-      EXPECT_EQ(step::canonical_text(got.cell), step::canonical_text(setup.cell));
-      EXPECT_EQ(step::print(got.cell), step::print(setup.cell));
-      EXPECT_EQ(got.cell.clip.forward, clip.forward);
-      EXPECT_EQ(got.problem.constants, setup.problem.constants);
-      EXPECT_EQ(got.problem.sizes.dim, setup.problem.sizes.dim);
-      EXPECT_EQ(got.problem.arch, setup.problem.arch);
-      EXPECT_EQ(target::to_json(got.profile), target::to_json(setup.profile));
-      EXPECT_EQ(got.problem.save_products, setup.problem.save_products);
+      EXPECT_EQ(step::canonical_text(got.task.written), step::canonical_text(setup.task.written));
+      EXPECT_EQ(step::print(got.task.written), step::print(setup.task.written));
+      EXPECT_EQ(got.task.written.clip.forward, clip.forward);
+      EXPECT_EQ(got.task.problem.constants, setup.task.problem.constants);
+      EXPECT_EQ(got.task.problem.sizes.dim, setup.task.problem.sizes.dim);
+      EXPECT_EQ(target::to_json(got.task.profile), target::to_json(setup.task.profile));
+      EXPECT_EQ(got.task.problem.save_products, setup.task.problem.save_products);
       for (const schedule::Strategy* strategy : schedule::strategies())
-        EXPECT_EQ(strategy->legal(got.cell, got.problem).legal,
-                  strategy->legal(setup.cell, setup.problem).legal);
+        EXPECT_EQ(strategy->legal(got.task).legal, strategy->legal(setup.task).legal);
     }
 }
 
@@ -384,7 +384,7 @@ TEST(TrialMessage, DamagedMessagesAreRefused) {
       bytes[random() % bytes.size()] = static_cast<char>(random());
       const auto request = decode_request(bytes);
       if (request && request->setup) {
-        EXPECT_TRUE(step::verify(request->setup->cell).empty());
+        EXPECT_TRUE(step::verify(request->setup->task.written).empty());
       }
       (void)decode_reply(bytes);
     }

@@ -27,7 +27,7 @@ TEST(PlanMeasurer, OneTextThatIsLaunchedInTwoWaysIsNoDuplicate) {
   std::vector<engine::Candidate> candidates;
   for (const std::int64_t tiles : {1, 2, 1}) candidates.push_back({"persistent", in_the_grid(tiles), {}});
   const auto measurer =
-      PlanMeasurer::make(cell, problem, target::find_profile("h200").value(), candidates, nullptr, {});
+      PlanMeasurer::make({cell, problem, target::find_profile("h200").value()}, candidates, nullptr, {});
   ASSERT_TRUE(measurer.ok()) << measurer.error().message;
   std::map<std::size_t, Compiled> compiled;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
@@ -78,7 +78,7 @@ TEST(PlanMeasurer, ATwinIsComparedBesideOtherTilesToo) {
   PlanMeasurerOptions options;
   options.trial_limit = std::chrono::milliseconds(0);  // in this process
   const auto measurer =
-      PlanMeasurer::make(cell, problem, target::find_profile("h200").value(), candidates, device, options);
+      PlanMeasurer::make({cell, problem, target::find_profile("h200").value()}, candidates, device, options);
   ASSERT_TRUE(measurer.ok()) << measurer.error().message;
   const std::optional<std::size_t> twin = (*measurer)->twin(0);
   ASSERT_TRUE(twin) << "one compiler alone: tools/setup installs NVRTC and LLVM";

@@ -38,12 +38,12 @@ class Recording : public ::testing::Test {
     for (const char* suffix : {"", "-wal", "-shm"}) std::filesystem::remove(path_ + suffix);
   }
   std::vector<db::Trial> trials() const {
-    return database_->trials(engine::database_problem(cell_, problem_, profile_)).value();
+    return database_->trials(engine::database_problem({cell_, problem_, profile_})).value();
   }
   // A whole search on a table, recorded as tune() does it.
   SearchResult searched(std::vector<testing::Point> points) {
     testing::TableMeasurer machine(std::move(points));
-    TrialRecorder recorder(database_.get(), cell_, problem_, profile_);
+    TrialRecorder recorder(database_.get(), {cell_, problem_, profile_});
     SearchOptions options;
     options.settled = [&](const Row& row) { recorder.record(row); };
     const auto candidates = testing::line(12);
@@ -84,7 +84,7 @@ TEST_F(Recording, EveryTrialIsStoredWithItsReasonAndTheBestIsVerified) {
   EXPECT_EQ(count[TrialStatus::Wrong], 1);
   EXPECT_EQ(count[TrialStatus::Slower], 1);
   EXPECT_EQ(count[TrialStatus::LaunchError], 1);
-  const auto best = database_->find_best(engine::database_problem(cell_, problem_, profile_));
+  const auto best = database_->find_best(engine::database_problem({cell_, problem_, profile_}));
   ASSERT_TRUE(best.ok() && best->has_value());
   EXPECT_TRUE((*best)->trial.verified);
   EXPECT_EQ(engine::parameters_from_json((*best)->trial.parameters), result.rows[0].candidate.parameters);
@@ -95,20 +95,20 @@ TEST_F(Recording, WithoutAVerifiedResultNothingBecomesBest) {
   for (auto& point : points) point.wrong = true;
   const SearchResult result = searched(points);
   EXPECT_FALSE(result.best);
-  EXPECT_FALSE(database_->find_best(engine::database_problem(cell_, problem_, profile_))->has_value());
-  TrialRecorder recorder(database_.get(), cell_, problem_, profile_);
+  EXPECT_FALSE(database_->find_best(engine::database_problem({cell_, problem_, profile_}))->has_value());
+  TrialRecorder recorder(database_.get(), {cell_, problem_, profile_});
   Row row;
   row.candidate = testing::line(1)[0];
   row.timing = {1e-6, 0, 5};
   row.verified = false;
   EXPECT_FALSE(recorder.store_best(row));
-  EXPECT_FALSE(database_->find_best(engine::database_problem(cell_, problem_, profile_))->has_value());
+  EXPECT_FALSE(database_->find_best(engine::database_problem({cell_, problem_, profile_}))->has_value());
 }
 
 TEST_F(Recording, TheKnownBestIsFoundAmongTheCandidates) {
   const auto candidates = testing::line(12);
   auto known = [&](const std::vector<engine::Candidate>& among) {
-    return known_best(*database_, cell_, problem_, profile_, among).own;
+    return known_best(*database_, {cell_, problem_, profile_}, among).own;
   };
   EXPECT_FALSE(known(candidates)) << "nothing is tuned yet";
   std::vector<testing::Point> points(12);
@@ -118,7 +118,7 @@ TEST_F(Recording, TheKnownBestIsFoundAmongTheCandidates) {
   EXPECT_FALSE(known(testing::line(8))) << "a space that no longer has it";
   problem_.sizes.time += 1;
   EXPECT_FALSE(known(candidates)) << "another problem";
-  const auto near = [&] { return known_best(*database_, cell_, problem_, profile_, candidates).nearby; };
+  const auto near = [&] { return known_best(*database_, {cell_, problem_, profile_}, candidates).nearby; };
   EXPECT_EQ(near(), std::vector<std::size_t>{8}) << "the search starts where a like problem's ended";
   problem_.pass = Pass::Backward;
   EXPECT_TRUE(near().empty()) << "no like problem";
@@ -134,11 +134,11 @@ TEST_F(Recording, ASearchStartsFromTheOtherPassesWinner) {
   };
   winner_of(Pass::ForwardSave, 7);
   problem_.pass = Pass::Forward;
-  KnownBest known = known_best(*database_, cell_, problem_, profile_, candidates);
+  KnownBest known = known_best(*database_, {cell_, problem_, profile_}, candidates);
   EXPECT_FALSE(known.own);
   EXPECT_EQ(known.nearby, std::vector<std::size_t>{7});
   winner_of(Pass::Forward, 3);
-  known = known_best(*database_, cell_, problem_, profile_, candidates);
+  known = known_best(*database_, {cell_, problem_, profile_}, candidates);
   EXPECT_EQ(known.own, std::optional<std::size_t>(3));
   EXPECT_EQ(known.nearby, std::vector<std::size_t>{7}) << "beside its own";
 }
@@ -153,14 +153,14 @@ TEST_F(Recording, ASearchStartsFromWhatIsKnown) {
   text.add(cell_, like, candidates[2]);
   text.add(cell_, near, candidates[3]);
   text.add(cell_, problem_, candidates[9]);
-  const auto starts = [&] { return starts_of(text.layer(), cell_, problem_, profile_, candidates); };
+  const auto starts = [&] { return starts_of(text.layer(), {cell_, problem_, profile_}, candidates); };
   EXPECT_EQ(starts(), (std::vector<std::size_t>{9, 3, 2}));
   for (const std::size_t winner : {4, 5, 6}) {
     near.sizes.time *= 2;
     text.add(cell_, near, candidates[winner]);
   }
   EXPECT_EQ(starts(), (std::vector<std::size_t>{9, 3, 4, 2})) << "many near ones leave room for like ones";
-  EXPECT_TRUE(starts_of({}, cell_, problem_, profile_, candidates).empty());
+  EXPECT_TRUE(starts_of({}, {cell_, problem_, profile_}, candidates).empty());
 }
 
 TEST_F(Recording, ASlowerRunDoesNotReplaceTheBest) {
@@ -186,7 +186,7 @@ TEST(Tune, AllWrongIsADiagnosisOfKindWrong) {
 // Timed in the same run and slower: what it claims does not keep it.
 TEST_F(Recording, WhatIsBeatenSideBySideGivesWay) {
   const db::Platform here{"0.1.0", "GPU-1", "13.0"};
-  TrialRecorder recorder(database_.get(), cell_, problem_, profile_, here);
+  TrialRecorder recorder(database_.get(), {cell_, problem_, profile_}, here);
   const auto candidates = testing::line(12);
   const auto row = [&](std::size_t i, double seconds) {
     Row made;
@@ -197,15 +197,16 @@ TEST_F(Recording, WhatIsBeatenSideBySideGivesWay) {
     return made;
   };
   ASSERT_TRUE(recorder.store_best(row(3, 1e-3)));
-  const KnownBest known = known_best(*database_, cell_, problem_, profile_, candidates);
+  const KnownBest known = known_best(*database_, {cell_, problem_, profile_}, candidates);
   ASSERT_NE(known.own_trial, 0);
   EXPECT_FALSE(recorder.store_best(row(4, 1.1e-3)));
   EXPECT_TRUE(recorder.store_best(row(4, 1.1e-3), db::Replace::IfFaster, known.own_trial));
-  EXPECT_EQ(known_best(*database_, cell_, problem_, profile_, candidates).own, std::optional<std::size_t>(4));
+  EXPECT_EQ(known_best(*database_, {cell_, problem_, profile_}, candidates).own,
+            std::optional<std::size_t>(4));
   // Another process has stored a third meanwhile: that one was not beaten.
   EXPECT_FALSE(recorder.store_best(row(5, 1.2e-3), db::Replace::IfFaster, known.own_trial));
   // What the run finds wrong is no choice any more.
-  const std::int64_t now = known_best(*database_, cell_, problem_, profile_, candidates).own_trial;
+  const std::int64_t now = known_best(*database_, {cell_, problem_, profile_}, candidates).own_trial;
   Row wrong = row(4, 1.1e-3);
   wrong.verified = false;
   wrong.status = TrialStatus::Wrong;
@@ -213,7 +214,7 @@ TEST_F(Recording, WhatIsBeatenSideBySideGivesWay) {
   recorder.refute(now, wrong);
   EXPECT_EQ(recorder.trouble(), "");
   const auto near =
-      database_->neighbours(engine::database_problem(cell_, problem_, profile_), {}, &here).value();
+      database_->neighbours(engine::database_problem({cell_, problem_, profile_}), {}, &here).value();
   ASSERT_EQ(near.size(), 1u);
   ASSERT_TRUE(near[0].verification.has_value());
   EXPECT_FALSE(near[0].verification->passed);
@@ -223,7 +224,7 @@ TEST_F(Recording, AReadOnlyDatabaseIsToldNotFatal) {
   database_.reset();
   { auto made = db::Database::open(path_); }
   db::Database reader = db::Database::open(path_, {db::Access::ReadOnly}).value();
-  TrialRecorder recorder(&reader, cell_, problem_, profile_);
+  TrialRecorder recorder(&reader, {cell_, problem_, profile_});
   EXPECT_NE(recorder.trouble().find("reading only"), std::string::npos);
   Row row;
   recorder.record(row);
@@ -236,7 +237,7 @@ TEST_F(Recording, TunesByModelWithoutAGpu) {
   options.budget_s = 60;
   options.workers = 2;
   options.database = database_.get();
-  const Result<TuneResult> result = tune(cell_, problem_, {profile_}, options);
+  const Result<TuneResult> result = tune({cell_, problem_, {}}, {profile_}, options);
   ASSERT_TRUE(result.ok()) << result.error().message;
   ASSERT_NE(result->best(), nullptr);
   EXPECT_FALSE(result->measured);
@@ -245,13 +246,13 @@ TEST_F(Recording, TunesByModelWithoutAGpu) {
   EXPECT_FALSE(result->plan->executable.images.empty());
   EXPECT_FALSE(result->plan->spills());
   EXPECT_NE(result->summary().find("by model"), std::string::npos) << result->summary();
-  EXPECT_FALSE(database_->find_best(engine::database_problem(cell_, problem_, profile_))->has_value());
+  EXPECT_FALSE(database_->find_best(engine::database_problem({cell_, problem_, profile_}))->has_value());
   for (const db::Trial& trial : trials())
     EXPECT_NE(trial.status, TrialStatus::Ok) << "untimed trials say nothing";
   // A second compilation of the choice finds its cubin.
   engine::CompileOptions again;
   again.database = database_.get();
-  const auto plan = engine::compile_plan(result->plan->cell, problem_, result->plan->plan, again);
+  const auto plan = engine::compile_plan(result->plan->task, result->plan->plan, again);
   ASSERT_TRUE(plan.ok());
   EXPECT_TRUE(plan->from_cache);
 }
@@ -261,7 +262,7 @@ TEST_F(Recording, CancelledTuningWithoutResultsSaysSo) {
   const std::atomic<bool> cancel{true};
   TuneOptions options;
   options.cancel = &cancel;
-  const Result<TuneResult> result = tune(cell_, problem_, {profile_}, options);
+  const Result<TuneResult> result = tune({cell_, problem_, {}}, {profile_}, options);
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.error().kind, ErrorKind::Cancelled);
 }
@@ -269,8 +270,8 @@ TEST_F(Recording, CancelledTuningWithoutResultsSaysSo) {
 TEST(Tune, CellsThatNoStrategyComputesAreUnsupported) {
   const step::Cell cell = rondo::testing::cell_from(
       "cell norm(D) {\n  input x[D]\n  state h[D]\n  next h = h + x / sum(x)\n  output h\n}\n");
-  const auto result =
-      tune(cell, rondo::testing::problem_of(Pass::Forward, 70000), {target::find_profile("h200").value()});
+  const auto result = tune({cell, rondo::testing::problem_of(Pass::Forward, 70000), {}},
+                           {target::find_profile("h200").value()});
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.error().kind, ErrorKind::Unsupported);
 }
@@ -281,12 +282,12 @@ TEST(Tune, AStrategyMayBeAskedFor) {
   TuneOptions options;
   options.workers = 1;
   options.strategy = "alternating";
-  const auto result = tune(rondo::testing::library_cell("elman"), problem, {profile}, options);
+  const auto result = tune({rondo::testing::library_cell("elman"), problem, {}}, {profile}, options);
   ASSERT_TRUE(result.ok()) << result.error().message;
   for (const Row& row : result->search.rows) EXPECT_EQ(row.candidate.strategy, "alternating");
   for (const char* wrong : {"stream", "no such"}) {
     options.strategy = wrong;
-    const auto refused = tune(rondo::testing::library_cell("elman"), problem, {profile}, options);
+    const auto refused = tune({rondo::testing::library_cell("elman"), problem, {}}, {profile}, options);
     ASSERT_FALSE(refused.ok());
     EXPECT_EQ(refused.error().kind, ErrorKind::Input);
     EXPECT_NE(refused.error().message.find(wrong), std::string::npos) << refused.error().message;
@@ -298,7 +299,7 @@ TEST(Verify, ChecksAgainstTheReferenceCatchUnwrittenAndShifted) {
   const schedule::Problem problem = rondo::testing::problem_of(Pass::Forward, 16);
   engine::VerifyCase shape;
   shape.sizes = {2, 9, 2, 16};
-  const auto verifier = engine::Verifier::make(cell, problem, {shape}, 3);
+  const auto verifier = engine::Verifier::make({cell, problem, {}}, {shape}, 3);
   ASSERT_TRUE(verifier.ok()) << verifier.error().message;
   const auto& run = verifier->cases()[0];
   const schedule::TensorRef out{schedule::Role::Output, cell.of_kind(step::TensorKind::Output).at(0)};
@@ -330,11 +331,11 @@ TEST(Measure, TensorsOfAPassAreThosePlansBind) {
         const step::Cell cell = rondo::testing::library_cell(embedded.name);
         schedule::Problem problem = rondo::testing::problem_of(pass);
         problem.save_products = save_products;
-        const auto choice = engine::choose(cell, problem, target::board());
+        const auto choice = engine::choose({cell, problem, target::board()});
         if (!choice) continue;
-        const auto plan = engine::build_choice(cell, problem, target::board(), *choice).value();
+        const auto plan = engine::build_choice({cell, problem, target::board()}, *choice).value();
         const auto launcher = rondo::testing::launcher_of(cell, problem, plan);
-        const std::vector<schedule::TensorRef> given = engine::tensors_of_pass(cell, problem);
+        const std::vector<schedule::TensorRef> given = engine::tensors_of_pass({cell, problem, {}});
         for (const executable::Tensor& tensor : launcher.tensors()) {
           EXPECT_TRUE(schedule::is_internal(tensor.ref.role) ||
                       std::find(given.begin(), given.end(), tensor.ref) != given.end())

@@ -1,0 +1,24 @@
+// One problem for one target: what strategies, models, checks and trials are given. It is made once, where a
+// request is read, and handed down as it is.
+#pragma once
+
+#include "compiler/schedule/problem/problem.h"
+#include "compiler/step/step_ir.h"
+#include "compiler/target/profile.h"
+
+namespace rondo::schedule {
+
+struct Task {
+  Task() = default;
+  Task(step::Cell as_written, Problem of, target::Profile on);
+
+  step::Cell written;  // as its text says: what hashes and records name, and what the reference computes
+  step::Cell cell;     // the same, simplified: what kernels are made of
+  Problem problem;
+  target::Profile profile;
+
+  // The same cell and profile for another problem.
+  Task with(Problem other) const;
+};
+
+}  // namespace rondo::schedule
