@@ -58,8 +58,10 @@ const Backend& preferred_backend() {
   return found == all.end() ? *all.front() : **found;
 }
 
-const Backend& preferred_backend_for(int capability) {
-  return target::Target{capability, false}.is_cpu() ? llvm_backend() : preferred_backend();
+const Backend& cpu_backend() { return llvm_backend(); }
+
+const Backend& preferred_backend_for(const target::Target& target) {
+  return target.is_cpu() ? cpu_backend() : preferred_backend();
 }
 
 const Backend& backend_for(Language language) {

@@ -19,8 +19,10 @@ const Backend* find_backend(const std::string& name);  // null for an unknown na
 // Loads no compiler whose file is seen to be there.
 const Backend& preferred_backend();
 
-// The same for a target: CPUs have one backend, whatever is named.
-const Backend& preferred_backend_for(int capability);
+// Of CPUs, whatever is named.
+const Backend& cpu_backend();
+// That of the target's kind.
+const Backend& preferred_backend_for(const target::Target& target);
 
 // Names the preferred backend of this process; "auto": none in particular. Until it is called the environment
 // variable RONDO_BACKEND does. Error Input for an unknown name.

@@ -5,11 +5,11 @@
 namespace rondo::schedule {
 
 std::vector<const Strategy*> strategies_for(const target::Profile& profile) {
-  const target::Profile cpus = target::host_profile(2);
-  const bool cpu = profile.limits.compute_major == cpus.limits.compute_major;
+  target::Profile cpus;
+  cpus.target = {target::Target::Kind::X86_64, 2};
   std::vector<const Strategy*> result;
   for (const Strategy* strategy : strategies())
-    if (strategy->serves(cpus).legal == cpu) result.push_back(strategy);
+    if (strategy->serves(cpus).legal == profile.is_cpu()) result.push_back(strategy);
   return result;
 }
 

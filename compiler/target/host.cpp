@@ -7,6 +7,7 @@
 #include <cctype>
 #include <cstdlib>
 #include <fstream>
+#include <optional>
 #include <sstream>
 #include <thread>
 
@@ -61,7 +62,7 @@ std::int64_t shared_cache_bytes() {
   return told > 0 ? told : cache_bytes(_SC_LEVEL3_CACHE_SIZE);
 }
 
-int vector_bytes(int capability) { return capability == 4 ? 64 : capability == 3 ? 32 : 16; }
+int vector_bytes(const Target& target) { return target.level == 4 ? 64 : target.level == 3 ? 32 : 16; }
 
 }  // namespace
 
@@ -84,32 +85,31 @@ int usable_threads() {
   return std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, kMostThreads);
 }
 
-Profile host_profile(int capability) {
-  const int here = host_capability();
-  const bool same_kind = (capability == 1) == (here == 1) && capability <= here;
-  const std::string level = Target{capability, false}.name();
+Profile host_profile() { return host_profile(host_target().value()); }
+
+Profile host_profile(const Target& target) {
+  const std::optional<Target> here = host_target();
+  const std::string level = target.name();
   Profile p;
+  p.target = target;
   p.name = fmt::format("CPU ({})", level);
   p.key = "cpu";
   p.origin = "public";
   p.source = "common speeds of CPUs";
-  p.limits.compute_major = 0;
-  p.limits.compute_minor = capability;
-  p.limits.sm_count = usable_threads();
-  p.limits.max_cluster = 1;
-  p.limits.l1_bytes = 32 << 10;
-  p.limits.l2_bytes = 2 << 20;
-  p.limits.vector_bytes = vector_bytes(capability);
+  p.cpu.threads = usable_threads();
+  p.cpu.l1_bytes = 32 << 10;
+  p.cpu.l2_bytes = 2 << 20;
+  p.cpu.vector_bytes = vector_bytes(target);
   p.speeds.clock_hz = 2.5e9;
-  p.speeds.copy_bytes_per_s = 1e10 * std::min(p.limits.sm_count, 8);
+  p.speeds.copy_bytes_per_s = 1e10 * std::min(p.cpu.threads, 8);
   p.speeds.launch_s = 2e-6;
-  if (!same_kind) return p;
+  if (!here || !here->runs(target)) return p;
   const std::string model = model_name();
-  p.name = fmt::format("{} ({}, {} threads)", model.empty() ? "CPU" : model, level, p.limits.sm_count);
-  p.key = fmt::format("cpu-{}{}-{}t", model.empty() ? "" : key_of(model) + "-", level, p.limits.sm_count);
-  if (const std::int64_t bytes = cache_bytes(_SC_LEVEL1_DCACHE_SIZE); bytes > 0) p.limits.l1_bytes = bytes;
-  if (const std::int64_t bytes = cache_bytes(_SC_LEVEL2_CACHE_SIZE); bytes > 0) p.limits.l2_bytes = bytes;
-  p.limits.l3_bytes = shared_cache_bytes();
+  p.name = fmt::format("{} ({}, {} threads)", model.empty() ? "CPU" : model, level, p.cpu.threads);
+  p.key = fmt::format("cpu-{}{}-{}t", model.empty() ? "" : key_of(model) + "-", level, p.cpu.threads);
+  if (const std::int64_t bytes = cache_bytes(_SC_LEVEL1_DCACHE_SIZE); bytes > 0) p.cpu.l1_bytes = bytes;
+  if (const std::int64_t bytes = cache_bytes(_SC_LEVEL2_CACHE_SIZE); bytes > 0) p.cpu.l2_bytes = bytes;
+  p.cpu.l3_bytes = shared_cache_bytes();
   return p;
 }
 

@@ -14,8 +14,16 @@ namespace rondo::target {
 
 using nlohmann::json;
 
-std::string Profile::arch() const {
-  return Target{10 * limits.compute_major + limits.compute_minor, false}.name();
+StoredTarget StoredTarget::of(const Target& target) {
+  if (!target.is_cpu()) return {target.major(), target.minor()};
+  return {0, target.kind == Target::Kind::AArch64 ? 1 : target.level};
+}
+
+std::optional<Target> StoredTarget::target() const {
+  if (!is_cpu()) return Target::gpu(10 * major + minor);
+  if (minor == 1) return Target{Target::Kind::AArch64, 0};
+  if (minor >= 2 && minor <= 4) return Target{Target::Kind::X86_64, minor};
+  return std::nullopt;
 }
 
 Registry<Profile>& profile_registry() {
@@ -28,8 +36,8 @@ Result<Profile> find_profile(const std::string& given) {
   const auto& all = profile_registry().all();
   for (const Profile& p : all)
     if (p.key == name || p.name == name) return p;
-  if (const int capability = compute_capability(name); Target{capability, false}.is_cpu())
-    return host_profile(capability);
+  if (const std::optional<Target> target = find_target(name); target && target->is_cpu())
+    return host_profile(*target);
   if (name == "sm_90")
     return find_profile("h200");  // the one board of that architecture with measured figures
   for (const Profile& p : all)
@@ -46,10 +54,10 @@ namespace {
 // One list of fields serves writing, reading and checking: name, field, least and most. The ranges are wide
 // enough for any board to come, and keep what is computed from them far from overflow.
 template <class Visit>
-void each_limit(Limits& l, Visit visit) {
+void each_limit(StoredTarget& target, Limits& l, Visit visit) {
   constexpr std::int64_t kKiB = 1024, kTiB = kKiB * kKiB * kKiB * kKiB;
-  visit("compute_major", l.compute_major, 0, 99);
-  visit("compute_minor", l.compute_minor, 0, 9);
+  visit("compute_major", target.major, 0, 99);
+  visit("compute_minor", target.minor, 0, 9);
   visit("sm_count", l.sm_count, 1, 4096);
   visit("shared_per_block", l.shared_per_block, kKiB, 4 * kKiB * kKiB);
   visit("shared_per_sm", l.shared_per_sm, kKiB, 4 * kKiB * kKiB);
@@ -62,9 +70,10 @@ void each_limit(Limits& l, Visit visit) {
   visit("l2_bytes", l.l2_bytes, 0, kTiB);
 }
 
-// Those of CPUs, which profiles of GPUs do not hold.
+// Those of CPUs, which profiles of GPUs do not hold. Threads and second caches stand under the names of a
+// GPU's SMs and L2.
 template <class Visit>
-void each_cpu_limit(Limits& l, Visit visit) {
+void each_cpu_limit(CpuLimits& l, Visit visit) {
   constexpr std::int64_t kGiB = 1 << 30;
   visit("vector_bytes", l.vector_bytes, 4, 4096);
   visit("l1_bytes", l.l1_bytes, 0, kGiB);
@@ -86,6 +95,19 @@ void each_speed(Speeds& s, Visit visit) {
   visit("mma_flops_per_cycle_sm", s.mma_flops_per_cycle_sm, 1, 1e8);
 }
 
+// Threads and second caches of CPUs to the fields that the stored form has for both kinds, and back.
+void to_gpu_fields(Profile& p) {
+  p.limits = Limits{};
+  p.limits.sm_count = p.cpu.threads;
+  p.limits.max_cluster = 1;
+  p.limits.l2_bytes = p.cpu.l2_bytes;
+}
+void from_gpu_fields(Profile& p) {
+  p.cpu.threads = p.limits.sm_count;
+  p.cpu.l2_bytes = p.limits.l2_bytes;
+  p.limits = Limits{};
+}
+
 // Reads a profile and keeps all that is wrong with it.
 class ProfileReader {
  public:
@@ -99,20 +121,23 @@ class ProfileReader {
     name(all, "origin", p.origin);
     name(all, "source", p.source);
     const json limits = all.value("limits", json()), speeds = all.value("speeds", json());
-    each_limit(p.limits, [&](const char* field, auto& value, std::int64_t least, std::int64_t most) {
+    const auto read_limit = [&](const char* field, auto& value, std::int64_t least, std::int64_t most) {
       limit(limits, field, value, least, most);
-    });
-    if (p.is_cpu())
-      each_cpu_limit(p.limits, [&](const char* field, auto& value, std::int64_t least, std::int64_t most) {
-        limit(limits, field, value, least, most);
-      });
-    else if (p.limits.compute_major < 7)
-      fault("limits.compute_major is {}: GPUs have 7 or more, CPUs 0", p.limits.compute_major);
-    if (p.is_cpu() && compute_capability(p.arch()) == 0)
-      fault("limits.compute_minor is {}, no level of CPUs", p.limits.compute_minor);
+    };
+    StoredTarget stored = StoredTarget::of(p.target);
+    each_limit(stored, p.limits, read_limit);
+    if (stored.is_cpu())
+      each_cpu_limit(p.cpu, read_limit);
+    else if (stored.major < 7)
+      fault("limits.compute_major is {}: GPUs have 7 or more, CPUs 0", stored.major);
+    if (const std::optional<Target> target = stored.target())
+      p.target = *target;
+    else
+      fault("limits.compute_minor is {}, no level of CPUs", stored.minor);
+    if (p.is_cpu()) from_gpu_fields(p);
     speed(speeds, "clock_hz", p.speeds.clock_hz);
     // Profiles that an earlier version wrote lack speeds that came later.
-    p.speeds.l2_bytes_per_s = l2_speed(p.limits.sm_count, p.speeds.clock_hz);
+    p.speeds.l2_bytes_per_s = l2_speed(p.units(), p.speeds.clock_hz);
     each_speed(p.speeds, [&](const char* field, double& value, double least, double most) {
       if (speeds.contains(field)) speed(speeds, field, value);
       if (!(value >= least && value <= most))
@@ -182,9 +207,11 @@ double l2_speed(int sms, double clock_hz) {
 std::string to_json(const Profile& profile) {
   Profile p = profile;
   json limits, speeds;
-  each_limit(p.limits, [&](const char* name, auto& value, auto...) { limits[name] = value; });
-  if (p.is_cpu())
-    each_cpu_limit(p.limits, [&](const char* name, auto& value, auto...) { limits[name] = value; });
+  const auto write_limit = [&](const char* name, auto& value, auto...) { limits[name] = value; };
+  if (p.is_cpu()) to_gpu_fields(p);
+  StoredTarget stored = StoredTarget::of(p.target);
+  each_limit(stored, p.limits, write_limit);
+  if (p.is_cpu()) each_cpu_limit(p.cpu, write_limit);
   each_speed(p.speeds, [&](const char* name, auto& value, auto...) { speeds[name] = value; });
   const json j = {{"name", p.name},     {"key", p.key},     {"origin", p.origin},
                   {"source", p.source}, {"limits", limits}, {"speeds", speeds}};

@@ -2,19 +2,19 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "compiler/support/registry.h"
 #include "compiler/support/result.h"
+#include "compiler/target/target.h"
 
 namespace rondo::target {
 
-// Limits fixed by the architecture and the product (CUDA C++ Programming Guide, "Compute Capabilities", and
-// data sheets).
+// Limits of GPUs, fixed by the architecture and the product (CUDA C++ Programming Guide, "Compute
+// Capabilities", and data sheets).
 struct Limits {
-  int compute_major = 9;
-  int compute_minor = 0;
   int sm_count = 132;
   int shared_per_block = 232448;  // bytes a block may use after opting in
   int shared_per_sm = 233472;     // bytes
@@ -25,15 +25,22 @@ struct Limits {
   int blocks_per_sm = 32;
   // CTAs; 1 where there are no clusters. 16 is not portable: a kernel must ask for it (compute 9.0 and 10.0).
   int max_cluster = 8;
-  std::int64_t l2_bytes = 0;  // of CPUs: of a core
-
-  // Of CPUs alone.
-  int vector_bytes = 0;       // of a register
-  std::int64_t l1_bytes = 0;  // of a core
-  std::int64_t l3_bytes = 0;  // that all share; 0 where there is none, or the system does not tell
+  std::int64_t l2_bytes = 0;
 };
 
-// Speeds. From public figures (origin "public") or measured by `rondo calibrate` (origin "measured").
+// Limits of CPUs, as the system tells them.
+struct CpuLimits {
+  int threads = 1;            // that a process may use
+  int vector_bytes = 0;       // of a register
+  std::int64_t l1_bytes = 0;  // of a core
+  std::int64_t l2_bytes = 0;  // of a core
+  std::int64_t l3_bytes = 0;  // that all share; 0 where there is none, or the system does not tell
+
+  std::int64_t own_caches() const { return l2_bytes * threads; }  // of all cores
+};
+
+// Speeds; of CPUs a thread stands where the names say SM. From public figures (origin "public") or measured
+// by `rondo calibrate` (origin "measured").
 struct Speeds {
   double clock_hz = 1.7e9;           // SM clock under load
   double copy_bytes_per_s = 1e12;    // device copy, read + write, large
@@ -59,11 +66,25 @@ struct Profile {
   std::string key;     // "h200": what --device takes and the file is called
   std::string origin;  // "public" or "measured"
   std::string source;  // where the figures come from, or driver and date of the measurement
-  Limits limits;
+  Target target;
+  Limits limits;  // of a GPU
+  CpuLimits cpu;  // of CPUs
   Speeds speeds;
-  std::string arch() const;  // "sm_90", "x86-64-v3"
-  bool is_cpu() const { return limits.compute_major == 0; }
+  std::string arch() const { return target.name(); }  // "sm_90", "x86-64-v3"
+  bool is_cpu() const { return target.is_cpu(); }
+  // SMs of a GPU, threads of CPUs: how many blocks run side by side where each has one to itself.
+  int units() const { return is_cpu() ? cpu.threads : limits.sm_count; }
   bool operator==(const Profile& other) const { return key == other.key; }
+};
+
+// A target as databases and the JSON form name it: a GPU by its compute capability, CPUs by 0 and their
+// level, which is 1 for AArch64.
+struct StoredTarget {
+  int major = 0, minor = 0;
+
+  static StoredTarget of(const Target& target);
+  bool is_cpu() const { return major == 0; }
+  std::optional<Target> target() const;  // none for a level that no CPUs have
 };
 
 // The profiles shipped with Rondo: a100, h100, h200, l4, rtx4090, b200, and one a generic sm_86 board stands
@@ -75,11 +96,12 @@ Registry<Profile>& profile_registry();
 // see plain_arch). Error Input naming the known ones.
 Result<Profile> find_profile(const std::string& name);
 
-// The machine that this runs on as one of CPUs of that level (Target::capability): the threads that a process
-// may use stand where a GPU's SMs do, and name and key tell the CPU, the level and their number. What another
-// kind of CPU has is not known here: it gets common caches, and the key "cpu". Origin "public": its speeds
-// are common ones, until `rondo calibrate --arch cpu` has measured them.
-Profile host_profile(int capability);
+// The machine that this runs on as CPUs of that target: name and key tell the CPU, its level and the number
+// of threads. What another kind of CPU has is not known here: it gets common caches, and the key "cpu".
+// Origin "public": its speeds are common ones, until `rondo calibrate --arch cpu` has measured them.
+Profile host_profile(const Target& target);
+// Of host_target(), which must be there.
+Profile host_profile();
 
 // Bytes of a cache from the text that Linux has for its size, as "32768K" or "32M"; 1 TiB at most. 0 for any
 // other text.

@@ -41,8 +41,7 @@ Profile make(const Row& row) {
   p.name = row.name;
   p.origin = "public";
   p.source = row.source;
-  p.limits.compute_major = row.major;
-  p.limits.compute_minor = row.minor;
+  p.target = Target::gpu(10 * row.major + row.minor);
   p.limits.sm_count = row.sms;
   p.limits.shared_per_block = row.shared_per_block;
   p.limits.shared_per_sm = row.shared_per_sm;

@@ -5,14 +5,19 @@
 #include <cpuid.h>
 #endif
 
-#include <iterator>
 #include <string_view>
 
 namespace rondo::target {
 
 namespace {
-constexpr const char* kCpus[] = {"", "aarch64", "x86-64-v2", "x86-64-v3", "x86-64-v4"};  // by capability
-constexpr int kCpuCount = static_cast<int>(std::size(kCpus));
+struct CpuName {
+  const char* name;
+  Target target;
+};
+constexpr CpuName kCpus[] = {{"aarch64", {Target::Kind::AArch64, 0}},
+                             {"x86-64-v2", {Target::Kind::X86_64, 2}},
+                             {"x86-64-v3", {Target::Kind::X86_64, 3}},
+                             {"x86-64-v4", {Target::Kind::X86_64, 4}}};
 
 #if defined(__x86_64__)
 // The levels of the x86-64 psABI (section 3.1.1). The names of levels are not known to the builtin of Clang
@@ -35,42 +40,41 @@ bool has_level_4() {
 }  // namespace
 
 std::string Target::name() const {
-  if (capability > 0 && capability < kCpuCount) return kCpus[capability];
-  return fmt::format("sm_{}{}", capability, specific ? "a" : "");
+  for (const CpuName& cpu : kCpus)
+    if (cpu.target == *this) return cpu.name;
+  return fmt::format("sm_{}{}", level, specific ? "a" : "");
 }
 
-int host_capability() {
+std::optional<Target> host_target() {
 #if defined(__x86_64__)
-  if (has_level_4()) return 4;
-  if (has_level_3()) return 3;
-  return 2;
+  return Target{Target::Kind::X86_64, has_level_4() ? 4 : has_level_3() ? 3 : 2};
 #elif defined(__aarch64__)
-  return 1;
+  return Target{Target::Kind::AArch64, 0};
 #else
-  return 0;
+  return std::nullopt;
 #endif
 }
 
-int compute_capability(const std::string& arch) {
-  if (arch == "cpu") return host_capability();
-  for (int cpu = 1; cpu < kCpuCount; ++cpu)
-    if (arch == kCpus[cpu]) return cpu;
+std::optional<Target> find_target(const std::string& arch) {
+  if (arch == "cpu") return host_target();
+  for (const CpuName& cpu : kCpus)
+    if (arch == cpu.name) return cpu.target;
   std::string_view digits = arch;
-  if (!digits.starts_with("sm_")) return 0;
+  if (!digits.starts_with("sm_")) return std::nullopt;
   digits.remove_prefix(3);
   if (digits.ends_with('a') || digits.ends_with('f')) digits.remove_suffix(1);
-  if (digits.size() < 2 || digits.size() > 3 || digits.front() == '0') return 0;
+  if (digits.size() < 2 || digits.size() > 3 || digits.front() == '0') return std::nullopt;
   int capability = 0;
   for (const char digit : digits) {
-    if (digit < '0' || digit > '9') return 0;
+    if (digit < '0' || digit > '9') return std::nullopt;
     capability = 10 * capability + (digit - '0');
   }
-  return capability;
+  return Target::gpu(capability);
 }
 
 std::string plain_arch(const std::string& arch) {
-  const int capability = compute_capability(arch);
-  return capability == 0 ? arch : Target{capability, false}.name();
+  const std::optional<Target> target = find_target(arch);
+  return target ? target->name() : arch;
 }
 
 }  // namespace rondo::target

@@ -56,22 +56,22 @@ Finding gpu(int ordinal) {
 
 // What kernels for CPUs would be made for, and by what. The compiler is a finding of its own.
 Finding cpus() {
-  const int capability = target::host_capability();
-  if (capability == 0)
+  const std::optional<target::Target> target = target::host_target();
+  if (!target)
     return {"CPUs", Health::Limited, "no code can be made for CPUs of this kind",
             "cells run on the reference executor"};
-  const target::Profile profile = target::host_profile(capability);
-  const target::Limits& limits = profile.limits;
+  const target::Profile profile = target::host_profile(*target);
+  const target::CpuLimits& limits = profile.cpu;
   const std::string text =
       fmt::format("{}, vectors of {} bytes, caches {} KiB, {} KiB and {} MiB", profile.name,
                   limits.vector_bytes, limits.l1_bytes >> 10, limits.l2_bytes >> 10, limits.l3_bytes >> 20);
-  const backend::Backend& backend = backend::preferred_backend_for(capability);
+  const backend::Backend& backend = backend::cpu_backend();
   if (const Status found = backend.available(); !found)
     return {"CPUs", Health::Limited, fmt::format("{}; no {} compiles for them", text, backend.title()),
             "without it cells run on the reference executor"};
   const kernel::Kernel kernel = probe_kernel();
   const Result<backend::Compiled> probe =
-      backend.compile(backend::request_for(backend, {&kernel}, capability, "probe.cu"));
+      backend.compile(backend::request_for(backend, {&kernel}, *target, "probe.cu"));
   if (!probe)
     return {
         "CPUs", Health::Bad,
@@ -90,14 +90,14 @@ Finding compiler(const backend::Backend& backend) {
             (error.hint.empty() ? "" : error.hint + "; ") +
                 "without it kernels cannot be compiled, only emitted"};
   }
-  const std::vector<int> targets = backend.targets().value();
+  const std::vector<int> targets = backend.capabilities().value();
   const std::string text = fmt::format("{} ({}), for sm_{}", backend.version().value(),
                                        backend.path().value(), fmt::join(targets, ", sm_"));
   if (targets.empty())
     return {subject, Health::Bad, text, fmt::format("install another version of {}", subject)};
   const kernel::Kernel kernel = probe_kernel();
-  const Result<backend::Compiled> probe =
-      backend.compile(backend::request_for(backend, {&kernel}, targets.back(), "probe.cu"));
+  const Result<backend::Compiled> probe = backend.compile(
+      backend::request_for(backend, {&kernel}, target::Target::gpu(targets.back()), "probe.cu"));
   if (!probe)
     return {subject, Health::Bad, text + "; but a tiny kernel fails: " + probe.error().message,
             probe.error().hint};
@@ -108,7 +108,7 @@ Finding compiler(const backend::Backend& backend) {
 // A job that the worker rejects at once shows as well as any that processes start and answer.
 Finding workers() {
   CompilePool pool(CompilePoolOptions{});
-  pool.submit({0, {backend::preferred_backend().name(), "", "probe.cu", {0, false}, {}}});
+  pool.submit({0, {backend::preferred_backend().name(), "", "probe.cu", target::Target::gpu(0), {}}});
   const std::optional<CompileOutcome> outcome = pool.next(std::chrono::seconds(10));
   if (outcome && (outcome->end == CompileEnd::Rejected || outcome->end == CompileEnd::Compiled))
     return {"compile workers", Health::Good, "start and answer", ""};

@@ -74,8 +74,7 @@ Result<Written> written(Stage stage, const EmitRequest& request, const schedule:
   const backend::Backend& backend = backend::backend_for(language);
   Written result;
   result.request =
-      backend::request_for(backend, kernels_of(plan), target::compute_capability(request.task.profile.arch()),
-                           request.task.written.name);
+      backend::request_for(backend, kernels_of(plan), request.task.profile.target, request.task.written.name);
   result.text = result.request.text;
   const std::string arch = result.request.target.name(),
                     flags = fmt::format("{}", fmt::join(result.request.flags, " "));
@@ -129,13 +128,13 @@ Result<std::string> code_text(Stage stage, const EmitRequest& request, const sch
 
 // The object file of kernels for CPUs.
 Result<std::string> object_bytes(const EmitRequest& request, const schedule::KernelPlan& plan) {
-  const int capability = target::compute_capability(request.task.profile.arch());
-  if (!target::Target{capability, false}.is_cpu())
-    return Error{ErrorKind::Input, fmt::format("{} has no object files", request.task.profile.arch()),
+  const target::Target& target = request.task.profile.target;
+  if (!target.is_cpu())
+    return Error{ErrorKind::Input, fmt::format("{} has no object files", target.name()),
                  "--arch cpu, x86-64-v3, x86-64-v4 or aarch64; --stage ptx is what GPUs have"};
-  const backend::Backend& backend = backend::preferred_backend_for(capability);
+  const backend::Backend& backend = backend::cpu_backend();
   Result<backend::Compiled> compiled =
-      backend.compile(backend::request_for(backend, kernels_of(plan), capability, request.task.written.name));
+      backend.compile(backend::request_for(backend, kernels_of(plan), target, request.task.written.name));
   if (!compiled) return compiled.error();
   return std::move(compiled->image.bytes);
 }

@@ -43,8 +43,7 @@ target::Profile profile_of(const runtime::DeviceInfo& info) {
   profile.key = device_key(info.name);
   profile.origin = "public";
   target::Limits& limits = profile.limits;
-  limits.compute_major = info.cc_major;
-  limits.compute_minor = info.cc_minor;
+  profile.target = target::Target::gpu(10 * info.cc_major + info.cc_minor);
   limits.sm_count = info.sm_count;
   limits.shared_per_block = info.shared_per_block_optin;
   limits.shared_per_sm = info.shared_per_sm;
@@ -79,6 +78,7 @@ target::Profile current_profile(const target::Profile& reported, db::Database* d
   if (!measured || !measured->has_value()) return reported;
   target::Profile profile = **measured;
   profile.limits = reported.limits;
+  profile.cpu = reported.cpu;
   return profile;
 }
 
@@ -115,15 +115,27 @@ db::Platform platform_of(const target::Profile& cpus) {
   return platform;
 }
 
-Status store_profile(const target::Profile& profile, const std::string& driver, db::Database& database) {
+db::Device to_device(const target::Profile& profile) {
   db::Device device;
   device.key = profile.key;
   device.name = profile.name;
-  device.compute_major = profile.limits.compute_major;
-  device.compute_minor = profile.limits.compute_minor;
-  device.sm_count = profile.limits.sm_count;
-  device.driver = driver.empty() ? kNoDriver : driver;
+  const target::StoredTarget target = target::StoredTarget::of(profile.target);
+  device.compute_major = target.major;
+  device.compute_minor = target.minor;
+  device.sm_count = profile.units();
   device.profile = target::to_json(profile);
+  const bool measured = profile.origin == "measured";
+  device.origin = measured ? db::Origin::Measured : db::Origin::Shipped;
+  if (measured) {
+    device.driver = profile.source;
+    device.calibrated_at = db::now();
+  }
+  return device;
+}
+
+Status store_profile(const target::Profile& profile, const std::string& driver, db::Database& database) {
+  db::Device device = to_device(profile);
+  device.driver = driver.empty() ? kNoDriver : driver;
   device.origin = db::Origin::Measured;
   device.calibrated_at = db::now();
   return database.put_device(device);

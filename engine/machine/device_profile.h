@@ -39,6 +39,9 @@ db::Platform platform_of(const target::Profile& cpus);
 // and what is wrong with them.
 Status check_profiles(const std::vector<db::Device>& devices, const std::string& origin);
 
+// A profile as the database's row of its device.
+db::Device to_device(const target::Profile& profile);
+
 // Puts a measured profile in the database, with time and driver version ("": of CPUs).
 Status store_profile(const target::Profile& profile, const std::string& driver, db::Database& database);
 std::string driver_version(const runtime::DeviceInfo& info);  // "13.0"

@@ -23,13 +23,12 @@ Machine with_profile(const target::Profile& guess, bool reported, db::Database* 
   if (!measured || !measured->has_value()) return machine;
   const target::Profile& found = **measured;
   // Of a part of the board, as programs that share it may see, or of another.
-  const bool whole = found.arch() == guess.arch() && found.limits.sm_count == guess.limits.sm_count;
+  const bool whole = found.target == guess.target && found.units() == guess.units();
   if (!reported && !whole)
     machine.note = fmt::format(
         "the profile of '{}' in '{}' is of {} with {} SMs, not of {} with {}; going on "
         "with public figures until `rondo calibrate` has seen the whole board",
-        guess.key, database->path(), found.arch(), found.limits.sm_count, guess.arch(),
-        guess.limits.sm_count);
+        guess.key, database->path(), found.arch(), found.units(), guess.arch(), guess.units());
   else
     machine.profile = reported ? current_profile(guess, database) : found;
   return machine;
@@ -51,12 +50,12 @@ Result<Machine> on_gpu(const runtime::DeviceInfo& info, db::Database* database) 
 }
 
 Result<Machine> on_cpus(const target::Profile& wanted, db::Database* database) {
-  const int level = wanted.limits.compute_minor, here = target::host_capability();
-  if ((level == 1) != (here == 1) || level > here)
-    return by_name(
-        wanted.arch(), nullptr,
-        fmt::format("the CPUs here are {} and not {}", target::Target{here, false}.name(), wanted.arch()),
-        "choose them with --arch cpu");
+  const std::optional<target::Target> here = target::host_target();
+  if (!here || !here->runs(wanted.target))
+    return by_name(wanted.arch(), nullptr,
+                   fmt::format("the CPUs here are {} and not {}", here ? here->name() : "of no known kind",
+                               wanted.arch()),
+                   "choose them with --arch cpu");
   Machine machine = with_profile(wanted, true, database);
   machine.device = runtime::cpu_device();
   machine.platform = platform_of(machine.profile);

@@ -104,10 +104,9 @@ Status fill_repeated(const runtime::Device& device, const DeviceTensor& tensor,
 
 std::int64_t cache_to_leave(const target::Profile& profile) {
   constexpr std::int64_t kMost = std::int64_t{128} << 20;
-  const target::Limits& limits = profile.limits;
-  if (!profile.is_cpu()) return limits.l2_bytes;
+  if (!profile.is_cpu()) return profile.limits.l2_bytes;
   // A cache that does not drop what it has had longest keeps a part of data that are larger than itself.
-  return std::min(kMost, 2 * std::max(limits.l3_bytes, limits.l2_bytes * limits.sm_count));
+  return std::min(kMost, 2 * std::max(profile.cpu.l3_bytes, profile.cpu.own_caches()));
 }
 
 std::vector<TensorRef> tensors_of_pass(const schedule::Task& task) {

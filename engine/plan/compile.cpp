@@ -96,12 +96,12 @@ std::optional<executable::Image> image_of(const db::Cubin& stored, CompiledPlan&
   return std::move(read->images.front());
 }
 
-bool fits(const db::CacheKey& key, const backend::Backend* wanted, int capability) {
+bool fits(const db::CacheKey& key, const backend::Backend* wanted, const target::Target& target) {
   const backend::Backend* backend = backend::find_backend(backend::backend_of_compiler(key.compiler_version));
   return backend != nullptr && (wanted == nullptr || wanted == backend) &&
          backend::backend_registry().is_built_in(backend) &&
          key.flags == fmt::format("{}", fmt::join(backend->flags(), " ")) &&
-         target::compute_capability(key.arch) == capability;
+         target::plain_arch(key.arch) == target.name();
 }
 
 // Takes the code that is stored under `code` if it is this plan's; its key may differ in the compiler's
@@ -169,8 +169,8 @@ Result<CompiledPlan> uncompiled_plan(std::shared_ptr<const schedule::Task> task,
   CompiledPlan result;
   result.executable = std::move(executable).value();
   result.plan = std::move(plan);
-  result.request = backend::request_for(backend, kernels_of(result.plan),
-                                        target::compute_capability(task->profile.arch()), "rondo_plan.cu");
+  result.request =
+      backend::request_for(backend, kernels_of(result.plan), task->profile.target, "rondo_plan.cu");
   result.task = std::move(task);
   if (flags) result.request.flags = *flags;
   result.key = cache_key(result.request, compiler_version);
@@ -213,11 +213,11 @@ void store_cubin(const CompiledCode& code, db::Database& database) {
 }
 
 std::optional<CompiledCode> stored_code(const executable::Identity& wanted, const std::string& cubin_key,
-                                        const backend::Backend* backend, int capability,
+                                        const backend::Backend* backend, const target::Target& target,
                                         db::Database& database) {
   if (wanted.asked.empty() || cubin_key.empty()) return std::nullopt;
   Result<std::optional<db::Cubin>> found = database.get_cubin(cubin_key);
-  if (!found || !found->has_value() || !fits((*found)->key, backend, capability)) return std::nullopt;
+  if (!found || !found->has_value() || !fits((*found)->key, backend, target)) return std::nullopt;
   db::Cubin& stored = **found;
   Result<executable::Executable> read = executable::from_bytes(stored.image, "the database");
   if (!read || read->images.size() != 1) return std::nullopt;
@@ -242,9 +242,7 @@ const backend::Backend* backend_of_code(const std::string& cubin_key, db::Databa
 Result<CompiledPlan> compile_plan(std::shared_ptr<const schedule::Task> task, schedule::KernelPlan plan,
                                   const CompileOptions& options) {
   const backend::Backend& backend =
-      options.backend != nullptr
-          ? *options.backend
-          : backend::preferred_backend_for(target::compute_capability(task->profile.arch()));
+      options.backend != nullptr ? *options.backend : backend::preferred_backend_for(task->profile.target);
   Result<CompiledPlan> uncompiled =
       uncompiled_plan(std::move(task), std::move(plan), backend, "", options.flags);
   if (!uncompiled) return uncompiled.error();

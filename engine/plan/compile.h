@@ -77,7 +77,7 @@ void store_cubin(const CompiledCode& code, db::Database& database);
 // backend's flags included, it holds what building would give. Only the source's hash does not count; nothing
 // is taken where `wanted.asked` is "". The caller makes sure that strategy and backend are built in.
 std::optional<CompiledCode> stored_code(const executable::Identity& wanted, const std::string& cubin_key,
-                                        const backend::Backend* backend, int capability,
+                                        const backend::Backend* backend, const target::Target& target,
                                         db::Database& database);
 
 // The backend that made the code of this key (CacheKey::hash()); null where the database does not hold it.

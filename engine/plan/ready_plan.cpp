@@ -12,10 +12,9 @@ namespace rondo::engine {
 
 Result<CompiledCode> code_of_choice(const schedule::Task& task, const Choice& choice,
                                     db::Database* database) {
-  const int capability = target::compute_capability(task.profile.arch());
-  const bool cpu = target::Target{capability, false}.is_cpu();
-  const backend::Backend* wanted = cpu ? nullptr : backend::wanted_backend();
-  const backend::Backend& preferred = backend::preferred_backend_for(capability);
+  const target::Target& target = task.profile.target;
+  const backend::Backend* wanted = target.is_cpu() ? nullptr : backend::wanted_backend();
+  const backend::Backend& preferred = backend::preferred_backend_for(target);
   CompileOptions compiling;
   // Of what the program brings itself the id of the build says nothing.
   if (schedule::strategy_registry().is_built_in(schedule::find_strategy(choice.strategy)) &&
@@ -24,7 +23,7 @@ Result<CompiledCode> code_of_choice(const schedule::Task& task, const Choice& ch
   if (database != nullptr && !compiling.asked.empty()) {
     executable::Identity identity = schedule::identity_of(task, choice.strategy, choice.parameters);
     identity.asked = compiling.asked;
-    if (auto stored = stored_code(identity, choice.cubin_key, wanted, capability, *database))
+    if (auto stored = stored_code(identity, choice.cubin_key, wanted, target, *database))
       return std::move(*stored);
   }
   Result<schedule::KernelPlan> built = build_choice(task, choice);

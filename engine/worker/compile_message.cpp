@@ -49,7 +49,8 @@ std::string encode_request(const Request& request) {
   writer.text(request.backend);
   writer.text(request.text);
   writer.text(request.name);
-  writer.i32(request.target.capability);
+  writer.u8(static_cast<std::uint8_t>(request.target.kind));
+  writer.i32(request.target.level);
   writer.flag(request.target.specific);
   writer.count(request.flags.size());
   for (const std::string& flag : request.flags) writer.text(flag);
@@ -63,7 +64,8 @@ std::optional<Request> decode_request(std::string_view bytes) {
   request.backend = reader.text();
   request.text = reader.text();
   request.name = reader.text();
-  request.target.capability = reader.i32();
+  request.target.kind = reader.one_of(target::Target::Kind::AArch64);
+  request.target.level = reader.i32();
   request.target.specific = reader.flag();
   request.flags.resize(reader.count(4));
   for (std::string& flag : request.flags) flag = reader.text();

@@ -106,11 +106,12 @@ Result<std::shared_ptr<HostKernels>> HostKernels::load(const executable::Executa
                                   [](const auto& i) { return i.kind == executable::ImageKind::Object; });
   if (image == executable.images.end())
     return Error{ErrorKind::Input, "the executable has no code for CPUs", "compile it with --arch cpu"};
-  const int needed = target::compute_capability(image->target), here = target::host_capability();
-  if (!target::Target{needed}.is_cpu() || (needed == 1) != (here == 1) || needed > here)
+  const std::optional<target::Target> needed = target::find_target(image->target),
+                                      here = target::host_target();
+  if (!needed || !here || !here->runs(*needed))
     return Error{ErrorKind::Unsupported,
                  fmt::format("the code is for {}, and this machine is {}", image->target,
-                             target::Target{here, false}.name()),
+                             here ? here->name() : "of no known kind"),
                  "compile it for --arch cpu"};
   Result<ObjectFile> object = ObjectFile::load(image->bytes);
   if (!object) return object.error();

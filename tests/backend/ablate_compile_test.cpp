@@ -15,11 +15,11 @@ TEST(AblateCompile, EachPartOfEachPlan) {
   if (!available) FAIL() << available.error().message << " (tools/setup installs it)";
   int turn = 0;
   for (const PartPlan& of : part_plans()) {
-    const std::string whole = backend.lower(engine::kernels_of(of.plan), 90).text;
+    const std::string whole = backend.lower(engine::kernels_of(of.plan), target::Target::gpu(90)).text;
     for (const kernel::Part part : of.parts) {
       SCOPED_TRACE(of.name + " without " + kernel::part_name(part));
       const KernelPlan rest = plan_without(of.plan, part);
-      const std::string source = backend.lower(engine::kernels_of(rest), 90).text;
+      const std::string source = backend.lower(engine::kernels_of(rest), target::Target::gpu(90)).text;
       EXPECT_NE(source, whole) << "a cubin of it would be found under the whole plan's key";
       if (!rondo::testing::has_turn(turn++, 4)) continue;
       EXPECT_NE(source.find("// without " + std::string(kernel::part_name(part)) + ": the results are wrong"),

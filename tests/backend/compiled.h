@@ -10,8 +10,7 @@ namespace rondo::backend {
 
 inline Result<Compiled> compile_kernels(const std::vector<const kernel::Kernel*>& kernels,
                                         const std::string& arch, std::string name = "test.cu") {
-  return compile(
-      request_for(preferred_backend(), kernels, target::compute_capability(arch), std::move(name)));
+  return compile(request_for(preferred_backend(), kernels, *target::find_target(arch), std::move(name)));
 }
 
 }  // namespace rondo::backend

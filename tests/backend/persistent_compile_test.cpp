@@ -62,7 +62,7 @@ class PersistentCompile : public ::testing::TestWithParam<const char*> {
 TEST_P(PersistentCompile, Fp32) {
   const bool clusters = profile_.limits.max_cluster >= 4;
   // Of each case every other GPU has its turn, of each GPU every other case.
-  int number = profile_.limits.compute_major + profile_.limits.compute_minor;
+  int number = profile_.target.major() + profile_.target.minor();
   const auto has_turn = [&] { return rondo::testing::has_turn(number++, 2); };
   // Without lent registers: with them ptxas 13.0 puts two into memory for sm_100a and sm_120a, in a kernel
   // that needs 149 and may have 224.

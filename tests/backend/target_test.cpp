@@ -15,11 +15,12 @@ namespace {
 using kernel::Feature;
 
 TEST(Target, HasTheArchitecturesOwnNameWhereFeaturesNeedIt) {
-  EXPECT_EQ(target_for(90, {}).name(), "sm_90");
-  EXPECT_EQ(target_for(90, {Feature::Clusters, Feature::AsyncCopy}).name(), "sm_90");
-  EXPECT_EQ(target_for(90, {Feature::WarpgroupMma}).name(), "sm_90a");
-  EXPECT_EQ(target_for(100, {Feature::Mma, Feature::SetMaxNReg}).name(), "sm_100a");
-  EXPECT_EQ(target_for(89, {Feature::SetMaxNReg}).name(), "sm_89") << "its text leaves the instruction out";
+  EXPECT_EQ(target_for(target::Target::gpu(90), {}).name(), "sm_90");
+  EXPECT_EQ(target_for(target::Target::gpu(90), {Feature::Clusters, Feature::AsyncCopy}).name(), "sm_90");
+  EXPECT_EQ(target_for(target::Target::gpu(90), {Feature::WarpgroupMma}).name(), "sm_90a");
+  EXPECT_EQ(target_for(target::Target::gpu(100), {Feature::Mma, Feature::SetMaxNReg}).name(), "sm_100a");
+  EXPECT_EQ(target_for(target::Target::gpu(89), {Feature::SetMaxNReg}).name(), "sm_89")
+      << "its text leaves the instruction out";
 }
 
 bool needs_own_name(const std::string& text) {
@@ -28,7 +29,7 @@ bool needs_own_name(const std::string& text) {
 
 // Kernels whose text has such an instruction, and only those, are compiled under the architecture's own name.
 void expect_features_match(const std::vector<const kernel::Kernel*>& kernels, int& with, int& without) {
-  const Source source = backend_for(Language::CudaCxx).lower(kernels, 90);
+  const Source source = backend_for(Language::CudaCxx).lower(kernels, target::Target::gpu(90));
   const bool needed = needs_own_name(source.text);
   ++(needed ? with : without);
   EXPECT_EQ(kernel::architecture_specific(source.features), needed) << kernels.front()->name;
@@ -71,7 +72,7 @@ TEST(Target, ReachesTheCompiler) {
       backend.name(),
       "extern \"C\" __global__ void f() { asm volatile(\"setmaxnreg.inc.sync.aligned.u32 240;\"); }",
       "f.cu",
-      {90, true},
+      {target::Target::Kind::Gpu, 90, true},
       backend.flags()};
   const auto compiled = compile(request);
   ASSERT_TRUE(compiled.ok()) << compiled.error().message;
@@ -84,7 +85,7 @@ TEST(Backends, AreFoundByName) {
   ASSERT_FALSE(backends().empty());
   for (const Backend* backend : backends()) EXPECT_EQ(find_backend(backend->name()), backend);
   EXPECT_EQ(find_backend("none such"), nullptr);
-  const auto unknown = compile({"none such", "", "x.cu", {90, false}, {}});
+  const auto unknown = compile({"none such", "", "x.cu", target::Target::gpu(90), {}});
   ASSERT_FALSE(unknown.ok());
   EXPECT_NE(unknown.error().message.find("'none such'"), std::string::npos);
 }

@@ -71,9 +71,7 @@ TEST_F(ExecutableOnGpu, ResourcesAreReportedForCodeCompiledBefore) {
   const backend::Backend& backend = backend::backend_for(backend::Language::CudaCxx);
   const backend::Request request{backend.name(),
                                  "extern \"C\" __global__ void twice(float* x) { x[threadIdx.x] *= 2; }",
-                                 "twice.cu",
-                                 {gpu_->info.cc(), false},
-                                 backend.flags()};
+                                 "twice.cu", target::Target::gpu(gpu_->info.cc()), backend.flags()};
   for (int time = 0; time < 3; ++time) {
     const auto made = backend.compile(request);
     ASSERT_TRUE(made.ok()) << made.error().message;

@@ -36,11 +36,9 @@ class GpuTrialsInAProcess : public rondo::testing::GpuTest {
   // A kernel of the plan's name that does something else.
   executable::Executable instead(const std::string& body) const {
     const backend::Backend& backend = backend::backend_for(backend::Language::CudaCxx);
-    const auto made = backend.compile({backend.name(),
-                                       "extern \"C\" __global__ void " + kernel_ + "() { " + body + " }",
-                                       "instead.cu",
-                                       {gpu_->info.cc(), false},
-                                       backend.flags()});
+    const auto made =
+        backend.compile({backend.name(), "extern \"C\" __global__ void " + kernel_ + "() { " + body + " }",
+                         "instead.cu", target::Target::gpu(gpu_->info.cc()), backend.flags()});
     EXPECT_TRUE(made.ok()) << made.error().message;
     executable::Executable other = good_;
     other.images.front().bytes = made ? made->image.bytes : "";

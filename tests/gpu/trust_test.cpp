@@ -25,7 +25,7 @@ class TrustOnGpu : public rondo::testing::GpuTest {
     remove_files();
     database_ = std::make_unique<db::Database>(db::Database::open(path_).value());
     p_ = problem(schedule::Pass::Forward, {4, 300, 1, 128}, kernel::Storage::BF16);
-    ASSERT_TRUE(database_->put_device(to_device(gpu_->profile)).ok());
+    ASSERT_TRUE(database_->put_device(engine::to_device(gpu_->profile)).ok());
     ASSERT_TRUE(database_->put_cell({step::canonical_hash(cell_), cell_.name, cell_.source}).ok());
     machine_ = engine::find_machine("auto", nullptr).value();
   }

@@ -78,7 +78,8 @@ class Units : public rondo::testing::GpuTest {
     // What stands before is CUDA. RONDO_BACKEND=llvm runs all others by way of LLVM.
     const backend::Backend& backend =
         before.empty() ? backend::preferred_backend() : backend::backend_for(backend::Language::CudaCxx);
-    backend::Request request = backend::request_for(backend, {&kernel}, gpu_->info.cc(), "units.cu");
+    backend::Request request =
+        backend::request_for(backend, {&kernel}, target::Target::gpu(gpu_->info.cc()), "units.cu");
     request.text = before + request.text;
     const auto code = backend.compile(request);
     if (!code) return code.error();

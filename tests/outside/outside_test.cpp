@@ -87,7 +87,8 @@ class Printing final : public backend::Backend {
   std::string name() const override { return "printing"; }
   std::string title() const override { return "the printer"; }
   backend::Language language() const override { return backend::Language::CudaCxx; }
-  backend::Source lower(const std::vector<const kernel::Kernel*>& kernels, int) const override {
+  backend::Source lower(const std::vector<const kernel::Kernel*>& kernels,
+                        const target::Target&) const override {
     backend::Source source;
     for (const kernel::Kernel* kernel : kernels) source.text += kernel::print(*kernel);
     return source;
@@ -99,7 +100,7 @@ class Printing final : public backend::Backend {
   Status available() const override { return success(); }
   Result<std::string> version() const override { return std::string("1"); }
   Result<std::string> path() const override { return std::string("here"); }
-  Result<std::vector<int>> targets() const override { return std::vector<int>{99}; }
+  Result<std::vector<int>> capabilities() const override { return std::vector<int>{99}; }
   Result<backend::Compiled> compile(const backend::Request& request) const override {
     backend::Compiled compiled;
     compiled.image.target = request.target.name();
@@ -115,8 +116,7 @@ class Printing final : public backend::Backend {
 target::Profile toy_target() {
   target::Profile profile = target::find_profile("h200").value();
   profile.key = profile.name = "toy";
-  profile.limits.compute_major = 9;
-  profile.limits.compute_minor = 9;
+  profile.target = target::Target::gpu(99);
   return profile;
 }
 

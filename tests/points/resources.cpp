@@ -97,7 +97,7 @@ class Checker {
       at_most(barrier->threads, round_up(kernel_->threads, kWarp), "threads at a named barrier");
       require(barrier->threads % kWarp == 0, "part of a warp at a named barrier");
     });
-    if (limits_.compute_major >= 9) return;
+    if (point_.profile.target.major() >= 9) return;
     for (const Feature feature : kernel::features_of(*kernel_))
       require(feature != Feature::AsyncStore && feature != Feature::Clusters &&
                   feature != Feature::WarpgroupMma && feature != Feature::SetMaxNReg,

@@ -58,7 +58,8 @@ struct Case {
   // On a board, or on CPUs if the strategy is for them.
   Task task() const {
     const target::Profile board = target::board();
-    return {cell, problem, strategy->serves(board).legal ? board : target::host_profile(3)};
+    return {cell, problem,
+            strategy->serves(board).legal ? board : target::host_profile({target::Target::Kind::X86_64, 3})};
   }
   std::string name() const {
     return strategy->name() + " " + cell.name + " B=" + std::to_string(problem.sizes.batch) +

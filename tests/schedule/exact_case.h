@@ -137,9 +137,7 @@ class ExactCase {
     }
   }
 
-  Task task() const {
-    return {cell_, problem_, runner_ ? target::host_profile(target::host_capability()) : target::board()};
-  }
+  Task task() const { return {cell_, problem_, runner_ ? target::host_profile() : target::board()}; }
 
   step::Cell cell_;
   Problem problem_;

@@ -125,40 +125,57 @@ TEST(Profile, TheSharedCacheIsThatOfTheCores) {
   std::string text;
   std::getline(file, text);
   const std::int64_t told = cache_size_of(text);
-  EXPECT_EQ(host_profile(host_capability()).limits.l3_bytes,
-            told > 0 ? told : std::max(0L, sysconf(_SC_LEVEL3_CACHE_SIZE)));
+  EXPECT_EQ(host_profile().cpu.l3_bytes, told > 0 ? told : std::max(0L, sysconf(_SC_LEVEL3_CACHE_SIZE)));
 }
 
 // Profiles of CPUs have figures that those of GPUs do not have; they are read back whole, and checked alike.
 TEST(Profile, OfCpus) {
-  Profile cpus = host_profile(3);
+  const Target level_3{Target::Kind::X86_64, 3};
+  Profile cpus = host_profile(level_3);
   EXPECT_TRUE(cpus.is_cpu());
   EXPECT_EQ(cpus.arch(), "x86-64-v3");
-  EXPECT_EQ(cpus.limits.vector_bytes, 32);
-  EXPECT_EQ(cpus.limits.sm_count, usable_threads());
-  cpus.limits.l1_bytes = 49152, cpus.limits.l3_bytes = std::int64_t{260} << 20;
+  EXPECT_EQ(cpus.cpu.vector_bytes, 32);
+  EXPECT_EQ(cpus.cpu.threads, usable_threads());
+  cpus.cpu.l1_bytes = 49152, cpus.cpu.l3_bytes = std::int64_t{260} << 20;
   const auto read = profile_from_json(to_json(cpus));
   ASSERT_TRUE(read.ok()) << read.error().message;
   EXPECT_TRUE(read->is_cpu());
+  EXPECT_EQ(read->target, level_3);
   EXPECT_EQ(read->name, cpus.name);
-  EXPECT_EQ(read->limits.vector_bytes, 32);
-  EXPECT_EQ(read->limits.l1_bytes, 49152);
-  EXPECT_EQ(read->limits.l3_bytes, std::int64_t{260} << 20);
+  EXPECT_EQ(read->cpu.threads, cpus.cpu.threads);
+  EXPECT_EQ(read->cpu.l2_bytes, cpus.cpu.l2_bytes);
+  EXPECT_EQ(read->cpu.vector_bytes, 32);
+  EXPECT_EQ(read->cpu.l1_bytes, 49152);
+  EXPECT_EQ(read->cpu.l3_bytes, std::int64_t{260} << 20);
   EXPECT_EQ(to_json(*read), to_json(cpus));
   EXPECT_EQ(to_json(find_profile("h200").value()).find("vector_bytes"), std::string::npos);
-  cpus.limits.vector_bytes = 0;
+  cpus.cpu.vector_bytes = 0;
   EXPECT_NE(profile_from_json(to_json(cpus)).error().message.find("vector_bytes"), std::string::npos);
-  Profile neither = host_profile(3);
-  neither.limits.compute_minor = 9;
-  EXPECT_NE(profile_from_json(to_json(neither)).error().message.find("no level of CPUs"), std::string::npos);
-  neither.limits.compute_major = 3;
-  EXPECT_NE(profile_from_json(to_json(neither)).error().message.find("compute_major"), std::string::npos);
+  const auto changed = [&](const std::string& was, const std::string& now) {
+    std::string text = to_json(host_profile(level_3));
+    text.replace(text.find(was), was.size(), now);
+    return profile_from_json(text).error().message;
+  };
+  EXPECT_NE(changed("\"compute_minor\": 3", "\"compute_minor\": 9").find("no level of CPUs"),
+            std::string::npos);
+  EXPECT_NE(changed("\"compute_major\": 0", "\"compute_major\": 3").find("compute_major"), std::string::npos);
+}
+
+// Databases of earlier versions hold AArch64 as level 1 of CPUs.
+TEST(Profile, TheStoredFormOfEveryTarget) {
+  for (const char* name : {"aarch64", "x86-64-v2", "x86-64-v3", "x86-64-v4", "sm_80", "sm_90", "sm_121"}) {
+    const Target target = *find_target(name);
+    EXPECT_EQ(StoredTarget::of(target).target(), target) << name;
+  }
+  const StoredTarget arm = StoredTarget::of(*find_target("aarch64"));
+  EXPECT_EQ(std::pair(arm.major, arm.minor), std::pair(0, 1));
+  EXPECT_FALSE((StoredTarget{0, 5}).target());
 }
 
 // The CPUs at hand go by their name, level and number of threads; what other kinds have is not known here.
 TEST(Profile, OfTheCpusHere) {
   const Profile here = find_profile("cpu").value();
-  EXPECT_EQ(here.limits.compute_minor, host_capability());
+  EXPECT_EQ(here.target, *host_target());
   EXPECT_NE(here.key.find(here.arch()), std::string::npos) << here.key;
   EXPECT_EQ(here.key.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-"), std::string::npos)
       << here.key;
@@ -167,9 +184,9 @@ TEST(Profile, OfTheCpusHere) {
   ASSERT_EQ(setenv("RONDO_THREADS", "5", 1), 0);
   const Profile five = find_profile("cpu").value();
   unsetenv("RONDO_THREADS");
-  EXPECT_EQ(three.limits.sm_count, 3);
+  EXPECT_EQ(three.cpu.threads, 3);
   EXPECT_NE(three.key, five.key);
-  const char* other = host_capability() == 1 ? "x86-64-v2" : "aarch64";
+  const char* other = host_target()->kind == Target::Kind::AArch64 ? "x86-64-v2" : "aarch64";
   EXPECT_EQ(find_profile(other)->key, "cpu");
 }
 

@@ -8,16 +8,31 @@ namespace rondo::target {
 namespace {
 
 TEST(Target, ReadsArchitectureNames) {
-  EXPECT_EQ(compute_capability("sm_80"), 80);
-  EXPECT_EQ(compute_capability("sm_90a"), 90);
-  EXPECT_EQ(compute_capability("sm_120f"), 120);
+  EXPECT_EQ(find_target("sm_80"), Target::gpu(80));
+  EXPECT_EQ(find_target("sm_90a"), Target::gpu(90));
+  EXPECT_EQ(find_target("sm_120f"), Target::gpu(120));
+  EXPECT_EQ(find_target("x86-64-v3"), (Target{Target::Kind::X86_64, 3}));
+  EXPECT_EQ(find_target("aarch64"), (Target{Target::Kind::AArch64, 0}));
+  EXPECT_EQ(find_target("cpu"), host_target());
   for (const char* bad : {"", "90", "sm_", "sm_9", "sm_90x", "sm_90aa", "compute_90", "sm_1234", "SM_90"})
-    EXPECT_EQ(compute_capability(bad), 0) << bad;
+    EXPECT_FALSE(find_target(bad)) << bad;
 }
 
 TEST(Target, NamesItself) {
-  EXPECT_EQ((Target{80, false}).name(), "sm_80");
-  EXPECT_EQ((Target{90, true}).name(), "sm_90a");
+  EXPECT_EQ(Target::gpu(80).name(), "sm_80");
+  EXPECT_EQ((Target{Target::Kind::Gpu, 90, true}).name(), "sm_90a");
+  EXPECT_EQ((Target{Target::Kind::AArch64, 0}).name(), "aarch64");
+}
+
+TEST(Target, CpusRunCodeOfTheirKindAndOfLowerLevels) {
+  const Target arm = *find_target("aarch64"), two = *find_target("x86-64-v2"),
+               four = *find_target("x86-64-v4");
+  EXPECT_TRUE(four.runs(two));
+  EXPECT_TRUE(four.runs(four));
+  EXPECT_FALSE(two.runs(four));
+  EXPECT_FALSE(four.runs(arm));
+  EXPECT_FALSE(arm.runs(two));
+  EXPECT_FALSE(Target::gpu(90).runs(Target::gpu(80)));
 }
 
 // What a user says of the suffix changes nothing.
@@ -33,9 +48,9 @@ TEST(Target, TheSuffixIsNoChoice) {
 
 // GCC knows the levels by name.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-TEST(HostCapability, IsTheLevelThatTheCompilerSays) {
+TEST(HostTarget, IsTheLevelThatTheCompilerSays) {
   const int said = __builtin_cpu_supports("x86-64-v4") ? 4 : __builtin_cpu_supports("x86-64-v3") ? 3 : 2;
-  EXPECT_EQ(host_capability(), said);
+  EXPECT_EQ(host_target(), (Target{Target::Kind::X86_64, said}));
 }
 #endif
 

@@ -33,7 +33,7 @@ json parsed(const Outcome& outcome) {
   return json::parse(outcome.out, nullptr, false);
 }
 
-target::Profile host() { return target::host_profile(target::host_capability()); }
+target::Profile host() { return target::host_profile(); }
 
 TEST(OnCpus, BenchPrintsTimesBesideACopy) {
   const json bench = parsed(rondo(on_cpu("bench", {"--no-db", "--json", "--pass", "fw,fws,bw"})));
@@ -81,13 +81,14 @@ TEST(OnCpus, CalibrateMeasuresAndStores) {
   EXPECT_EQ(profile->name, host().name);
   EXPECT_EQ(profile->key, host().key);
   EXPECT_EQ(profile->origin, "measured");
-  EXPECT_EQ(profile->limits.sm_count, target::usable_threads());
-  EXPECT_EQ(profile->limits.vector_bytes, host().limits.vector_bytes);
-  EXPECT_EQ(profile->limits.l2_bytes, host().limits.l2_bytes);
+  EXPECT_EQ(profile->cpu.threads, target::usable_threads());
+  EXPECT_EQ(profile->cpu.vector_bytes, host().cpu.vector_bytes);
+  EXPECT_EQ(profile->cpu.l2_bytes, host().cpu.l2_bytes);
   EXPECT_NE(profile->speeds.copy_bytes_per_s, host().speeds.copy_bytes_per_s);
   EXPECT_NE(profile->speeds.clock_hz, host().speeds.clock_hz);
   EXPECT_NE(profile->speeds.launch_s, host().speeds.launch_s);
-  if (target::host_capability() != 2) {  // which has no such instruction
+  if (*target::host_target() !=
+      target::Target{target::Target::Kind::X86_64, 2}) {  // which has no such instruction
     EXPECT_NE(profile->speeds.alu_per_cycle_sm, host().speeds.alu_per_cycle_sm);
   }
   const auto stored = db::Database::open(file).value().get_device(profile->key);
@@ -205,7 +206,7 @@ TEST(OnCpus, WithoutLlvmItSaysSo) {
 
 // Kernels for other CPUs are emitted, and cannot run.
 TEST(OnCpus, OtherCpusAreRefused) {
-  const char* other = target::host_capability() == 1 ? "x86-64-v2" : "aarch64";
+  const char* other = target::host_target()->kind == target::Target::Kind::AArch64 ? "x86-64-v2" : "aarch64";
   for (const char* command : {"bench", "verify"}) {
     const Outcome outcome = rondo({command, "mingru", "--arch", other, "--no-db", "--shape", kShape});
     EXPECT_EQ(outcome.status, 4) << outcome.err;

@@ -129,11 +129,8 @@ TEST(Emit, CudaCompilesWithNvrtc) {
         if (!rondo::testing::has_turn(turn++, 4)) continue;
         const Outcome outcome = rondo(with({"emit", cell, "--pass", pass, "--arch", arch}, kSmall));
         ASSERT_EQ(outcome.status, 0) << outcome.err;
-        const auto compiled = backend.compile({backend.name(),
-                                               outcome.out,
-                                               "emitted.cu",
-                                               {target::compute_capability(arch), false},
-                                               backend.flags()});
+        const auto compiled = backend.compile(
+            {backend.name(), outcome.out, "emitted.cu", *target::find_target(arch), backend.flags()});
         EXPECT_TRUE(compiled.ok()) << cell << pass << arch << compiled.error().message;
       }
 }
@@ -184,11 +181,12 @@ TEST(Emit, TheCommandInTheCommentCompilesWithoutSpills) {
     ASSERT_TRUE(command[1].starts_with(arch)) << command[1];
     const std::string name = command[1].substr(arch.size());
     EXPECT_EQ(name.ends_with('a'), wanted.specific) << wanted.cell << " " << wanted.pass << " " << name;
-    const auto compiled = backend.compile({backend.name(),
-                                           text,
-                                           "emitted.cu",
-                                           {target::compute_capability(name), name.ends_with('a')},
-                                           {command.begin() + 2, command.end() - 2}});
+    const auto compiled =
+        backend.compile({backend.name(),
+                         text,
+                         "emitted.cu",
+                         {target::Target::Kind::Gpu, target::find_target(name)->level, name.ends_with('a')},
+                         {command.begin() + 2, command.end() - 2}});
     ASSERT_TRUE(compiled.ok()) << compiled.error().message;
     EXPECT_FALSE(compiled->image.resources.empty());
     for (const executable::KernelResources& kernel : compiled->image.resources)

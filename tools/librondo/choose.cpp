@@ -149,7 +149,6 @@ PlanResult reference_instead(const std::shared_ptr<const Device>& device,
 // reference executor, unless kernels are asked for.
 PlanResult on_cpus(const std::shared_ptr<const Device>& device, const std::shared_ptr<const step::Cell>& cell,
                    const schedule::Problem& problem, const ChoosePlan& how) {
-  const int capability = target::host_capability();
   const std::string& strategy = how.overrides.strategy;
   if (strategy == "reference") {
     if (how.overrides.parameters.empty() && how.how != RONDO_CHOOSE_RECORDED)
@@ -161,7 +160,7 @@ PlanResult on_cpus(const std::shared_ptr<const Device>& device, const std::share
     return Error{ErrorKind::Input, fmt::format("no strategy '{}' computes on CPUs", strategy),
                  "host, reference, or none for the library to choose"};
   const bool kernels = how.wants_kernel();
-  const backend::Backend& compiler = backend::preferred_backend_for(capability);
+  const backend::Backend& compiler = backend::cpu_backend();
   if (!kernels && !compiler.looks_installed())
     if (const Status available = compiler.available(); !available)
       return reference_instead(device, cell, problem, available.error());

@@ -22,14 +22,14 @@ std::string gpu_text(const target::Profile& profile) {
 }
 
 std::string cpus_text(const target::Profile& profile) {
-  const target::Limits& limits = profile.limits;
+  const target::CpuLimits& limits = profile.cpu;
   const target::Speeds& speeds = profile.speeds;
   return fmt::format(
       "{} ({})\n  {} threads, vectors of {} bytes, caches {} KiB, {} KiB and {} MiB\n  copy {:.1f} GB/s, one "
       "thread {:.1f} GB/s, memory latency {:.0f} ns, launch {:.2f} us, second caches {:.0f} GB/s, {:.1f} "
       "fused "
       "multiply-adds a cycle and thread, clock {:.0f} MHz\n",
-      profile.name, profile.source, limits.sm_count, limits.vector_bytes, limits.l1_bytes >> 10,
+      profile.name, profile.source, limits.threads, limits.vector_bytes, limits.l1_bytes >> 10,
       limits.l2_bytes >> 10, limits.l3_bytes >> 20, speeds.copy_bytes_per_s * 1e-9,
       speeds.sm_bytes_per_s * 1e-9, speeds.memory_latency_s * 1e9, speeds.launch_s * 1e6,
       speeds.l2_bytes_per_s * 1e-9, speeds.alu_per_cycle_sm, speeds.clock_hz * 1e-6);

@@ -153,7 +153,7 @@ void say_what_is_left_aside(const Options& options, const Session& session) {
   if (options.arch != "auto" && !session.machine.profile.is_cpu())
     note(fmt::format("there is no GPU here for --arch {}; running on CPUs", options.arch));
   const backend::Backend* const wanted = backend::wanted_backend();
-  const backend::Backend& used = backend::preferred_backend_for(target::host_capability());
+  const backend::Backend& used = backend::cpu_backend();
   if (wanted != nullptr && wanted != &used)
     note(fmt::format("--backend {} compiles for GPUs alone; kernels for CPUs are made by {}", wanted->name(),
                      used.name()));
@@ -171,7 +171,7 @@ Result<engine::CellRun> compute(const Options& options, const step::Cell& cell,
     if (run || run.error().kind != ErrorKind::Unsupported) return run;
     note(run.error().message + "; running on CPUs");
   }
-  if (backend::preferred_backend_for(target::host_capability()).looks_installed()) {
+  if (backend::cpu_backend().looks_installed()) {
     auto run = on_cpus(options, cell, problem, arguments, session);
     if (run || options.strict || !may_go_on(run.error())) return run;
     note(run.error().message + "; running on the reference executor");

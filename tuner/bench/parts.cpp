@@ -130,8 +130,7 @@ Result<PartTimes> measure_parts(const schedule::Task& task, const engine::Machin
   if (Status status = machine.need_device(); !status) return status.error();
   Result<KernelPlan> whole = engine::build_choice(task, choice);
   if (!whole) return whole.error();
-  const backend::Backend& backend =
-      backend::preferred_backend_for(target::compute_capability(task.profile.arch()));
+  const backend::Backend& backend = backend::preferred_backend_for(task.profile.target);
   const Result<std::string> version = backend.version();
   if (!version) return version.error();
 

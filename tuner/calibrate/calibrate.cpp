@@ -142,7 +142,8 @@ class Probes {
 
 Result<Probes> Probes::make(const engine::Machine& machine) {
   const runtime::DeviceInfo& info = *machine.gpu_info;
-  const Result<backend::Compiled> code = backend::compile(calibration_request(info.cc()));
+  const Result<backend::Compiled> code =
+      backend::compile(calibration_request(target::Target::gpu(info.cc())));
   if (!code) return code.error();
   Result<runtime::Module> module = runtime::Module::load(code->image.bytes);
   if (!module) return module.error();
@@ -302,9 +303,9 @@ Result<double> Probes::copy_bytes_per_s() {
 
 }  // namespace
 
-backend::Request calibration_request(int capability) {
+backend::Request calibration_request(const target::Target& target) {
   const backend::Backend& backend = backend::backend_for(backend::Language::CudaCxx);
-  return {backend.name(), kProbes, "calibrate.cu", {capability, false}, {}};
+  return {backend.name(), kProbes, "calibrate.cu", target, {}};
 }
 
 Result<target::Profile> calibrate_gpu(const engine::Machine& machine, const CalibrateOptions& options) {

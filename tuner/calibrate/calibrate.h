@@ -34,6 +34,6 @@ Result<target::Profile> calibrate_gpu(const engine::Machine& machine, const Cali
 Result<target::Profile> calibrate_cpus(const engine::Machine& machine, const CalibrateOptions& options);
 
 // The compilation of the probes, which are CUDA C++, for GPUs of a compute capability (90).
-backend::Request calibration_request(int capability);
+backend::Request calibration_request(const target::Target& target);
 
 }  // namespace rondo::tuner

@@ -83,20 +83,20 @@ std::uint64_t chain_of_additions(std::uint64_t rounds) {
   return sum;
 }
 
-double multiply_adds([[maybe_unused]] int capability, std::uint64_t rounds, float* keep) {
+double multiply_adds([[maybe_unused]] const target::Target& target, std::uint64_t rounds, float* keep) {
 #if defined(__x86_64__)
-  if (capability == 4) return multiply_adds_4(rounds, keep);
-  if (capability == 3) return multiply_adds_3(rounds, keep);
+  if (target.level == 4) return multiply_adds_4(rounds, keep);
+  if (target.level == 3) return multiply_adds_3(rounds, keep);
   return 0;
 #else
   return multiply_adds_of<Vectors<16>>(rounds, keep);
 #endif
 }
 
-float sum_of([[maybe_unused]] int capability, const float* numbers, std::size_t count) {
+float sum_of([[maybe_unused]] const target::Target& target, const float* numbers, std::size_t count) {
 #if defined(__x86_64__)
-  if (capability == 4) return sum_4(numbers, count);
-  if (capability == 3) return sum_3(numbers, count);
+  if (target.level == 4) return sum_4(numbers, count);
+  if (target.level == 3) return sum_3(numbers, count);
 #endif
   return sum_by<Vectors<16>>(numbers, count);
 }

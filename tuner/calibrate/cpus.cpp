@@ -21,8 +21,8 @@ constexpr double kLeastLaunch = 1e-8;  // seconds; of a single thread, which cal
 
 class CpuProbes {
  public:
-  CpuProbes(const target::Limits& limits, const runtime::Device& device)
-      : limits_(limits), device_(device), timer_(device) {}
+  CpuProbes(const target::Profile& profile, const runtime::Device& device)
+      : profile_(profile), device_(device), timer_(device) {}
 
   Result<double> clock_hz() {
     constexpr std::uint64_t kRounds = 20'000'000;
@@ -32,12 +32,12 @@ class CpuProbes {
   // Of all threads, in numbers a second.
   Result<double> multiply_adds_per_s() {
     constexpr std::uint64_t kRounds = 1'000'000;
-    if (multiply_adds(limits_.compute_minor, 1, keep_.data()) == 0) return 0.0;
+    if (multiply_adds(profile_.target, 1, keep_.data()) == 0) return 0.0;
     double numbers = 0;
     const auto seconds = least_of([&] {
       numbers = on_each([&](int thread) {
         std::array<float, 2> keep{};
-        const double done = multiply_adds(limits_.compute_minor, kRounds, keep.data());
+        const double done = multiply_adds(profile_.target, kRounds, keep.data());
         if (keep[1] == 12345.678f) kept_ = static_cast<std::uint64_t>(thread);  // never: keeps the sums
         return done;
       });
@@ -59,13 +59,13 @@ class CpuProbes {
   // What all threads read of half of their second caches.
   Result<double> second_cache_bytes_per_s() {
     constexpr int kRounds = 64;
-    const std::size_t count = static_cast<std::size_t>(limits_.l2_bytes) / 2 / sizeof(float) / 64 * 64;
+    const std::size_t count = static_cast<std::size_t>(profile_.cpu.l2_bytes) / 2 / sizeof(float) / 64 * 64;
     std::vector<std::vector<float>> all(threads(), std::vector<float>(count, 1.0f));
     const auto seconds = least_of([&] {
       on_each([&](int thread) {
         float sum = 0;
         for (int round = 0; round < kRounds; ++round)
-          sum += sum_of(limits_.compute_minor, all[static_cast<std::size_t>(thread)].data(), count);
+          sum += sum_of(profile_.target, all[static_cast<std::size_t>(thread)].data(), count);
         return static_cast<double>(sum);
       });
     });
@@ -146,7 +146,7 @@ class CpuProbes {
     return sum;
   }
 
-  const target::Limits& limits_;
+  const target::Profile& profile_;
   const runtime::Device& device_;
   engine::Timer timer_;
   std::array<float, 2> keep_{};
@@ -156,9 +156,9 @@ class CpuProbes {
 }  // namespace
 
 Result<target::Profile> calibrate_cpus(const engine::Machine& machine, const CalibrateOptions& options) {
-  target::Profile profile = target::host_profile(machine.profile.limits.compute_minor);
+  target::Profile profile = target::host_profile(machine.profile.target);
   target::Speeds& speeds = profile.speeds;
-  CpuProbes probes(profile.limits, *machine.device);
+  CpuProbes probes(profile, *machine.device);
   double multiply_adds = 0;
   const Status measured = run_steps(
       {
@@ -172,7 +172,7 @@ Result<target::Profile> calibrate_cpus(const engine::Machine& machine, const Cal
       },
       options);
   if (!measured) return measured.error();
-  if (multiply_adds > 0) speeds.alu_per_cycle_sm = multiply_adds / speeds.clock_hz / profile.limits.sm_count;
+  if (multiply_adds > 0) speeds.alu_per_cycle_sm = multiply_adds / speeds.clock_hz / profile.cpu.threads;
   speeds.graph_launch_s = speeds.barrier_s = speeds.launch_s;
   return profile;
 }

@@ -145,8 +145,7 @@ class Building {
     }
     kernels.entry = package::entry_of(
         kernels.executable.identity,
-        item.ptx ? fmt::format("compute_{}", target::compute_capability(item.profile.arch()))
-                 : item.profile.arch());
+        item.ptx ? fmt::format("compute_{}", item.profile.target.level) : item.profile.arch());
     kernels.entry.origin = engine::origin_name(choice->origin);
     kernels.entry.note = choice->note;
     kernels.entry.expected_ms = choice->expected_ms;
@@ -170,9 +169,8 @@ class Building {
   static Result<Image> ptx_of(const engine::CompiledCode& code, const Image& cubin,
                               const target::Profile& profile) {
     const backend::Backend& backend = backend::preferred_backend();
-    backend::Request request{backend.name(),  code.key.source,
-                             "rondo_plan.cu", {target::compute_capability(profile.arch()), false},
-                             backend.flags(), ImageKind::Ptx};
+    backend::Request request{backend.name(), code.key.source, "rondo_plan.cu",
+                             profile.target, backend.flags(), ImageKind::Ptx};
     Result<backend::Compiled> compiled = backend.compile(request);
     if (!compiled) return compiled.error();
     compiled->image.resources = cubin.resources;

@@ -33,8 +33,7 @@ Result<std::unique_ptr<PlanMeasurer>> PlanMeasurer::make(const schedule::Task& t
                                                          std::shared_ptr<const runtime::Device> device,
                                                          const PlanMeasurerOptions& options) {
   std::unique_ptr<PlanMeasurer> made(new PlanMeasurer(task, candidates, options));
-  const backend::Backend& preferred =
-      backend::preferred_backend_for(target::compute_capability(task.profile.arch()));
+  const backend::Backend& preferred = backend::preferred_backend_for(task.profile.target);
   Result<std::string> version = preferred.version();
   if (!version) return version.error();
   made->compiler_ = {&preferred, std::move(version).value()};
@@ -52,11 +51,12 @@ Result<std::unique_ptr<PlanMeasurer>> PlanMeasurer::make(const schedule::Task& t
 
 // Another compiler that is installed and knows the target.
 void PlanMeasurer::find_other() {
-  const int capability = target::compute_capability(task_->profile.arch());
+  const target::Target& target = task_->profile.target;
+  if (target.is_cpu()) return;  // which have one
   for (const backend::Backend* backend : backend::backends()) {
     if (backend == compiler_.backend || !backend->available()) continue;
-    const Result<std::vector<int>> targets = backend->targets();
-    if (!targets || std::count(targets->begin(), targets->end(), capability) == 0) continue;
+    const Result<std::vector<int>> targets = backend->capabilities();
+    if (!targets || std::count(targets->begin(), targets->end(), target.level) == 0) continue;
     if (Result<std::string> version = backend->version()) other_ = {backend, std::move(version).value()};
     return;
   }

@@ -1,6 +1,7 @@
 // What a tuning run leaves in the database.
 #include "compiler/support/version.h"
 #include "engine/choice/choose.h"
+#include "engine/machine/device_profile.h"
 #include "tuner/tune/tune.h"
 
 namespace rondo::tuner {
@@ -25,23 +26,6 @@ db::Trial to_trial(const Row& row) {
   return trial;
 }
 
-db::Device to_device(const target::Profile& profile) {
-  db::Device device;
-  device.key = profile.key;
-  device.name = profile.name;
-  device.compute_major = profile.limits.compute_major;
-  device.compute_minor = profile.limits.compute_minor;
-  device.sm_count = profile.limits.sm_count;
-  device.profile = target::to_json(profile);
-  const bool measured = profile.origin == "measured";
-  device.origin = measured ? db::Origin::Measured : db::Origin::Shipped;
-  if (measured) {
-    device.driver = profile.source;
-    device.calibrated_at = db::now();
-  }
-  return device;
-}
-
 TrialRecorder::TrialRecorder(db::Database* database, const schedule::Task& task,
                              const std::optional<db::Platform>& platform)
     : database_(database),
@@ -58,7 +42,7 @@ TrialRecorder::TrialRecorder(db::Database* database, const schedule::Task& task,
   if (!known)
     trouble_ = known.error().message;
   else if (!known->has_value())
-    keep(database_->put_device(to_device(task.profile)));
+    keep(database_->put_device(engine::to_device(task.profile)));
   if (!trouble_.empty()) return;
   const step::Cell keyed = schedule::cell_with_constants(task.written, task.problem);
   keep(database_->put_cell({step::canonical_hash(keyed), task.written.name, task.written.source}));

@@ -85,8 +85,6 @@ std::vector<std::size_t> starts_of(const engine::ShippedLayer& known, const sche
 
 // A row as the database's trial.
 db::Trial to_trial(const Row& row);
-// A profile as the database's device.
-db::Device to_device(const target::Profile& profile);
 
 // The parts of tune() around the search, for any Measurer: candidates are ranked, trials recorded, the best
 // stored. Cubins are the caller's business.

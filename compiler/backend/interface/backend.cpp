@@ -2,9 +2,10 @@
 
 namespace rondo::backend {
 
-target::Target target_for(int capability, const kernel::FeatureSet& features) {
+target::Target target_for(const target::Target& target, const kernel::FeatureSet& features) {
   constexpr int kFirstWithOwnNames = 90;
-  return {capability, capability >= kFirstWithOwnNames && kernel::architecture_specific(features)};
+  const bool own = !target.is_cpu() && target.level >= kFirstWithOwnNames;
+  return {target.kind, target.level, own && kernel::architecture_specific(features)};
 }
 
 Result<std::string> Backend::assembly(const Request&) const {
@@ -21,11 +22,10 @@ std::string backend_of_compiler(const std::string& compiler) {
   return blank == std::string::npos ? "nvrtc" : compiler.substr(0, blank);
 }
 
-Request request_for(const Backend& backend, const std::vector<const kernel::Kernel*>& kernels, int capability,
-                    std::string name) {
-  Source source = backend.lower(kernels, capability);
-  return {backend.name(),  std::move(source.text),
-          std::move(name), target_for(capability, source.features),
+Request request_for(const Backend& backend, const std::vector<const kernel::Kernel*>& kernels,
+                    const target::Target& target, std::string name) {
+  Source source = backend.lower(kernels, target);
+  return {backend.name(),  std::move(source.text),      std::move(name), target_for(target, source.features),
           backend.flags(), executable::ImageKind::Cubin};
 }
 

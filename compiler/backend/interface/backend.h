@@ -20,9 +20,9 @@ struct Source {
   kernel::FeatureSet features;  // of all its kernels
 };
 
-// What the code of a source is made for: the compute capability, and the architecture's own name where
-// features need it. Kernels do without such features on architectures before sm_90.
-target::Target target_for(int capability, const kernel::FeatureSet& features);
+// What the code of a source is made for: the target, by the architecture's own name where features need it.
+// Kernels do without such features on architectures before sm_90.
+target::Target target_for(const target::Target& target, const kernel::FeatureSet& features);
 
 // One compilation. Backend, text, target, flags and kind decide, with the compiler's version, the code down
 // to the byte; `name` is only how messages call the text.
@@ -53,8 +53,9 @@ class Backend {
   virtual std::string name() const = 0;   // "nvrtc": in keys and records, so it never changes
   virtual std::string title() const = 0;  // "NVRTC": in messages
   virtual Language language() const = 0;  // that Source::text is written in
-  // For GPUs of this compute capability; where the language can say so, the text serves others too.
-  virtual Source lower(const std::vector<const kernel::Kernel*>& kernels, int capability) const = 0;
+  // For this target; where the language can say so, the text serves others too.
+  virtual Source lower(const std::vector<const kernel::Kernel*>& kernels,
+                       const target::Target& target) const = 0;
   // Options for plans, unless a caller asks for others.
   virtual const std::vector<std::string>& flags() const = 0;
 
@@ -64,9 +65,9 @@ class Backend {
   // The members below load the compiler at their first call. Errors of all of them: Missing (it is not
   // installed), Unsupported (too old).
   virtual Status available() const = 0;
-  virtual Result<std::string> version() const = 0;       // "13.0"
-  virtual Result<std::string> path() const = 0;          // the file in use
-  virtual Result<std::vector<int>> targets() const = 0;  // compute capabilities, ascending
+  virtual Result<std::string> version() const = 0;            // "13.0"
+  virtual Result<std::string> path() const = 0;               // the file in use
+  virtual Result<std::vector<int>> capabilities() const = 0;  // of the GPUs it compiles for, ascending
   // Also: Input (no architecture), Unsupported (a target that it does not know), Compile (with the source
   // around the first error and the whole log).
   virtual Result<Compiled> compile(const Request& request) const = 0;
@@ -80,7 +81,7 @@ std::string compiler_name(const std::string& backend, const std::string& version
 std::string backend_of_compiler(const std::string& compiler);
 
 // The request for kernels as a backend lowers them, with the backend's own flags.
-Request request_for(const Backend& backend, const std::vector<const kernel::Kernel*>& kernels, int capability,
-                    std::string name);
+Request request_for(const Backend& backend, const std::vector<const kernel::Kernel*>& kernels,
+                    const target::Target& target, std::string name);
 
 }  // namespace rondo::backend

@@ -57,13 +57,14 @@ class LlvmBackend final : public Backend {
   std::string title() const override { return "LLVM"; }
   Language language() const override { return Language::LlvmIr; }
 
-  Source lower(const std::vector<const kernel::Kernel*>& kernels, int capability) const override {
+  Source lower(const std::vector<const kernel::Kernel*>& kernels,
+               const target::Target& target) const override {
     Source source;
     for (const kernel::Kernel* kernel : kernels) source.features.merge(kernel::features_of(*kernel));
-    if (target::Target{capability, false}.is_cpu())
-      source.text = host::emit(kernels, capability);
+    if (target.is_cpu())
+      source.text = host::emit(kernels, target);
     else
-      source.text = nvptx::emit(kernels, target_for(capability, source.features));
+      source.text = nvptx::emit(kernels, target_for(target, source.features));
     return source;
   }
 
@@ -88,21 +89,21 @@ class LlvmBackend final : public Backend {
     if (!llvm) return llvm.error();
     return (*llvm)->path();
   }
-  Result<std::vector<int>> targets() const override {
+  Result<std::vector<int>> capabilities() const override {
     const auto llvm = Llvm::get();
     if (!llvm) return llvm.error();
-    std::vector<int> capabilities;
+    std::vector<int> known;
     if (std::ranges::find((*llvm)->targets(), "nvptx64") != (*llvm)->targets().end())
-      for (const PtxOf& row : kPtx) capabilities.push_back(row.capability);
-    return capabilities;
+      for (const PtxOf& row : kPtx) known.push_back(row.capability);
+    return known;
   }
 
   Result<std::string> assembly(const Request& request) const override {
     const auto llvm = Llvm::get();
     if (!llvm) return llvm.error();
     const bool cpu = request.target.is_cpu();
-    if (!cpu && ptx_of(request.target.capability) == nullptr)
-      return unknown_target(request, targets().value());
+    if (!cpu && ptx_of(request.target.level) == nullptr)
+      return unknown_target(request, capabilities().value());
     const bool optimise = std::ranges::find(request.flags, "-O0") == request.flags.end();
     return (*llvm)->compile(request.text, request.name,
                             cpu ? host_machine(request.target) : nvptx_machine(request.target),
@@ -159,7 +160,7 @@ class LlvmBackend final : public Backend {
   }
 
   static Error unknown_target(const Request& request, const std::vector<int>& known) {
-    if (request.target.capability <= 0)
+    if (request.target.level <= 0)
       return Error{ErrorKind::Input, fmt::format("'{}' is no GPU architecture", request.target.name()),
                    "write it like sm_90 or sm_90a"};
     return Error{ErrorKind::Unsupported,
@@ -171,12 +172,12 @@ class LlvmBackend final : public Backend {
 }  // namespace
 
 LlvmMachine nvptx_machine(const target::Target& target) {
-  const PtxOf* row = ptx_of(target.capability);
+  const PtxOf* row = ptx_of(target.level);
   return {"nvptx64-nvidia-cuda", target.name(), row == nullptr ? "" : fmt::format("+ptx{}", row->ptx)};
 }
 
 LlvmMachine host_machine(const target::Target& target) {
-  if (target.capability == 1) return {"aarch64-unknown-linux-gnu", "generic", ""};
+  if (target.kind == target::Target::Kind::AArch64) return {"aarch64-unknown-linux-gnu", "generic", ""};
   return {"x86_64-unknown-linux-gnu", target.name(), ""};
 }
 

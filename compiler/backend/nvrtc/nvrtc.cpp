@@ -183,11 +183,11 @@ Result<const Nvrtc*> Nvrtc::get() {
 }
 
 Status Nvrtc::check_arch(const std::string& arch) const {
-  const int capability = target::compute_capability(arch);
-  if (capability == 0)
+  const std::optional<target::Target> target = target::find_target(arch);
+  if (!target || target->is_cpu())
     return Error{ErrorKind::Input, fmt::format("'{}' is no GPU architecture", arch),
                  "write it like sm_90 or sm_90a"};
-  if (archs_.empty() || std::binary_search(archs_.begin(), archs_.end(), capability)) return success();
+  if (archs_.empty() || std::binary_search(archs_.begin(), archs_.end(), target->level)) return success();
   return Error{
       ErrorKind::Unsupported, fmt::format("NVRTC {} does not compile for {}", version_.text(), arch),
       fmt::format("it knows sm_{}; another version may know more (RONDO_NVRTC)", fmt::join(archs_, ", sm_"))};
@@ -215,7 +215,7 @@ Result<Compiled> Nvrtc::compile_to_ptx(const std::string& source, const std::str
     return Error{ErrorKind::Input, fmt::format("PTX for {} would run on no later GPU", arch),
                  "make it for an architecture without a suffix"};
   std::vector<std::string> options = {
-      fmt::format("--gpu-architecture=compute_{}", target::compute_capability(arch))};
+      fmt::format("--gpu-architecture=compute_{}", target::find_target(arch)->level)};
   options.insert(options.end(), flags.begin(), flags.end());
   return compile_once(source, name, arch, executable::ImageKind::Ptx, options);
 }

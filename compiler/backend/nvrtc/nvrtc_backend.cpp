@@ -13,7 +13,7 @@ class NvrtcBackend final : public Backend {
   std::string title() const override { return "NVRTC"; }
   Language language() const override { return Language::CudaCxx; }
 
-  Source lower(const std::vector<const kernel::Kernel*>& kernels, int) const override {
+  Source lower(const std::vector<const kernel::Kernel*>& kernels, const target::Target&) const override {
     Source source{cuda::emit(kernels), {}};
     for (const kernel::Kernel* kernel : kernels) source.features.merge(kernel::features_of(*kernel));
     return source;
@@ -41,7 +41,7 @@ class NvrtcBackend final : public Backend {
     if (!nvrtc) return nvrtc.error();
     return (*nvrtc)->path();
   }
-  Result<std::vector<int>> targets() const override {
+  Result<std::vector<int>> capabilities() const override {
     const auto nvrtc = Nvrtc::get();
     if (!nvrtc) return nvrtc.error();
     return (*nvrtc)->supported_archs();

@@ -42,16 +42,13 @@ constexpr std::int64_t kLeastSegmentSteps = 16;
 constexpr std::int64_t kLanes = 16;
 constexpr double kFirstCache = 32 << 10;  // bytes: of a core, of any x86 machine at least
 
-std::int64_t own_caches(const target::Limits& limits) { return limits.l2_bytes * limits.sm_count; }
-
 // Whether a pass moves as much as the cores' own caches hold, or more: its tensors come from farther away.
-bool passes_own_caches(const Task& task) { return compulsory_bytes(task) >= own_caches(task.profile.limits); }
+bool passes_own_caches(const Task& task) { return compulsory_bytes(task) >= task.profile.cpu.own_caches(); }
 
 // Whether the last cache cannot hold the tensors of a pass and as many of the one that reads its results:
 // what it writes may not be there any more for that one.
 bool passes_caches(const Task& task) {
-  return 2 * compulsory_bytes(task) >=
-         std::max(task.profile.limits.l3_bytes, own_caches(task.profile.limits));
+  return 2 * compulsory_bytes(task) >= std::max(task.profile.cpu.l3_bytes, task.profile.cpu.own_caches());
 }
 
 Sweep sweep_of(const Task& task) {
@@ -117,7 +114,7 @@ namespace {
 // By what bounds a pass: moving its tensors, or computing on vectors of 16 numbers.
 struct HostModel {
   const Problem problem;
-  target::Limits limits;
+  target::CpuLimits limits;
   target::Speeds speeds;
   StepCost cost;
   std::int64_t bytes = 0;
@@ -133,7 +130,7 @@ struct HostModel {
   // (target::host_profile).
   double share(double blocks) const {
     constexpr double kCores = 8;
-    return std::min(1.0, blocks / std::min<double>(limits.sm_count, kCores));
+    return std::min(1.0, blocks / std::min<double>(limits.threads, kCores));
   }
 
   Estimate operator()(const Parameters& parameters) const {
@@ -146,7 +143,7 @@ struct HostModel {
     // With segments two launches of one block fewer, each of a part of the steps (segments.h).
     const bool cut = p.segments > 1;
     const double each = blocks * (cut ? p.segments - 1 : 1);
-    const double waves = std::ceil(each / limits.sm_count);
+    const double waves = std::ceil(each / limits.threads);
     // Cycles of a block's step: a function of a GPU's special unit is about 20 instructions here.
     const double vector_steps = static_cast<double>(p.vectors) * p.rows;
     // A rolled loop keeps its rows in memory: what the first cache does not hold comes from the second, and
@@ -164,7 +161,7 @@ struct HostModel {
     const double matrices = static_cast<double>(products) * static_cast<double>(sizes.heads) *
                             static_cast<double>(sizes.dim * sizes.dim) *
                             kernel::storage_bytes(problem.storage);
-    const double far = matrices / limits.sm_count > 0.75 * static_cast<double>(limits.l2_bytes) ? 8.0 : 1.6;
+    const double far = matrices / limits.threads > 0.75 * static_cast<double>(limits.l2_bytes) ? 8.0 : 1.6;
     const double product_cycles =
         vector_steps * products * static_cast<double>(sizes.dim) *
         (std::max({0.5, 0.5 * operands / sums, 4 / sums, far / p.rows}) + 0.05 * operands / sums);
@@ -194,7 +191,7 @@ struct HostModel {
 
 CostModel Host::cost_model(const Task& task) const {
   const step::StepGraph graph = sweep_graph(task);
-  HostModel model{task.problem, task.profile.limits, task.profile.speeds,
+  HostModel model{task.problem, task.profile.cpu, task.profile.speeds,
                   step_cost(task, graph.graph, graph.roots), compulsory_bytes(task)};
   const bool dense = step::analyze(task.cell).has_matrix;
   model.whole_head = !dense && adds_over_head(task.cell);

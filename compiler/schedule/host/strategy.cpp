@@ -20,7 +20,7 @@
 namespace rondo::schedule {
 
 Legality Host::serves(const target::Profile& profile) const {
-  if (target::Target{target::compute_capability(profile.arch())}.is_cpu()) return {};
+  if (profile.is_cpu()) return {};
   return {false, "it is for CPUs"};
 }
 

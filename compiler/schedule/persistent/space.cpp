@@ -67,8 +67,11 @@ using constraint::Var;
 // them, and each function states the rules of one subject.
 class PersistentSpace {
  public:
-  PersistentSpace(const SweepShape& shape, const Problem& problem, const target::Limits& limits)
-      : shape_(shape), problem_(problem), limits_(limits) {
+  PersistentSpace(const SweepShape& shape, const Problem& problem, const target::Profile& profile)
+      : shape_(shape),
+        problem_(problem),
+        limits_(profile.limits),
+        has_setmaxnreg_(profile.target.major() >= 9) {
     copies();
     teams();
     launches();
@@ -114,6 +117,7 @@ class PersistentSpace {
   const SweepShape& shape_;
   const Problem& problem_;
   const target::Limits& limits_;
+  const bool has_setmaxnreg_;
   const std::int64_t dim_ = problem_.sizes.dim;
   const int bytes_ = kernel::storage_bytes(problem_.storage);
   const int words_ = bytes_ / 2;  // of two elements
@@ -132,7 +136,7 @@ class PersistentSpace {
                              "1: blocks exchange sums of products, 0: the vectors that are multiplied");
   const Var cluster_k_split_ = s_.var("cluster_k_split", constraint::powers_of_two(1, most_k_split_),
                                       "blocks of a cluster that split the k extent of a product");
-  const Var setmaxnreg_ = s_.var("setmaxnreg", constraint::range(0, limits_.compute_major >= 9 ? 1 : 0),
+  const Var setmaxnreg_ = s_.var("setmaxnreg", constraint::range(0, has_setmaxnreg_ ? 1 : 0),
                                  "1: producer and store warps give registers to the others");
   const Var unit_blocks_ =
       s_.var("unit_blocks", constraint::powers_of_two(1, 2), "blocks of 8 channels a warp");
@@ -373,7 +377,7 @@ void PersistentSpace::shared_memory() {
 
 constraint::System Persistent::space(const Task& task) const {
   const SweepShape shape = sweep_shape(task);
-  return PersistentSpace(shape, task.problem, task.profile.limits).take();
+  return PersistentSpace(shape, task.problem, task.profile).take();
 }
 
 }  // namespace rondo::schedule

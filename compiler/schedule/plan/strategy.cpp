@@ -9,12 +9,11 @@
 namespace rondo::schedule {
 
 Legality needs_compute_8(const target::Profile& profile, const std::string& feature) {
-  if (profile.limits.compute_major >= 8) return {};
+  if (!profile.is_cpu() && profile.target.major() >= 8) return {};
   if (profile.is_cpu())
     return {false, fmt::format("it needs {}, which GPUs have; --strategy host computes on CPUs", feature)};
-  return {false,
-          fmt::format("it needs {}, which GPUs have from compute capability 8.0 on; {} has {}.{}", feature,
-                      profile.name, profile.limits.compute_major, profile.limits.compute_minor)};
+  return {false, fmt::format("it needs {}, which GPUs have from compute capability 8.0 on; {} has {}.{}",
+                             feature, profile.name, profile.target.major(), profile.target.minor())};
 }
 
 Result<KernelPlan> Strategy::build(const Task& task, const Parameters& parameters) const {

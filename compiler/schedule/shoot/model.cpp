@@ -32,8 +32,7 @@ constexpr double kRingsOfL2 = 0.2;
 struct Model {
   step::Sizes sizes;
   ShootShape shape;
-  target::Limits limits;
-  target::Speeds speeds;
+  target::Profile profile;
   ShootTraffic traffic;
   StepCost plain, newton;
   bool affine = false, accurate = false;
@@ -54,7 +53,7 @@ struct Model {
   static int launches(const ShootParameters& p) { return p.launches() + (p.through_global() ? 1 : 0); }
   // Seconds of a round. Where it is a launch, every thread loads the maps of all segments, some at a time.
   double exchange_s(const ShootParameters& p) const {
-    if (p.by_launch()) return std::ceil(p.all_segments() / kMapsTogether) * speeds.memory_latency_s;
+    if (p.by_launch()) return std::ceil(p.all_segments() / kMapsTogether) * profile.speeds.memory_latency_s;
     if (!p.among_blocks()) return kBlockExchange;
     return p.through_global() ? kGridExchange : kClusterExchange;
   }
@@ -69,43 +68,44 @@ struct Model {
     const double rows = static_cast<double>(sizes.batch * sizes.heads * sizes.dim);
     const double blocks = std::ceil(static_cast<double>(sizes.dim) / p.channels) *
                           static_cast<double>(sizes.batch * sizes.heads) * p.time_split;
-    const int per_sm = blocks_of_sm(shape, p, limits);
+    const int per_sm = blocks_of_sm(shape, p, profile);
     const bool clusters = p.among_blocks() && !p.through_global();
     const double room =
-        clusters ? std::max(1, target::clusters_at_once(limits, p.time_split, per_sm)) * p.time_split
-                 : static_cast<double>(per_sm) * limits.sm_count;
+        clusters ? std::max(1, target::clusters_at_once(profile.limits, p.time_split, per_sm)) * p.time_split
+                 : static_cast<double>(per_sm) * profile.limits.sm_count;
     const double waves = std::ceil(blocks / room);
     // Blocks of an SM, as most have them and as the busiest has: clusters that do not all find SMs of their
     // own share some, and the kernel lasts as long as those.
-    const double apart = clusters ? target::clusters_at_once(limits, p.time_split, 1) * p.time_split
-                                  : static_cast<double>(limits.sm_count);
+    const double apart = clusters ? target::clusters_at_once(profile.limits, p.time_split, 1) * p.time_split
+                                  : static_cast<double>(profile.limits.sm_count);
     const double busiest = std::min<double>(per_sm, std::ceil(blocks / apart));
-    const double usual = std::min<double>(per_sm, std::ceil(blocks / limits.sm_count));
+    const double usual = std::min<double>(per_sm, std::ceil(blocks / profile.limits.sm_count));
 
     Estimate e;
     const double row_bytes = p.warp_channels() * element;
     const double ring = element * (p.stages * p.steps * traffic.read) * (p.channels * p.segments);
-    const double rings =
-        std::min(blocks, usual * limits.sm_count) * ring / static_cast<double>(limits.l2_bytes);
+    const double rings = std::min(blocks, usual * profile.limits.sm_count) * ring /
+                         static_cast<double>(profile.limits.l2_bytes);
     const double waste = (row_bytes < 128 ? 1.08 : 1.0) * (1 + std::max(0.0, rings - kRingsOfL2));
     const double read = p.keeps_on_chip() ? 1 : swept;
     const double moved = traffic.read * (read + 0.5 * lead / length) + traffic.written * swept;
     const double bytes = rows * static_cast<double>(sizes.time) * moved * element * waste;
     const double rate =
-        std::min(speeds.sm_bytes_per_s, usual * ring * (p.stages - 1) / p.stages / speeds.loaded_latency_s() *
-                                            (traffic.read + traffic.written) / traffic.read);
-    const double used = std::min<double>(blocks, limits.sm_count);
-    e.memory = std::max(bytes / speeds.copy_bytes_per_s, bytes / (rate * used));
+        std::min(profile.speeds.sm_bytes_per_s, usual * ring * (p.stages - 1) / p.stages /
+                                                    profile.speeds.loaded_latency_s() *
+                                                    (traffic.read + traffic.written) / traffic.read);
+    const double used = std::min<double>(blocks, profile.limits.sm_count);
+    e.memory = std::max(bytes / profile.speeds.copy_bytes_per_s, bytes / (rate * used));
     const double walked = length * swept + lead;
     const double loop = 16.0 / p.unroll;
-    e.chain = waves * walked * (step.chain + loop) / speeds.clock_hz;
+    e.chain = waves * walked * (step.chain + loop) / profile.speeds.clock_hz;
     const double overhead =
         2.0 * (traffic.read + traffic.written) + 8.0 / p.per_thread + 2.0 * traffic.read / p.vector;
     const double slots = p.per_thread * (step.alu + step.special + overhead);
-    const double special = p.per_thread * step.special * 128 / speeds.special_per_cycle_sm;
+    const double special = p.per_thread * step.special * 128 / profile.speeds.special_per_cycle_sm;
     const double warps = std::ceil(p.threads() / 32.0) * busiest;
-    e.issue = waves * walked * std::ceil(warps / 4) * std::max(slots, special) / speeds.clock_hz;
-    e.launch = speeds.launch_s * launches(p) + waves * speeds.memory_latency_s * (1 + swept) +
+    e.issue = waves * walked * std::ceil(warps / 4) * std::max(slots, special) / profile.speeds.clock_hz;
+    e.launch = profile.speeds.launch_s * launches(p) + waves * profile.speeds.memory_latency_s * (1 + swept) +
                waves * (1 + swept) * exchange_s(p);
     const double sum = e.memory + e.issue + e.chain;
     const double top = std::max({e.memory, e.issue, e.chain});
@@ -125,8 +125,7 @@ struct Model {
 CostModel Shoot::cost_model(const Task& task) const {
   return Model{task.problem.sizes,
                shoot_shape(task),
-               task.profile.limits,
-               task.profile.speeds,
+               task.profile,
                shoot_traffic(task.cell, task.problem.pass),
                shoot_cost(task, false),
                shoot_cost(task, true),

@@ -81,9 +81,7 @@ bool may_spill(const ShootShape& shape, const ShootParameters& p) {
   return p.vector * shape.element < 4 && copies > kMostNarrowCopies;
 }
 
-int team_registers(const target::Limits& limits) {
-  return limits.compute_major >= 10 ? kTeamRegistersOf10 : 0;
-}
+int team_registers(const target::Target& target) { return target.major() >= 10 ? kTeamRegistersOf10 : 0; }
 
 std::int64_t shoot_map_bytes(int states) { return ScanWarp::kSlots * TransformTable::bytes(states); }
 std::int64_t shoot_channel_bytes(int states) { return std::int64_t{4} * states * (1 + ScanWarp::kSlots); }
@@ -105,10 +103,11 @@ std::int64_t shoot_shared_bytes(const ShootShape& shape, const ShootParameters& 
   return bytes + shoot_number_bytes(shape) * p.warps() * p.steps + kShootFixedBytes;
 }
 
-int blocks_of_sm(const ShootShape& shape, const ShootParameters& p, const target::Limits& limits) {
+int blocks_of_sm(const ShootShape& shape, const ShootParameters& p, const target::Profile& profile) {
+  const target::Limits& limits = profile.limits;
   const int threads = round_up(p.threads(), 128);
   int registers = round_up(shoot_registers(shape, p.per_thread, p.unroll, p.newton, p.kept_steps()), 8);
-  if (p.among_blocks()) registers = std::max(registers, team_registers(limits));
+  if (p.among_blocks()) registers = std::max(registers, team_registers(profile.target));
   const std::int64_t shared = shoot_shared_bytes(shape, p) + kShootReserved;
   const std::int64_t least =
       std::min<std::int64_t>({limits.registers_per_sm / (registers * threads),

@@ -42,7 +42,7 @@ bool shoot_remembers(const ShootShape& shape, bool newton);
 int shoot_registers(const ShootShape& shape, int per_thread, int unroll, bool newton, int kept_steps);
 
 // Registers that a thread of blocks which split time has at least.
-int team_registers(const target::Limits& limits);
+int team_registers(const target::Target& target);
 
 // Whether the compiler may keep more than it has registers for. Copies of less than 4 bytes, of 16-bit rows
 // with an odd number of channels, go through registers, and those of a stage are under way together: with 128
@@ -63,6 +63,6 @@ inline constexpr std::int64_t kShootReserved =
 std::int64_t shoot_shared_bytes(const ShootShape& shape, const ShootParameters& p);
 
 // Blocks of one SM at once; kernels are compiled for them.
-int blocks_of_sm(const ShootShape& shape, const ShootParameters& p, const target::Limits& limits);
+int blocks_of_sm(const ShootShape& shape, const ShootParameters& p, const target::Profile& profile);
 
 }  // namespace rondo::schedule

@@ -280,7 +280,7 @@ Expr Space::require_threads() {
   };
   const Expr own =
       when(newton == 1, of(true), of(false)) + when(keep_inputs == 2, per_thread * steps * shape_.inputs, 0);
-  const int team = team_registers(limits_);
+  const int team = team_registers(task_.profile.target);
   const Expr registers =
       s_.define("registers", when(among && own < team, team, own), "registers a thread, estimated");
   const Expr counted = ceil_div(threads, 128) * 128;

@@ -16,12 +16,12 @@ namespace {
 
 constexpr std::size_t kMostStates = 8;  // rows: their Jacobian stays in registers
 
-Launch shoot_forward(const Task& task, const ShootParameters& parameters, const target::Limits& limits) {
+Launch shoot_forward(const Task& task, const ShootParameters& parameters) {
   ShootKernel kernel(fmt::format("{}_shoot_{}", task.cell.name, pass_name(task.problem.pass)),
                      fmt::format("{}: shoot forward, {} in memory", task.cell.name,
                                  kernel::storage_name(task.problem.storage)),
                      task, parameters);
-  kernel.builder().set_min_blocks(blocks_of_sm(shoot_shape(task), parameters, limits));
+  kernel.builder().set_min_blocks(blocks_of_sm(shoot_shape(task), parameters, task.profile));
   SegmentSweep sweep(kernel, task, parameters);
   sweep.declare();
   ShootRounds rounds(kernel, sweep, task, parameters);
@@ -90,7 +90,7 @@ KernelPlan Shoot::build_kernels(const Task& task, const Parameters& parameters) 
   }
   plan.report = {
       0, task.problem.sizes.heads * tiles * p.time_split * p.warps() * executable::Convergence::kRecord};
-  plan.launches.push_back(shoot_forward(task, p, task.profile.limits));
+  plan.launches.push_back(shoot_forward(task, p));
   return plan;
 }
 

@@ -64,8 +64,7 @@ std::vector<Case> cases() {
 }
 
 backend::Request request_of(const backend::Backend& backend, const KernelPlan& plan, const Case& of) {
-  return backend::request_for(backend, engine::kernels_of(plan), target::compute_capability(of.arch),
-                              of.text());
+  return backend::request_for(backend, engine::kernels_of(plan), *target::find_target(of.arch), of.text());
 }
 
 TEST(LlvmCompile, EveryCellPassAndType) {

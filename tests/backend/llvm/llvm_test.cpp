@@ -27,7 +27,7 @@ constexpr const char* kStore = R"(define ptx_kernel void @store(ptr addrspace(1)
 )";
 
 LlvmMachine machine(int capability = 90, bool specific = false) {
-  return nvptx_machine(target::Target{capability, specific});
+  return nvptx_machine(target::Target{target::Target::Kind::Gpu, capability, specific});
 }
 #endif
 
@@ -126,7 +126,7 @@ TEST_F(LlvmLibrary, LeavesTheProgramsSignalsAsTheyWere) {
 
 TEST_F(LlvmLibrary, CompilesInSeveralThreads) {
   const kernel::Kernel kernel = cuda::testing::every_op(kernel::Math::Accurate);
-  const Request request = request_for(llvm_backend(), {&kernel}, 90, "every_op");
+  const Request request = request_for(llvm_backend(), {&kernel}, target::Target::gpu(90), "every_op");
   const std::string alone = llvm_backend().assembly(request).value();
   std::vector<std::string> texts(4);
   std::vector<std::thread> threads;
@@ -149,7 +149,8 @@ TEST_F(LlvmLibrary, SampleKernels) {
     for (const int capability : {80, 86, 89, 90, 100, 103, 120, 121}) {
       if (capability < sample.from || !rondo::testing::has_turn(number++)) continue;
       SCOPED_TRACE(sample.name + " " + std::to_string(capability));
-      const Request request = request_for(llvm_backend(), {&sample.kernel}, capability, sample.name);
+      const Request request =
+          request_for(llvm_backend(), {&sample.kernel}, target::Target::gpu(capability), sample.name);
       const auto ptx = llvm_backend().assembly(request);
       ASSERT_TRUE(ptx.ok()) << ptx.error().message;
 #ifdef RONDO_NVCC
@@ -176,7 +177,8 @@ TEST_F(LlvmLibrary, SampleKernels) {
 
 TEST_F(LlvmLibrary, AnImageAndItsResources) {
   const kernel::Kernel kernel = cuda::testing::axpy();
-  const auto compiled = llvm_backend().compile(request_for(llvm_backend(), {&kernel}, 90, "axpy"));
+  const auto compiled =
+      llvm_backend().compile(request_for(llvm_backend(), {&kernel}, target::Target::gpu(90), "axpy"));
   ASSERT_TRUE(compiled.ok()) << compiled.error().message;
   EXPECT_EQ(backend_of_compiler(compiled->image.compiler), "llvm");
   EXPECT_EQ(compiled->image.target, "sm_90");
@@ -184,7 +186,8 @@ TEST_F(LlvmLibrary, AnImageAndItsResources) {
   EXPECT_EQ(compiled->image.resources[0].name, "axpy");
   EXPECT_EQ(compiled->image.kind == executable::ImageKind::Cubin, assembler_name() != "driver");
   EXPECT_NE(compiled->image.compiler.find(assembler_name()), std::string::npos) << compiled->image.compiler;
-  const auto refused = llvm_backend().compile(request_for(llvm_backend(), {&kernel}, 75, "axpy"));
+  const auto refused =
+      llvm_backend().compile(request_for(llvm_backend(), {&kernel}, target::Target::gpu(75), "axpy"));
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().kind, ErrorKind::Unsupported);
   EXPECT_NE(refused.error().message.find("does not compile for sm_75"), std::string::npos);

@@ -69,7 +69,7 @@ NativeCase case_of(std::uint64_t seed) {
 }
 
 Result<executable::Executable> native_code(const NativeCase& given, const step::Cell& made_of) {
-  const target::Profile profile = target::host_profile(target::host_capability());
+  const target::Profile profile = target::host_profile();
   auto plan =
       schedule::find_strategy("host")->build_legal({made_of, given.problem, profile}, given.parameters);
   if (!plan) return plan.error();
@@ -107,8 +107,8 @@ void check_pass(NativeCase given, Pass pass, std::uint64_t seed, Tally& tally) {
   given.problem.pass = pass;
   if (is_affine(given))
     given.parameters["segments"] = 1 + static_cast<std::int64_t>(seed / 2 % 3), ++tally.cut;
-  const schedule::Legality legal = schedule::find_strategy("host")->legal(
-      {given.cell, given.problem, target::host_profile(target::host_capability())});
+  const schedule::Legality legal =
+      schedule::find_strategy("host")->legal({given.cell, given.problem, target::host_profile()});
   if (!legal.legal) {
     ++tally.no_strategy;
     return;

@@ -212,7 +212,7 @@ TEST_F(Choosing, AMisalignedTensorGetsAVariantOfTheTuned) {
 
 TEST_F(Choosing, GpusThatNoStrategyServesAreRefused) {
   profile_.name = "NVIDIA V100";
-  profile_.limits.compute_major = 7;
+  profile_.target = target::Target::gpu(70);
   const Result<Choice> any = choose({cell_, problem_, profile_});
   ASSERT_FALSE(any.ok());
   EXPECT_EQ(any.error().kind, ErrorKind::Unsupported);

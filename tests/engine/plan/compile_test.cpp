@@ -16,8 +16,9 @@ class CountingBackend final : public backend::Backend {
   std::string name() const override { return name_; }
   std::string title() const override { return "a test"; }
   backend::Language language() const override { return backend::Language::CudaCxx; }
-  backend::Source lower(const std::vector<const kernel::Kernel*>& kernels, int capability) const override {
-    backend::Source source = backend::preferred_backend().lower(kernels, capability);
+  backend::Source lower(const std::vector<const kernel::Kernel*>& kernels,
+                        const target::Target& target) const override {
+    backend::Source source = backend::preferred_backend().lower(kernels, target);
     source.features.insert(features_.begin(), features_.end());
     return source;
   }
@@ -25,7 +26,7 @@ class CountingBackend final : public backend::Backend {
   Status available() const override { return success(); }
   Result<std::string> version() const override { return version_; }
   Result<std::string> path() const override { return std::string("/nowhere"); }
-  Result<std::vector<int>> targets() const override { return std::vector<int>{90}; }
+  Result<std::vector<int>> capabilities() const override { return std::vector<int>{90}; }
   Result<backend::Compiled> compile(const backend::Request& request) const override {
     ++compilations_;
     last_ = request;

@@ -40,7 +40,7 @@ class Stored : public ::testing::Test {
   }
   std::optional<CompiledCode> found(int capability = 90) {
     store_cubin(code_, *database_);
-    return stored_code(wanted_, code_.key.hash(), &backend_, capability, *database_);
+    return stored_code(wanted_, code_.key.hash(), &backend_, target::Target::gpu(capability), *database_);
   }
 
   const backend::Backend& backend_ = backend::preferred_backend();
@@ -59,18 +59,20 @@ TEST_F(Stored, OfTheSameBuildAndRequestIsTaken) {
   EXPECT_TRUE(code->from_cache && code->as_stored);
   EXPECT_EQ(wanted_.build, executable::build_id());
   EXPECT_EQ(wanted_.build.size(), 64u);
-  EXPECT_FALSE(stored_code(wanted_, "", &backend_, 90, *database_));
-  EXPECT_FALSE(stored_code(wanted_, std::string(64, '0'), &backend_, 90, *database_));
+  EXPECT_FALSE(stored_code(wanted_, "", &backend_, target::Target::gpu(90), *database_));
+  EXPECT_FALSE(stored_code(wanted_, std::string(64, '0'), &backend_, target::Target::gpu(90), *database_));
 }
 
 TEST_F(Stored, BelongsToTheBackendThatMadeIt) {
   ASSERT_TRUE(found());
   EXPECT_EQ(backend_of_code(code_.key.hash(), *database_), &backend_);
   EXPECT_EQ(backend_of_code(std::string(64, '0'), *database_), nullptr);
-  EXPECT_TRUE(stored_code(wanted_, code_.key.hash(), nullptr, 90, *database_)) << "where none is asked for";
+  EXPECT_TRUE(stored_code(wanted_, code_.key.hash(), nullptr, target::Target::gpu(90), *database_))
+      << "where none is asked for";
   for (const backend::Backend* other : backend::backends()) {
     if (other == &backend_) continue;
-    EXPECT_FALSE(stored_code(wanted_, code_.key.hash(), other, 90, *database_)) << other->name();
+    EXPECT_FALSE(stored_code(wanted_, code_.key.hash(), other, target::Target::gpu(90), *database_))
+        << other->name();
   }
 }
 
@@ -120,7 +122,7 @@ TEST_F(Stored, WhatIsDamagedOrWithoutCodeIsNotTaken) {
   cubin.key = code_.key;
   cubin.image = "no executable";
   ASSERT_TRUE(database_->put_cubin(cubin).ok());
-  EXPECT_FALSE(stored_code(wanted_, code_.key.hash(), &backend_, 90, *database_));
+  EXPECT_FALSE(stored_code(wanted_, code_.key.hash(), &backend_, target::Target::gpu(90), *database_));
 }
 
 }  // namespace

@@ -21,7 +21,9 @@ using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
 CompileJob job(std::uint64_t id, std::string name, std::string source = "") {
-  return {id, {backend::preferred_backend().name(), std::move(source), std::move(name), {90, false}, {}}};
+  return {
+      id,
+      {backend::preferred_backend().name(), std::move(source), std::move(name), target::Target::gpu(90), {}}};
 }
 
 CompileJob kernel_job(std::uint64_t id) {
@@ -189,8 +191,12 @@ backend::Compiled some_code() {
 }
 
 TEST(CompileMessage, RequestsAndAnswersSurviveTheJourney) {
-  const backend::Request sent{"nvrtc",    "source",          "name",
-                              {90, true}, {"-a", "--b=c d"}, executable::ImageKind::Ptx};
+  const backend::Request sent{"nvrtc",
+                              "source",
+                              "name",
+                              {target::Target::Kind::Gpu, 90, true},
+                              {"-a", "--b=c d"},
+                              executable::ImageKind::Ptx};
   const auto request = decode_request(encode_request(sent));
   ASSERT_TRUE(request);
   EXPECT_EQ(*request, sent);
@@ -211,7 +217,7 @@ TEST(CompileMessage, RequestsAndAnswersSurviveTheJourney) {
 }
 
 TEST(CompileMessage, DamagedMessagesAreRefused) {
-  const std::string request = encode_request({"nvrtc", "source", "name", {90, false}, {"-a"}});
+  const std::string request = encode_request({"nvrtc", "source", "name", target::Target::gpu(90), {"-a"}});
   const std::string answer = encode_answer(some_code());
   const std::string call = encode_call({123, request});
   for (std::size_t size = 0; size < request.size(); ++size)

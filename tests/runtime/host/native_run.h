@@ -70,8 +70,8 @@ class PaddedTensor {
 
 inline executable::Executable native_executable(const schedule::Task& task,
                                                 const schedule::KernelPlan& plan) {
-  const auto here = std::make_shared<const schedule::Task>(task.written, task.problem,
-                                                           target::host_profile(target::host_capability()));
+  const auto here =
+      std::make_shared<const schedule::Task>(task.written, task.problem, target::host_profile());
   const backend::Backend& backend = *backend::find_backend("llvm");
   auto made = engine::uncompiled_plan(here, plan, backend, "test", std::nullopt);
   if (!made) throw std::runtime_error(made.error().message);

@@ -27,10 +27,9 @@ TEST(ObjectFile, WhatIsNoneIsRefused) {
 }
 
 #ifdef RONDO_BUILT_LLVM
-std::string compiled(const char* ir, int capability) {
+std::string compiled(const char* ir, const target::Target& target) {
   const auto object = (*backend::Llvm::get())
-                          ->compile(ir, "test", backend::host_machine(target::Target{capability, false}),
-                                    backend::LlvmOutput::Object);
+                          ->compile(ir, "test", backend::host_machine(target), backend::LlvmOutput::Object);
   EXPECT_TRUE(object.ok()) << object.error().message;
   return object.ok() ? *object : "";
 }
@@ -44,7 +43,7 @@ define i32 @entry(i64 %i) {
 )";
 
 TEST(ObjectFile, FunctionsFindTheirConstants) {
-  const auto loaded = ObjectFile::load(compiled(kSum, target::host_capability()));
+  const auto loaded = ObjectFile::load(compiled(kSum, *target::host_target()));
   ASSERT_TRUE(loaded.ok()) << loaded.error().message;
   const auto entry = reinterpret_cast<int (*)(std::int64_t)>(loaded->function("entry"));
   ASSERT_NE(entry, nullptr);
@@ -54,11 +53,12 @@ TEST(ObjectFile, FunctionsFindTheirConstants) {
 }
 
 TEST(ObjectFile, OtherMachinesAndMissingSymbolsAreRefused) {
-  const auto other = ObjectFile::load(compiled(kSum, 1));
+  const auto other = ObjectFile::load(compiled(kSum, *target::find_target("aarch64")));
   ASSERT_FALSE(other.ok());
   EXPECT_EQ(other.error().kind, ErrorKind::Unsupported);
-  const auto missing = ObjectFile::load(compiled(
-      "declare void @elsewhere()\ndefine void @f() {\n  call void @elsewhere()\n  ret void\n}\n", 2));
+  const auto missing = ObjectFile::load(
+      compiled("declare void @elsewhere()\ndefine void @f() {\n  call void @elsewhere()\n  ret void\n}\n",
+               *target::find_target("x86-64-v2")));
   ASSERT_FALSE(missing.ok());
   EXPECT_EQ(missing.error().kind, ErrorKind::Unsupported);
   EXPECT_NE(missing.error().message.find("elsewhere"), std::string::npos) << missing.error().message;
@@ -66,7 +66,7 @@ TEST(ObjectFile, OtherMachinesAndMissingSymbolsAreRefused) {
 
 // Any change of a byte, and any end, gives an answer: loaded or refused.
 TEST(ObjectFile, DamagedOnesDoNoHarm) {
-  const std::string whole = compiled(kSum, 2);
+  const std::string whole = compiled(kSum, *target::find_target("x86-64-v2"));
   for (std::size_t size = 0; size < whole.size(); size += 7) (void)ObjectFile::load(whole.substr(0, size));
   std::mt19937 random(5);
   for (int turn = 0; turn < 5000; ++turn) {

@@ -247,8 +247,7 @@ TensorValues outputs_on(const step::Cell& cell, int threads, bool damaged) {
   problem.storage = Storage::F32;
   problem.math = default_math(problem.storage);
   const Parameters parameters{{"lanes", 16}, {"vectors", 1}, {"rows", 4}, {"together", 2}, {"tile", 2}};
-  KernelPlan plan =
-      kHost->build_kernels({cell, problem, target::host_profile(target::host_capability())}, parameters);
+  KernelPlan plan = kHost->build_kernels({cell, problem, target::host_profile()}, parameters);
   if (damaged) swap_operands(plan);
   TensorValues given;
   std::mt19937 rng(11);
@@ -284,8 +283,7 @@ TensorValues both_passes_on(const step::Cell& cell, int threads, std::int64_t se
   runtime::ThreadPool pool(threads);
   for (const Pass pass : {Pass::ForwardSave, Pass::Backward}) {
     problem.pass = pass;
-    const KernelPlan plan =
-        kHost->build_kernels({cell, problem, target::host_profile(target::host_capability())}, parameters);
+    const KernelPlan plan = kHost->build_kernels({cell, problem, target::host_profile()}, parameters);
     for (auto& [ref, values] : runtime::run_natively({cell, problem, {}}, plan, given, 0, pool).written) {
       if (ref.role != Role::LastState) given[ref] = values;
       results[ref] = values;

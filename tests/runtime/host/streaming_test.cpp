@@ -88,7 +88,8 @@ TEST(HostRows, HaveTheBitsOfRegisters) {
         Parameters parameters = plan.parameters;
         parameters["vectors"] = vectors;
         const KernelPlan other = find_strategy("host")->build_kernels(
-            {task.written, task.problem, target::host_profile(3)}, parameters);
+            {task.written, task.problem, target::host_profile({target::Target::Kind::X86_64, 3})},
+            parameters);
         EXPECT_EQ(rolled.written, runtime::run_natively(task, other, given, pad).written) << vectors;
       }
       return rolled;

@@ -95,8 +95,8 @@ TEST(HostSimulated, SegmentsOfTime) {
 
 // A machine whose caches hold next to nothing: it is offered all that pays where memory is far.
 target::Profile without_caches() {
-  target::Profile profile = target::host_profile(3);
-  profile.limits.l2_bytes = profile.limits.l3_bytes = 1 << 10;
+  target::Profile profile = target::host_profile({target::Target::Kind::X86_64, 3});
+  profile.cpu.l2_bytes = profile.cpu.l3_bytes = 1 << 10;
   return profile;
 }
 
@@ -133,9 +133,9 @@ TEST(HostSimulated, RandomPointsOfTheSpace) {
 
 // Two cores of 1 MiB each, with a last cache of 32 MiB.
 target::Profile two_cores() {
-  target::Profile profile = target::host_profile(3);
-  profile.limits.sm_count = 2;
-  profile.limits.l2_bytes = 1 << 20, profile.limits.l3_bytes = 32 << 20;
+  target::Profile profile = target::host_profile({target::Target::Kind::X86_64, 3});
+  profile.cpu.threads = 2;
+  profile.cpu.l2_bytes = 1 << 20, profile.cpu.l3_bytes = 32 << 20;
   profile.speeds.copy_bytes_per_s = 2e10;
   return profile;
 }
@@ -241,8 +241,8 @@ Parameters model_choice(const std::string& cell, const Problem& problem, const t
 }
 // In fp32, on so many cores.
 Parameters model_choice(const std::string& cell, const step::Sizes& sizes, Pass pass, int cores) {
-  target::Profile profile = target::host_profile(3);
-  profile.limits.sm_count = cores;
+  target::Profile profile = target::host_profile({target::Target::Kind::X86_64, 3});
+  profile.cpu.threads = cores;
   profile.speeds.copy_bytes_per_s = 1e10 * std::min(cores, 8);
   Problem problem;
   problem.sizes = sizes;
@@ -301,21 +301,22 @@ TEST(HostOffered, NoSegmentsOfWhatIsNotAffine) {
   const step::Cell clipped = step::clipped(cell_named("mingru"), {{}, 0.5}).value();
   for (const step::Cell& cell : {clipped, cell_named("lstm"), cell_named("rmslstm")}) {
     const auto built = kHost->build(
-        {cell, problem, target::host_profile(3)},
+        {cell, problem, target::host_profile({target::Target::Kind::X86_64, 3})},
         {{"lanes", 16}, {"vectors", 1}, {"rows", 1}, {"together", 1}, {"tile", 1}, {"segments", 3}});
     ASSERT_FALSE(built.ok()) << cell.name;
     EXPECT_EQ(built.error().kind, ErrorKind::Input);
     EXPECT_NE(built.error().message.find("segments"), std::string::npos) << built.error().message;
   }
   // A record of an earlier version has none.
-  EXPECT_TRUE(kHost
-                  ->build({cell_named("mingru"), problem, target::host_profile(3)},
-                          {{"lanes", 16}, {"vectors", 1}, {"rows", 1}, {"together", 1}, {"tile", 1}})
-                  .ok());
+  EXPECT_TRUE(
+      kHost
+          ->build({cell_named("mingru"), problem, target::host_profile({target::Target::Kind::X86_64, 3})},
+                  {{"lanes", 16}, {"vectors", 1}, {"rows", 1}, {"together", 1}, {"tile", 1}})
+          .ok());
 }
 
 TEST(HostOffered, ByTheKindOfMachine) {
-  const target::Profile cpu = target::host_profile(3);
+  const target::Profile cpu = target::host_profile({target::Target::Kind::X86_64, 3});
   EXPECT_EQ(cpu.arch(), "x86-64-v3");
   const auto for_cpus = strategies_for(cpu);
   ASSERT_EQ(for_cpus.size(), 1u);

@@ -32,7 +32,7 @@ TEST(AskedHash, FollowsEverything) {
       {"pass", [](Asked& a) { a.problem.pass = Pass::Backward; }},
       {"saved products", [](Asked& a) { a.problem.save_products = true; }},
       {"constant", [](Asked& a) { a.problem.constants["k"] = 2; }},
-      {"architecture", [](Asked& a) { a.profile.limits.compute_major = 10; }},
+      {"architecture", [](Asked& a) { a.profile.target = target::Target::gpu(100); }},
       {"a limit", [](Asked& a) { a.profile.limits.sm_count -= 1; }},
       {"a speed", [](Asked& a) { a.profile.speeds.launch_s *= 2; }},
       {"the cell", [](Asked& a) { a.cell = cell_named("mingru"); }},

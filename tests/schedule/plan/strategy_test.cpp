@@ -101,7 +101,7 @@ TEST(StrategyBuild, CellsAndGpusThatAreNotServed) {
   EXPECT_EQ(dense.error().kind, ErrorKind::Input);
   EXPECT_TRUE(says(dense.error(), "cannot compute cell lstm")) << dense.error().message;
   target::Profile old = target::board();
-  old.limits.compute_major = 7;
+  old.target = target::Target::gpu(70);
   const auto served = find_strategy("stream")->build({mingru, problem, old}, point);
   ASSERT_FALSE(served.ok());
   EXPECT_EQ(served.error().kind, ErrorKind::Unsupported);

@@ -372,7 +372,7 @@ runtime::DeviceInfo h200_info() {
   const target::Profile board = target::find_profile("h200").value();
   runtime::DeviceInfo info;
   info.name = board.name;
-  info.cc_major = board.limits.compute_major;
+  info.cc_major = board.target.major();
   info.sm_count = board.limits.sm_count;
   info.max_threads_per_block = board.limits.threads_per_block;
   info.max_threads_per_sm = board.limits.threads_per_sm;
@@ -422,7 +422,7 @@ TEST_F(Recording, AProfileThatNoBoardHasIsNotUsedAndSaysWhy) {
 
 TEST(Calibrate, ProbesCompile) {
   for (const int capability : {80, 90}) {
-    const auto code = backend::compile(calibration_request(capability));
+    const auto code = backend::compile(calibration_request(target::Target::gpu(capability)));
     ASSERT_TRUE(code.ok()) << code.error().message;
     EXPECT_EQ(code->image.resources.size(), 7u);
   }

@@ -15,8 +15,8 @@ namespace {
 // Vectors as wide as the machine has them, and no calls of a C library that the code would need. A reciprocal
 // that may be one (host_rcp_near) is an estimate and a Newton step, and two steps where the estimate has 12
 // bits only (x86-64 without AVX-512): 1 / 1 is then 1, on which the ends of sigmoid and tanh depend.
-std::string attributes(int capability) {
-  const bool coarse = capability == 2 || capability == 3;
+std::string attributes(const target::Target& target) {
+  const bool coarse = target.kind == target::Target::Kind::X86_64 && target.level < 4;
   return fmt::format(
       "nounwind \"no-builtins\" \"prefer-vector-width\"=\"512\" \"min-legal-vector-width\"=\"512\" "
       "\"reciprocal-estimates\"=\"vec-divf{}\"",
@@ -92,12 +92,12 @@ std::string kernel_text(const Kernel& kernel, const std::string& attributes, Vec
 
 }  // namespace
 
-std::string emit(const std::vector<const Kernel*>& kernels, int capability) {
+std::string emit(const std::vector<const Kernel*>& kernels, const target::Target& target) {
   VectorHelpers helpers;
   nvptx::ModuleText module;
   std::string texts;
   for (const Kernel* kernel : kernels)
-    texts += "\n" + kernel_text(*kernel, attributes(capability), helpers, module);
+    texts += "\n" + kernel_text(*kernel, attributes(target), helpers, module);
   std::string unit = helpers.text() + texts;
   if (!module.metadata().empty()) unit += "\n" + module.metadata();
   return unit;

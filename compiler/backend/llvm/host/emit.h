@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compiler/kernel/ir/ir.h"
+#include "compiler/target/target.h"
 
 namespace rondo::backend::host {
 
@@ -17,6 +18,6 @@ using Entry = void (*)(void* const* arguments, std::int32_t block, std::int32_t 
 // One module for CPUs of a level (target/target.h) with every kernel as a function of that type. The kernels
 // must pass kernel::verify. Throws std::logic_error for nodes that are instructions of GPUs: kernels for CPUs
 // do without.
-std::string emit(const std::vector<const kernel::Kernel*>& kernels, int capability);
+std::string emit(const std::vector<const kernel::Kernel*>& kernels, const target::Target& target);
 
 }  // namespace rondo::backend::host

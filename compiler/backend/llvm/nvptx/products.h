@@ -210,7 +210,7 @@ struct StatementWriter::Products {
     }
   }
   void operator()(const kernel::ProxyFence&) const {
-    if (w.target_.capability >= 90) w.text_.line("call void @llvm.nvvm.fence.proxy.async.shared_cta()");
+    if (w.target_.level >= 90) w.text_.line("call void @llvm.nvvm.fence.proxy.async.shared_cta()");
   }
 };
 

@@ -26,7 +26,7 @@ class StatementWriter {
   struct Visit;     // statements.cpp: registers and structured control flow
 
   // Whether the code is for sm_90a alone, which has products of warpgroups.
-  bool has_warpgroups() const { return target_.specific && target_.capability == 90; }
+  bool has_warpgroups() const { return target_.specific && target_.level == 90; }
 
   // Whether threads of the body act together: LLVM calls such instructions convergent.
   static bool acts_together(const kernel::Body& body);

@@ -108,7 +108,7 @@ struct StatementWriter::Units {
   void operator()(const kernel::MbarrierWait& s) const {
     const std::string barrier = w.values_.address(s.barrier), parity = w.values_.typed(s.parity);
     const char* helper = w.signalled_by_others_.count(s.barrier.id) != 0 ? "mbarrier_wait_cluster"
-                         : w.target_.capability >= 90                    ? "mbarrier_wait_90"
+                         : w.target_.level >= 90                         ? "mbarrier_wait_90"
                                                                          : "mbarrier_wait_80";
     const std::string ended =
         w.values_.call("i1", helper, fmt::format("{}, {}, {}", barrier, parity, status()));

@@ -76,7 +76,7 @@ Kernel streamed() {
 // The text for CPUs with AVX-512; empty for a kernel with nodes that are instructions of GPUs.
 std::string text_of(const Kernel& kernel) {
   try {
-    return emit({&kernel}, 4);
+    return emit({&kernel}, {target::Target::Kind::X86_64, 4});
   } catch (const std::logic_error&) {
     return "";
   }
@@ -93,15 +93,15 @@ Samples samples() {
 TEST(HostGolden, LevelsDifferInReciprocalsAlone) {
   const Kernel kernel = streamed();
   const std::string one = "\"vec-divf\"", two = "\"vec-divf:2\"";
-  const std::string text = emit({&kernel}, 4);
+  const std::string text = emit({&kernel}, {target::Target::Kind::X86_64, 4});
   std::string coarse = text;
   int places = 0;
   for (std::size_t at = coarse.find(one); at != std::string::npos; at = coarse.find(one, at), ++places)
     coarse.replace(at, one.size(), two);
   EXPECT_EQ(places, 2);
-  EXPECT_EQ(emit({&kernel}, 3), coarse);
-  EXPECT_EQ(emit({&kernel}, 2), coarse);
-  EXPECT_EQ(emit({&kernel}, 1), text);
+  EXPECT_EQ(emit({&kernel}, {target::Target::Kind::X86_64, 3}), coarse);
+  EXPECT_EQ(emit({&kernel}, {target::Target::Kind::X86_64, 2}), coarse);
+  EXPECT_EQ(emit({&kernel}, {target::Target::Kind::AArch64, 0}), text);
 }
 
 TEST(HostGolden, TextsAreAsRecorded) {

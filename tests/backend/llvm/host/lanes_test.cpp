@@ -102,13 +102,14 @@ TEST(HostLanes, StorageRoundsToNearestEven) {
 
 TEST(HostLanes, EveryTargetIsCompiledFor) {
   const kernel::Kernel made = masks();
-  for (const int capability : {1, 2, 3, 4}) {
-    const Source source = llvm_backend().lower({&made}, capability);
+  for (const char* name : {"aarch64", "x86-64-v2", "x86-64-v3", "x86-64-v4"}) {
+    const target::Target target = *target::find_target(name);
+    const Source source = llvm_backend().lower({&made}, target);
     const auto compiled =
-        llvm_backend().compile({"llvm", source.text, "masks", {capability, false}, llvm_backend().flags()});
+        llvm_backend().compile({"llvm", source.text, "masks", target, llvm_backend().flags()});
     ASSERT_TRUE(compiled.ok()) << compiled.error().message;
     EXPECT_EQ(compiled->image.kind, executable::ImageKind::Object);
-    EXPECT_EQ(compiled->image.target, (target::Target{capability, false}.name()));
+    EXPECT_EQ(compiled->image.target, name);
     ASSERT_EQ(compiled->image.resources.size(), 1u);
     EXPECT_EQ(compiled->image.resources[0].name, "masks");
   }
@@ -159,8 +160,8 @@ TEST(HostLanes, FunctionsKeepTheirBounds) {
       in[at(k)] = static_cast<float>(wide ? of.low * std::pow(of.high / of.low, part)
                                           : of.low + (of.high - of.low) * part);
     }
-    for (int level = kLeastLevel; level <= target::host_capability(); ++level) {
-      NativeKernel(made, level).run(kCount / 16, {pointer_to(in.data()), pointer_to(out.data())});
+    for (int level = kLeastLevel; level <= target::host_target()->level; ++level) {
+      NativeKernel(made, {target::Target::Kind::X86_64, level}).run(kCount / 16, {pointer_to(in.data()), pointer_to(out.data())});
       double worst = 0;
       float where = 0;
       for (int k = 0; k < kCount; ++k) {
@@ -180,10 +181,10 @@ TEST(HostLanes, FastFunctionsErrAsThoseOfAGpuMay) {
   std::vector<float> in(kCount), out(kCount), accurate(kCount);
   for (int k = 0; k < kCount; ++k) in[at(k)] = static_cast<float>(-30 + 60 * (k + 0.37) / kCount);
   for (const Op op : {Op::Exp, Op::Sigmoid, Op::Tanh, Op::Silu})
-    for (int level = kLeastLevel; level <= target::host_capability(); ++level) {
-      NativeKernel(function_kernel(op, kernel::Math::Fast), level)
+    for (int level = kLeastLevel; level <= target::host_target()->level; ++level) {
+      NativeKernel(function_kernel(op, kernel::Math::Fast), {target::Target::Kind::X86_64, level})
           .run(kCount / 16, {pointer_to(in.data()), pointer_to(out.data())});
-      NativeKernel(function_kernel(op, kernel::Math::Accurate), level)
+      NativeKernel(function_kernel(op, kernel::Math::Accurate), {target::Target::Kind::X86_64, level})
           .run(kCount / 16, {pointer_to(in.data()), pointer_to(accurate.data())});
       const scalar::Roundoff off = scalar::roundoff(op, true);
       double worst = 0;
@@ -206,7 +207,7 @@ void expect_ends(Op op, kernel::Math math, int level) {
   const float ends[] = {-INFINITY, -1e30f, -200, -90, -0.0f, 0, 1e-30f, 90, 200, 1e30f, INFINITY, NAN};
   std::array<float, 16> in{}, out{};
   std::copy(std::begin(ends), std::end(ends), in.begin());
-  NativeKernel(function_kernel(op, math), level).run(1, {pointer_to(in.data()), pointer_to(out.data())});
+  NativeKernel(function_kernel(op, math), {target::Target::Kind::X86_64, level}).run(1, {pointer_to(in.data()), pointer_to(out.data())});
   for (std::size_t i = 0; i < std::size(ends); ++i) {
     const double exact = scalar::evaluate(op, std::array{static_cast<double>(in[i])});
     const std::string at = fmt::format("{} of {}, {} math, level {}", scalar::info(op).name, in[i],
@@ -222,7 +223,7 @@ void expect_ends(Op op, kernel::Math math, int level) {
 }
 
 TEST(HostLanes, FunctionsAtTheirEnds) {
-  for (int level = kLeastLevel; level <= target::host_capability(); ++level)
+  for (int level = kLeastLevel; level <= target::host_target()->level; ++level)
     for (const Op op : {Op::Sigmoid, Op::Tanh})
       for (const kernel::Math math : {kernel::Math::Accurate, kernel::Math::Fast})
         expect_ends(op, math, level);

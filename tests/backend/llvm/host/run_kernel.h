@@ -14,11 +14,11 @@ namespace rondo::backend {
 // A kernel's machine code, which runs block by block on the caller's thread.
 class NativeKernel {
  public:
-  explicit NativeKernel(const kernel::Kernel& kernel, int capability = target::host_capability())
+  explicit NativeKernel(const kernel::Kernel& kernel, const target::Target& target = *target::host_target())
       : blocks_memory_(static_cast<std::size_t>(kernel::shared_bytes(kernel)) / 64 + 2) {
-    const Source source = llvm_backend().lower({&kernel}, capability);
-    const auto compiled = llvm_backend().compile(
-        {"llvm", source.text, kernel.name, {capability, false}, llvm_backend().flags()});
+    const Source source = llvm_backend().lower({&kernel}, target);
+    const auto compiled =
+        llvm_backend().compile({"llvm", source.text, kernel.name, target, llvm_backend().flags()});
     EXPECT_TRUE(compiled.ok()) << compiled.error().message << "\n" << source.text;
     if (!compiled) return;
     auto object = runtime::ObjectFile::load(compiled->image.bytes);

@@ -11,7 +11,7 @@ namespace rondo::backend::nvptx {
 namespace {
 
 target::Target target_of(const kernel::Kernel& kernel, int capability) {
-  return target_for(capability, kernel::features_of(kernel));
+  return target_for(target::Target::gpu(capability), kernel::features_of(kernel));
 }
 
 class LlvmGolden : public ::testing::TestWithParam<cuda::testing::Sample> {};
@@ -44,7 +44,7 @@ TEST(LlvmText, AValueUnderTwoNames) {
   const kernel::Value first = b.let("first", b.thread() + 1), second = b.let("second", first);
   b.store(y[first], second);
   const kernel::Kernel kernel = b.finish();
-  const std::string text = emit({&kernel}, {90, false});
+  const std::string text = emit({&kernel}, target::Target::gpu(90));
   EXPECT_NE(text.find("%first = add nsw i32 %thread_x, 1"), std::string::npos) << text;
   EXPECT_EQ(text.find("%second"), std::string::npos) << text;
 }
