@@ -11,8 +11,9 @@
 
 #include "compiler/step/reference/executor.h"
 #include "compiler/target/target.h"
-#include "engine/plan/ready_plan.h"
+#include "engine/machine/machine.h"
 #include "engine/request/load_cell.h"
+#include "engine/trust/trusted_plan.h"
 #include "tuner/bench/bench.h"
 
 using namespace rondo;
@@ -65,7 +66,7 @@ int bench(char** arguments) {
   if (!machine) return fail(machine.error().message);
   std::optional<Result<engine::ReadyPlan>> ready;
   const double ready_ms = milliseconds([&] {
-    ready.emplace(engine::make_ready({*cell, problem, machine->profile}, *machine, {}, {}));
+    ready.emplace(engine::trusted_plan({*cell, problem, machine->profile}, *machine, {}, {}));
   });
   if (!*ready) return fail((*ready).error().message);
   const runtime::LoadedPlan& plan = *(*ready)->plan;

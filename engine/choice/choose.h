@@ -59,10 +59,17 @@ std::string label(const Choice& choice);
 // The choice once its code was verified where it is to run.
 Choice verified_here(Choice choice, const std::string& code);
 
-struct ChooseOptions {
+// Where a choice may come from beside the model. What is pointed to outlives the request.
+struct Sources {
   db::Database* database = nullptr;       // none: by what is shipped, or by model
-  bool recorded = true;                   // false: by model, and the database is asked for code alone
   const ShippedLayer* shipped = nullptr;  // lies under the database; none: nothing is shipped
+  // Every choice comes from here, or there is none; the database then only knows the code and the proof of
+  // it.
+  const db::PinnedChoices* pinned = nullptr;
+};
+
+struct ChooseOptions : Sources {
+  bool recorded = true;  // false: by model, and the database is asked for code alone
   // Bytes to which base addresses and strides of the caller's tensors are aligned. A tuned choice that needs
   // more is replaced by the point of its space that differs in the fewest parameters.
   int alignment = kFullAlignment;
@@ -70,9 +77,6 @@ struct ChooseOptions {
   // wrong there are no choice. None: nothing runs, and nothing needs proof.
   const db::Platform* platform = nullptr;
   std::vector<std::int64_t> refused{};  // trials that are no choice
-  // Every choice comes from here, or there is none; the database then only knows the code and the proof of
-  // it.
-  const db::PinnedChoices* pinned = nullptr;
 };
 
 // A problem as the database keys it. Overridden constants count as part of the cell.

@@ -140,11 +140,7 @@ Result<std::string> object_bytes(const EmitRequest& request, const schedule::Ker
 }
 
 Result<std::string> plan_text(Stage stage, const EmitRequest& request) {
-  ChooseOptions options;
-  options.database = request.database;
-  options.pinned = request.pinned;
-  options.shipped = request.shipped;
-  const Result<Choice> choice = choose_with(request.task, request.overrides, options);
+  const Result<Choice> choice = choose_with(request.task, request.overrides, request.choosing);
   if (!choice) return choice.error();
   const Result<schedule::KernelPlan> plan = build_choice(request.task, *choice);
   if (!plan) return plan.error();

@@ -17,9 +17,7 @@ struct EmitRequest {
   const CellFile* file = nullptr;  // parsed without errors
   schedule::Task task;             // of one of its cells; the problem counts for Kernel and later stages only
   Overrides overrides;
-  db::Database* database = nullptr;
-  const db::PinnedChoices* pinned = nullptr;
-  const ShippedLayer* shipped = nullptr;
+  ChooseOptions choosing;
 };
 
 // Ends with a line break. A text of CUDA or LLVM IR begins with a comment and an empty line: what it

@@ -80,8 +80,7 @@ Result<CellRun> run_on_reference(const schedule::Task& task,
   Result<step::ForwardResult<double>> result =
       step::run_forward(task.written, task.problem.sizes, with_constants);
   if (!result) return result.error();
-  CellRun run{
-      std::move(result->outputs), std::move(result->last_states), {}, "CPU, reference executor in fp64"};
+  CellRun run{std::move(result->outputs), std::move(result->last_states), {}, ""};
   for (auto& [name, values] : run.outputs)
     for (double& value : values)
       value = static_cast<double>(round_to(task.problem.storage, static_cast<float>(value)));

@@ -16,14 +16,14 @@ struct CellRun {
   step::TensorMap<double> outputs;                     // by the output's name, rounded to the storage type
   step::TensorMap<double> last_states;                 // by the state's name, fp32
   std::optional<executable::Convergence> convergence;  // of a kernel that iterates
-  std::string where;  // "NVIDIA H200, stream channels=64 ... (tuned)", "CPU, reference executor in fp64"
+  std::string where;                                   // Answer::where(), which the caller knows
 };
 
 // `problem` is a Forward one of the arguments' sizes. Errors: Input.
 Result<CellRun> run_on_reference(const schedule::Task& task, const step::ForwardArguments<double>& arguments);
 
-// Runs a plan of the problem that the device has loaded once and waits. `where` is left to the caller, who
-// knows what was chosen. Error Device; Wrong where the kernel left results unwritten.
+// Runs a plan of the problem that the device has loaded once and waits. Error Device; Wrong where the kernel
+// left results unwritten.
 Result<CellRun> run_on_device(const schedule::Task& task, const step::ForwardArguments<double>& arguments,
                               const runtime::Device& device, const runtime::LoadedPlan& plan);
 

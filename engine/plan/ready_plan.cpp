@@ -1,6 +1,5 @@
 #include "engine/plan/ready_plan.h"
 
-#include <chrono>
 #include <memory>
 
 #include "compiler/schedule/plan/asked.h"
@@ -44,19 +43,14 @@ Result<CompiledCode> code_of_choice(const schedule::Task& task, const Choice& ch
   return CompiledCode(std::move(compiled).value());
 }
 
-Result<ReadyPlan> make_ready(const schedule::Task& task, const Machine& machine, const Overrides& overrides,
-                             const ChooseOptions& options) {
+Result<ReadyPlan> make_ready(const schedule::Task& task, const Machine& machine, Choice choice,
+                             db::Database* database) {
   if (Status status = machine.need_device(); !status) return status.error();
-  const auto begin = std::chrono::steady_clock::now();
-  Result<Choice> choice = choose_with(task, overrides, options);
-  if (!choice) return choice.error();
-  auto compiled = code_of_choice(task, *choice, options.database);
+  auto compiled = code_of_choice(task, choice, database);
   if (!compiled) return compiled.error();
   Result<std::unique_ptr<runtime::LoadedPlan>> plan = machine.device->load(compiled->executable);
   if (!plan) return plan.error();
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-  return ReadyPlan{std::move(choice).value(), std::move(compiled).value(), std::move(plan).value(),
-                   took.count()};
+  return ReadyPlan{std::move(choice), std::move(compiled).value(), std::move(plan).value()};
 }
 
 }  // namespace rondo::engine

@@ -22,12 +22,13 @@ struct ReadyPlan {
   Choice choice;
   CompiledCode compiled;
   std::unique_ptr<runtime::LoadedPlan> plan;  // of the machine's device
-  double ready_s = 0;                         // what all of it took
+  double ready_s = 0;                         // what all of it took, with the choice
 };
 
-// `options.database` is asked for choice and code, and keeps code that is compiled if it may be written.
-// Errors: Missing (no device, no compiler), Compile, Unsupported, Device, and those of choose_with().
-Result<ReadyPlan> make_ready(const schedule::Task& task, const Machine& machine, const Overrides& overrides,
-                             const ChooseOptions& options);
+// The plan of a choice on the machine's device. `database` (null: none) is asked for its code, and keeps code
+// that is compiled if it may be written. Errors: Missing (no device, no compiler), Compile, Unsupported,
+// Device.
+Result<ReadyPlan> make_ready(const schedule::Task& task, const Machine& machine, Choice choice,
+                             db::Database* database);
 
 }  // namespace rondo::engine

@@ -16,13 +16,8 @@ class Trusting {
       : work_(work), platform_(platform), problem_(problem), options_(options) {}
 
   Result<Choice> run() {
-    ChooseOptions choosing;
-    choosing.database = options_.database;
-    choosing.recorded = options_.recorded;
-    choosing.shipped = options_.shipped;
+    ChooseOptions choosing = options_;
     choosing.platform = &platform_;
-    choosing.pinned = options_.pinned;
-    choosing.alignment = options_.alignment;
     for (;;) {
       const Result<TrustWork::Made> made = work_.make(choosing);
       if (!made) return made.error();

@@ -11,19 +11,14 @@
 
 namespace rondo::engine {
 
-struct TrustOptions {
-  // Asked for choices and code. What is verified is kept there, through a connection of its own if this one
-  // only reads.
-  db::Database* database = nullptr;
-  bool keep = true;      // false: what is verified is kept nowhere
-  bool recorded = true;  // false: the database is asked for code alone, and the choice is the model's
-  bool strict = false;   // nothing is verified now: what has no proof is refused
-  std::function<void(const std::string&)> note;  // remarks for people: what was verified, and what it cost
-  int alignment = kFullAlignment;                // of the caller's tensors, see ChooseOptions
-  const db::PinnedChoices* pinned = nullptr;     // every choice comes from there
-  bool at_shape = true;                          // verified_plan() compares at the full shape too
-  bool arbitrary_states = false;                 // verified_plan(): initial states are random numbers
-  const ShippedLayer* shipped = nullptr;         // asked for choices too, see ChooseOptions
+// What is verified is kept in the database, through a connection of its own if the given one only reads.
+// Platform and refused trials are those of the call.
+struct TrustOptions : ChooseOptions {
+  bool keep = true;                                // false: what is verified is kept nowhere
+  bool strict = false;                             // nothing is verified now: what has no proof is refused
+  std::function<void(const std::string&)> note{};  // remarks for people: what was verified, and what it cost
+  bool at_shape = true;                            // verified_plan() compares at the full shape too
+  bool arbitrary_states = false;                   // verified_plan(): initial states are random numbers
   // Without a database: makes one, so that what is verified is kept. None: it is not kept.
   std::function<Result<db::Database>()> create{};
 };

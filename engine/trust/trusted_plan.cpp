@@ -1,6 +1,6 @@
 #include "engine/trust/trusted_plan.h"
 
-#include <fmt/format.h>
+#include <chrono>
 
 #include "compiler/schedule/strategies.h"
 #include "engine/check/device_shape.h"
@@ -20,9 +20,13 @@ class DeviceWork final : public TrustWork {
 
   Result<Made> make(const ChooseOptions& options) override {
     ready_.reset();  // its memory first
-    Result<ReadyPlan> made = make_ready(task_, machine_, overrides_, options);
+    const auto begin = std::chrono::steady_clock::now();
+    Result<Choice> choice = choose_with(task_, overrides_, options);
+    if (!choice) return choice.error();
+    Result<ReadyPlan> made = make_ready(task_, machine_, std::move(choice).value(), options.database);
     if (!made) return made.error();
     ready_ = std::move(made).value();
+    ready_->ready_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     return Made{ready_->choice, ready_->compiled.code};
   }
 
@@ -95,11 +99,8 @@ Result<VerifiedPlan> verified_plan(const schedule::Task& task, const Machine& ma
                                    const TrustOptions& options) {
   if (Status status = machine.need_device(); !status) return status.error();
   DeviceWork work(task, machine, overrides, seed);
-  ChooseOptions choosing;  // without a platform: what was found wrong is compared again
-  choosing.database = options.database;
-  choosing.shipped = options.shipped;
-  choosing.pinned = options.pinned;
-  const Result<TrustWork::Made> made = work.make(choosing);
+  // Without a platform: what was found wrong is compared again.
+  const Result<TrustWork::Made> made = work.make(options);
   if (!made) return made.error();
   Result<Verification> found = work.check(options.arbitrary_states);
   if (!found) return found.error();

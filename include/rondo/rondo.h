@@ -246,8 +246,9 @@ RONDO_MUST_USE RONDO_API rondo_status rondo_plan_create(rondo_context* context, 
 typedef struct rondo_training rondo_training;
 
 /* The forward pass that saves and the backward pass that reads what was saved, chosen together. problem->pass
- * is not read; with RONDO_SAVE_AUTO what is saved is chosen as well, and tuning divides its budget. Errors:
- * those of rondo_plan_create(). */
+ * is not read; with RONDO_SAVE_AUTO what is saved is chosen as well, and tuning divides its budget: by times
+ * that were measured for this problem, or by the model's where not all were. Errors: those of
+ * rondo_plan_create(). */
 RONDO_MUST_USE RONDO_API rondo_status rondo_training_create(rondo_context* context, const rondo_cell* cell,
                                                             const rondo_problem* problem,
                                                             const rondo_plan_options* options,

@@ -57,6 +57,8 @@ class LoadedPlan {
   // Bytes the caller must bind as workspace for B batch rows of T steps (0: none).
   virtual std::int64_t workspace_bytes(std::int64_t batch, std::int64_t time) const = 0;
   virtual const std::vector<executable::Tensor>& tensors() const = 0;
+  // Error Unsupported where a launch at these sizes would be.
+  virtual Status check_fits(std::int64_t /*batch*/, std::int64_t /*time*/) const { return success(); }
   // Starts all kernels in order; Device::wait() waits for their end. Errors: those of DevicePlan::launch().
   virtual Status launch(const Bindings& bindings, std::int64_t batch, std::int64_t time) const = 0;
   // Does what the first of `calls` calls would do beyond the others, for callers who time them.

@@ -22,6 +22,9 @@ class GpuPlan final : public LoadedPlan {
     (void)plan_.prepare(bindings, batch, time, calls);  // launch() says the same
   }
   Status check() const override { return plan_.check(); }
+  Status check_fits(std::int64_t batch, std::int64_t time) const override {
+    return plan_.check_fits(batch, time);
+  }
   Result<std::optional<executable::Convergence>> convergence(const Memory& workspace, std::int64_t batch,
                                                              std::int64_t time) const override {
     return plan_.convergence(workspace.address(), batch, time, stream_);

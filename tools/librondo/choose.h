@@ -1,4 +1,4 @@
-// From a problem of the C interface to a plan: by the database, by the model, or tuned now.
+// Requests of the C interface to the service that makes plans (engine/service/service.h), and its answers.
 #pragma once
 
 #include <rondo/rondo.h>
@@ -7,10 +7,9 @@
 #include <memory>
 
 #include "compiler/schedule/problem/problem.h"
-#include "engine/commands/emit_stages.h"
+#include "engine/service/service.h"
 #include "runtime/capi/launch/plan.h"
-#include "tuner/search/search.h"
-#include "tuning_db/lock_file.h"
+#include "tuner/tune/tune.h"
 
 namespace rondo::capi {
 
@@ -18,23 +17,15 @@ namespace rondo::capi {
 // "sm_90".
 Result<schedule::Problem> problem_of(const step::Cell& cell, const rondo_problem& given);
 
-// rondo_plan_options, read and checked.
+// rondo_plan_options, read and checked: a request without cell and problem.
 struct ChoosePlan {
-  int how = RONDO_CHOOSE_DEFAULT;
-  bool strict = false;
-  std::shared_ptr<db::Database> database;  // may be null
-  int alignment = engine::kFullAlignment;
-  int workers = 0;
-  double budget_s = 60;
+  engine::Request request;
+  std::shared_ptr<db::Database> database;         // that the request asks; may be null
+  std::shared_ptr<const db::PinnedChoices> lock;  // the same
+  bool tunes = false;
+  tuner::TuneOptions tuning;
   // False: stop.
   std::function<bool(const tuner::Progress&)> progress;
-  engine::Overrides overrides;
-  std::shared_ptr<const db::PinnedChoices> lock;  // may be null
-  // Must there be a kernel, on a CPU too? Else the reference may stand in for one.
-  bool wants_kernel() const {
-    return !overrides.strategy.empty() || !overrides.parameters.empty() || lock != nullptr ||
-           how == RONDO_CHOOSE_RECORDED;
-  }
 };
 // `given` may be null. Errors: Input.
 Result<ChoosePlan> choice_of(const rondo_plan_options* given);
@@ -43,6 +34,16 @@ Result<ChoosePlan> choice_of(const rondo_plan_options* given);
 Result<std::unique_ptr<PlanObject>> plan_for(const std::shared_ptr<const Device>& device,
                                              const std::shared_ptr<const step::Cell>& cell,
                                              const schedule::Problem& problem, const ChoosePlan& how);
+
+// Both plans of training, whatever the problem's pass, and what is saved.
+struct TrainingPlans {
+  engine::Save save;
+  std::unique_ptr<PlanObject> forward, backward;
+};
+Result<TrainingPlans> training_for(const std::shared_ptr<const Device>& device,
+                                   const std::shared_ptr<const step::Cell>& cell,
+                                   const schedule::Problem& problem, const ChoosePlan& how,
+                                   engine::Save save);
 
 // Reads the caller's problem, whatever version he was compiled with.
 Result<rondo_problem> read_problem(const rondo_problem* given);

@@ -6,6 +6,7 @@
 
 #include "compiler/schedule/analysis/saved_products.h"
 #include "compiler/schedule/plan/problem_check.h"
+#include "engine/choice/shipped_layer.h"
 #include "engine/request/problem_text.h"
 #include "runtime/capi/launch/status.h"
 #include "tools/librondo/choose.h"
@@ -146,6 +147,29 @@ Result<std::shared_ptr<const db::PinnedChoices>> lock_of(const rondo_plan_option
   return std::make_shared<const db::PinnedChoices>(std::move(pinned).value());
 }
 
+Status add_sources(const rondo_plan_options& given, ChoosePlan& into) {
+  engine::TrustOptions& trust = into.request.trust;
+  if (given.database != nullptr) {
+    const auto database = object_of<DatabaseObject>(given.database);
+    if (!database) return database.error();
+    into.database = (*database)->database;
+    trust.database = into.database.get();
+    trust.keep = trust.database->access() == db::Access::ReadWrite;
+  }
+  // Without a database what is shipped would be verified anew each time.
+  if (trust.database != nullptr || into.tunes) {
+    const Result<engine::ShippedLayer>& shipped = engine::shipped_layer();
+    if (!shipped) return shipped.error();
+    trust.shipped = &*shipped;
+  }
+  if (given.lock == nullptr) return success();
+  auto lock = lock_of(given);
+  if (!lock) return lock.error();
+  into.lock = std::move(lock).value();
+  trust.pinned = into.lock.get();
+  return success();
+}
+
 }  // namespace
 
 Result<rondo_problem> read_problem(const rondo_problem* given) {
@@ -179,31 +203,25 @@ Result<ChoosePlan> choice_of(const rondo_plan_options* options) {
   const auto given = read_struct(options, kFirstPlanOptions, "rondo_plan_options");
   if (!given) return given.error();
   if (Status status = check_numbers(*given); !status) return status.error();
-  result.how = given->choose;
-  result.strict = given->strict != 0;
-  result.workers = given->workers;
-  if (given->alignment != 0) result.alignment = given->alignment;
-  if (given->budget_s > 0) result.budget_s = given->budget_s;
-  if (given->database != nullptr) {
-    const auto database = object_of<DatabaseObject>(given->database);
-    if (!database) return database.error();
-    result.database = (*database)->database;
-  }
+  engine::TrustOptions& trust = result.request.trust;
+  result.tunes = given->choose == RONDO_CHOOSE_TUNE;
+  result.request.only_recorded = given->choose == RONDO_CHOOSE_RECORDED;
+  trust.recorded = given->choose != RONDO_CHOOSE_MODEL;
+  trust.strict = given->strict != 0;
+  if (given->alignment != 0) trust.alignment = given->alignment;
+  result.tuning.workers = given->workers;
+  if (given->budget_s > 0) result.tuning.budget_s = given->budget_s;
+  if (Status status = add_sources(*given, result); !status) return status.error();
   if (given->progress != nullptr)
     result.progress = [call = given->progress, user = given->progress_user](const tuner::Progress& progress) {
       const rondo_progress now = to_c(progress);
       return call(user, &now) == 0;
     };
-  if (given->strategy != nullptr) result.overrides.strategy = given->strategy;
-  if (given->lock != nullptr) {
-    auto lock = lock_of(*given);
-    if (!lock) return lock.error();
-    result.lock = std::move(lock).value();
-  }
+  if (given->strategy != nullptr) result.request.overrides.strategy = given->strategy;
   if (given->parameters != nullptr) {
     auto parameters = parameters_of(given->parameters);
     if (!parameters) return parameters.error();
-    result.overrides.parameters = std::move(parameters).value();
+    result.request.overrides.parameters = std::move(parameters).value();
   }
   return result;
 }

@@ -26,7 +26,6 @@ struct TrainingObject {
   std::int32_t save = RONDO_SAVE_STATES;
   std::unique_ptr<PlanObject> forward, backward;
   std::vector<Shared> shared;
-  double expected_ms() const { return forward->facts.expected_ms + backward->facts.expected_ms; }
 };
 
 }  // namespace
@@ -49,43 +48,6 @@ std::vector<Shared> shared_tensors(const PlanObject& forward, const PlanObject& 
   return shared;
 }
 
-using TrainingResult = Result<std::unique_ptr<TrainingObject>>;
-
-TrainingResult train(const std::shared_ptr<const Device>& device,
-                     const std::shared_ptr<const step::Cell>& cell, rondo_problem given,
-                     const ChoosePlan& how, std::int32_t save) {
-  auto training = std::make_unique<TrainingObject>();
-  training->save = given.save = save;
-  for (const std::int32_t pass : {RONDO_PASS_FORWARD_SAVE, RONDO_PASS_BACKWARD}) {
-    given.pass = pass;
-    const auto problem = problem_of(*cell, given);
-    if (!problem) return problem.error();
-    auto plan = plan_for(device, cell, *problem, how);
-    if (!plan) return plan.error();
-    (pass == RONDO_PASS_BACKWARD ? training->backward : training->forward) = std::move(plan).value();
-  }
-  training->shared = shared_tensors(*training->forward, *training->backward);
-  return training;
-}
-
-// Both ways, and the faster one. One that cannot be had leaves the other, as does one that a lock does not
-// pin.
-TrainingResult train_either(const std::shared_ptr<const Device>& device,
-                            const std::shared_ptr<const step::Cell>& cell, const rondo_problem& given,
-                            const ChoosePlan& how) {
-  const auto leaves_the_other = [&](const Error& error) {
-    return error.kind == ErrorKind::Unsupported || (how.lock && error.kind == ErrorKind::Missing);
-  };
-  TrainingResult states = train(device, cell, given, how, RONDO_SAVE_STATES);
-  if (!states && !leaves_the_other(states.error())) return states;
-  TrainingResult products = train(device, cell, given, how, RONDO_SAVE_PRODUCTS);
-  if (!products) {
-    return states && leaves_the_other(products.error()) ? std::move(states) : std::move(products);
-  }
-  if (!states) return products;
-  return (*products)->expected_ms() < (*states)->expected_ms() ? std::move(products) : std::move(states);
-}
-
 Status create_training(rondo_context* context, const rondo_cell* cell, const rondo_problem* problem,
                        const rondo_plan_options* options, rondo_training** training) {
   const auto where = object_of<ContextObject>(context);
@@ -94,20 +56,27 @@ Status create_training(rondo_context* context, const rondo_cell* cell, const ron
   if (!what) return what.error();
   const std::shared_ptr<const Device> device = (*where)->device;
   const std::shared_ptr<const step::Cell> step_cell = (*what)->cell;
-  const bool has_products = (*what)->saves_products;
-  const auto given = read_problem(problem);
+  auto given = read_problem(problem);
   if (!given) return given.error();
   auto how = choice_of(options);
   if (!how) return how.error();
-  // On the CPU both ways take the same time.
-  const bool either = given->save == RONDO_SAVE_AUTO && has_products && device->cuda;
-  how->budget_s /= either ? 4 : 2;
-  TrainingResult made =
-      either ? train_either(device, step_cell, *given, *how)
-             : train(device, step_cell, *given, *how,
-                     given->save == RONDO_SAVE_AUTO ? std::int32_t{RONDO_SAVE_STATES} : given->save);
-  if (!made) return made.error();
-  *training = new_handle(std::move(made).value());
+  const bool faster = given->save == RONDO_SAVE_AUTO;
+  given->pass = RONDO_PASS_FORWARD_SAVE;
+  if (faster) given->save = RONDO_SAVE_STATES;
+  const auto asked = problem_of(*step_cell, *given);
+  if (!asked) return asked.error();
+  const engine::Save save = faster                 ? engine::Save::Faster
+                            : asked->save_products ? engine::Save::Products
+                                                   : engine::Save::States;
+  how->tuning.budget_s /= faster && (*what)->saves_products ? 4 : 2;
+  auto plans = training_for(device, step_cell, *asked, *how, save);
+  if (!plans) return plans.error();
+  auto made = std::make_unique<TrainingObject>();
+  made->save = plans->save == engine::Save::Products ? RONDO_SAVE_PRODUCTS : RONDO_SAVE_STATES;
+  made->shared = shared_tensors(*plans->forward, *plans->backward);
+  made->forward = std::move(plans->forward);
+  made->backward = std::move(plans->backward);
+  *training = new_handle(std::move(made));
   return success();
 }
 

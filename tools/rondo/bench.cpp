@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include "engine/request/problem_text.h"
-#include "engine/trust/trusted_plan.h"
 #include "tools/rondo/commands.h"
 #include "tools/rondo/json_view.h"
 #include "tools/rondo/parameter_table.h"
@@ -63,12 +62,12 @@ Status bench_rows(const Options& options, const step::Cell& cell, const engine::
                          options.json);
   };
   for (const schedule::Problem& problem : problems) {
-    const schedule::Task task(cell, problem, session.machine.profile);
     const double copy = rows.empty() ? 0 : rows.front().copy_bytes_per_s;
-    const auto ready = engine::trusted_plan(task, session.machine, overrides, trust_of(options, session));
-    if (!ready) return failed(ready.error());
-    Result<tuner::BenchRow> row =
-        tuner::bench(task, session.machine, *ready, {options.samples, copy, options.weights});
+    const auto found =
+        engine::answer(request_of(options, session, cell, problem, overrides), session.machine);
+    if (!found) return failed(found.error());
+    Result<tuner::BenchRow> row = tuner::bench({cell, problem, session.machine.profile}, session.machine,
+                                               *found->kernel, {options.samples, copy, options.weights});
     if (!row) return failed(row.error());
     rows.push_back(std::move(row).value());
     if (options.json) continue;
@@ -87,11 +86,11 @@ Status bench_parts(const Options& options, const step::Cell& cell, const engine:
                          options.json);
   };
   for (const schedule::Problem& problem : problems) {
-    const schedule::Task task(cell, problem, session.machine.profile);
-    const auto ready = engine::trusted_plan(task, session.machine, overrides, trust_of(options, session));
-    if (!ready) return failed(ready.error());
-    Result<tuner::PartTimes> times =
-        tuner::measure_parts(task, session.machine, ready->choice, options.samples);
+    const auto found =
+        engine::answer(request_of(options, session, cell, problem, overrides), session.machine);
+    if (!found) return failed(found.error());
+    Result<tuner::PartTimes> times = tuner::measure_parts(
+        {cell, problem, session.machine.profile}, session.machine, found->kernel->choice, options.samples);
     if (!times) return failed(times.error());
     passes.push_back({problem, std::move(times).value()});
     if (!options.json) print(parts_text(cell, passes.back()));

@@ -9,7 +9,7 @@
 namespace rondo::tools {
 namespace {
 
-Result<engine::EmitRequest> request_of(const Options& options, const LoadedCell& loaded, Session& session) {
+Result<engine::EmitRequest> emit_request(const Options& options, const LoadedCell& loaded, Session& session) {
   const Result<schedule::Pass> pass = single_pass(options);
   if (!pass) return pass.error();
   Result<schedule::Problem> problem = problem_of(options, loaded.cell, *pass);
@@ -19,9 +19,7 @@ Result<engine::EmitRequest> request_of(const Options& options, const LoadedCell&
   return engine::EmitRequest{&loaded.file,
                              {loaded.cell, std::move(problem).value(), session.machine.profile},
                              std::move(overrides).value(),
-                             session.db(),
-                             session.lock(),
-                             session.shipped};
+                             {session.sources()}};
 }
 
 }  // namespace
@@ -33,7 +31,7 @@ Status emit(const Options& options) {
   if (!loaded) return loaded.error();
   Result<Session> session = open_session(options, Use::Optional);
   if (!session) return session.error();
-  const Result<engine::EmitRequest> request = request_of(options, *loaded, *session);
+  const Result<engine::EmitRequest> request = emit_request(options, *loaded, *session);
   if (!request) return request.error();
   const Result<std::string> text = engine::emit_stage(*stage, *request);
   if (!text) return text.error();

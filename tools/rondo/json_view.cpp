@@ -213,7 +213,8 @@ std::string emit_json(const step::Cell& cell, const std::string& stage, const st
 }
 
 std::string tune_json(const step::Cell& cell, const target::Profile& profile,
-                      const std::vector<TunedPass>& passes, const std::optional<SaveComparison>& saving) {
+                      const std::vector<TunedPass>& passes,
+                      const std::optional<engine::SaveComparison>& saving) {
   json list = json::array();
   for (const TunedPass& pass : passes) {
     const tuner::SearchResult& search = pass.result.search;

@@ -14,6 +14,7 @@
 #include "engine/commands/run_cell.h"
 #include "engine/plan/memory.h"
 #include "engine/request/load_cell.h"
+#include "engine/service/saving.h"
 #include "tuner/bench/bench.h"
 #include "tuner/bench/parts.h"
 #include "tuner/tune/tune.h"
@@ -43,15 +44,9 @@ struct TunedPass {
   schedule::Problem problem;
   tuner::TuneResult result;
 };
-// Forward and backward pass together, with states saved only and with products too.
-struct SaveComparison {
-  double states_s = 0, products_s = 0;
-  bool measured = false;  // else by model
-  const char* faster() const { return products_s < states_s ? "products" : "states"; }
-};
 std::string tune_json(const step::Cell& cell, const target::Profile& profile,
                       const std::vector<TunedPass>& passes,
-                      const std::optional<SaveComparison>& saving = std::nullopt);
+                      const std::optional<engine::SaveComparison>& saving = std::nullopt);
 
 std::string run_json(const schedule::Task& task, const engine::CellRun& run,
                      const std::vector<std::string>& files);

@@ -6,7 +6,6 @@
 #include "engine/arrays/staged_files.h"
 #include "engine/commands/run_cell.h"
 #include "engine/request/problem_text.h"
-#include "engine/trust/trusted_plan.h"
 #include "tools/rondo/commands.h"
 #include "tools/rondo/json_view.h"
 #include "tools/rondo/session.h"
@@ -114,39 +113,6 @@ Result<schedule::Problem> run_problem(const Options& options, const step::Cell& 
   return problem;
 }
 
-// On the session's device, by the strategy that is asked for.
-Result<engine::CellRun> on_device(const Options& options, const step::Cell& cell,
-                                  const schedule::Problem& problem,
-                                  const step::ForwardArguments<double>& arguments, Session& session) {
-  const auto ready = engine::trusted_plan({cell, problem, session.machine.profile}, session.machine,
-                                          {options.strategy, {}}, trust_of(options, session));
-  if (!ready) return ready.error();
-  Result<engine::CellRun> run = engine::run_on_device({cell, problem, session.machine.profile}, arguments,
-                                                      *session.machine.device, *ready->plan);
-  const engine::Choice& choice = ready->choice;
-  if (run)
-    run->where = fmt::format("{}{}, {} {} ({})", session.machine.profile.is_cpu() ? "CPU " : "",
-                             session.machine.profile.name, choice.strategy,
-                             schedule::print(choice.parameters), engine::label(choice));
-  return run;
-}
-
-// On this machine's CPUs, which stay the session's.
-Result<engine::CellRun> on_cpus(const Options& options, const step::Cell& cell,
-                                const schedule::Problem& problem,
-                                const step::ForwardArguments<double>& arguments, Session& session) {
-  if (!session.machine.profile.is_cpu() || session.machine.device == nullptr) {
-    Result<engine::Machine> cpus = engine::find_machine("cpu", session.db());
-    if (!cpus) return cpus.error();
-    session.machine = std::move(cpus).value();
-  }
-  return on_device(options, cell, problem, arguments, session);
-}
-
-bool may_go_on(const Error& error) {
-  return error.kind == ErrorKind::Unsupported || error.kind == ErrorKind::Missing;
-}
-
 // An option that names a machine or a compiler other than what is there says what becomes of it.
 void say_what_is_left_aside(const Options& options, const Session& session) {
   if (session.machine.gpu_info || options.reference) return;
@@ -157,26 +123,24 @@ void say_what_is_left_aside(const Options& options, const Session& session) {
   if (wanted != nullptr && wanted != &used)
     note(fmt::format("--backend {} compiles for GPUs alone; kernels for CPUs are made by {}", wanted->name(),
                      used.name()));
-  else if (wanted != nullptr && !used.looks_installed())
-    note(fmt::format("there is no {} here; running on the reference executor", used.name()));
 }
 
 Result<engine::CellRun> compute(const Options& options, const step::Cell& cell,
                                 const schedule::Problem& problem,
                                 const step::ForwardArguments<double>& arguments, Session& session) {
-  if (options.reference) return engine::run_on_reference({cell, problem, {}}, arguments);
   say_what_is_left_aside(options, session);
-  if (session.machine.gpu_info) {
-    auto run = on_device(options, cell, problem, arguments, session);
-    if (run || run.error().kind != ErrorKind::Unsupported) return run;
-    note(run.error().message + "; running on CPUs");
-  }
-  if (backend::cpu_backend().looks_installed()) {
-    auto run = on_cpus(options, cell, problem, arguments, session);
-    if (run || options.strict || !may_go_on(run.error())) return run;
-    note(run.error().message + "; running on the reference executor");
-  }
-  return engine::run_on_reference({cell, problem, {}}, arguments);
+  engine::Request request = request_of(options, session, cell, problem,
+                                       {options.reference ? engine::kReference : options.strategy, {}});
+  request.stand_in = engine::StandIn::Cpus;
+  Result<engine::Answer> answer = engine::answer(request, session.machine);
+  if (!answer) return answer.error();
+  if (answer->kernel) session.machine = answer->machine;
+  const schedule::Task task(cell, problem, session.machine.profile);
+  Result<engine::CellRun> run =
+      answer->kernel ? engine::run_on_device(task, arguments, *session.machine.device, *answer->kernel->plan)
+                     : engine::run_on_reference(task, arguments);
+  if (run) run->where = answer->where();
+  return run;
 }
 
 Status write_results(const std::vector<Target>& targets, const schedule::Problem& problem,

@@ -98,17 +98,17 @@ Result<Session> open_session(const Options& options, Use use) {
   return session;
 }
 
-engine::TrustOptions trust_of(const Options& options, Session& session) {
-  engine::TrustOptions trust;
-  trust.database = session.db();
-  trust.shipped = session.shipped;
+engine::Request request_of(const Options& options, Session& session, const step::Cell& cell,
+                           const schedule::Problem& problem, const engine::Overrides& overrides) {
+  engine::Request request{&cell, problem, overrides};
+  engine::TrustOptions& trust = request.trust;
+  static_cast<engine::Sources&>(trust) = session.sources();
   trust.create = [&options] { return open_at(options, db::Access::ReadWrite); };
   trust.strict = options.strict;
   trust.note = note;
-  trust.pinned = session.lock();
   trust.at_shape = !options.no_full_shape;
   trust.arbitrary_states = options.arbitrary_states;
-  return trust;
+  return request;
 }
 
 engine::ProblemText problem_text_of(const Options& options) {

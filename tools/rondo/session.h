@@ -4,10 +4,9 @@
 #include <optional>
 
 #include "engine/commands/emit_stages.h"
-#include "engine/machine/machine.h"
 #include "engine/request/load_cell.h"
 #include "engine/request/problem_text.h"
-#include "engine/trust/trust.h"
+#include "engine/service/service.h"
 #include "tools/rondo/options.h"
 #include "tools/rondo/report.h"
 
@@ -27,7 +26,7 @@ struct Session {
   engine::Machine machine;
   const engine::ShippedLayer* shipped = nullptr;  // none with --no-db
   db::Database* db() { return database ? &*database : nullptr; }
-  const db::PinnedChoices* lock() const { return pinned ? &*pinned : nullptr; }
+  engine::Sources sources() { return {db(), shipped, pinned ? &*pinned : nullptr}; }
 };
 
 enum class Use {
@@ -44,8 +43,9 @@ Result<const engine::ShippedLayer*> shipped_of(const Options& options);
 // Database, what is shipped, lock file and machine.
 Result<Session> open_session(const Options& options, Use use);
 
-// How a command trusts what the database holds.
-engine::TrustOptions trust_of(const Options& options, Session& session);
+// What a command asks of the service. The cell outlives it.
+engine::Request request_of(const Options& options, Session& session, const step::Cell& cell,
+                           const schedule::Problem& problem, const engine::Overrides& overrides);
 engine::ProblemText problem_text_of(const Options& options);
 Result<schedule::Problem> problem_of(const Options& options, const step::Cell& cell, schedule::Pass pass);
 Result<engine::Overrides> overrides_of(const Options& options);

@@ -106,27 +106,22 @@ Result<std::vector<schedule::Problem>> problems_of(const Options& options, const
   return problems;
 }
 
-double seconds_of(const TunedPass& pass) {
-  const tuner::Row& best = *pass.result.best();
-  return pass.result.measured ? best.timing.median_s : best.candidate.estimate.seconds;
-}
-
 // None where not all four problems were tuned.
-std::optional<SaveComparison> compare_saving(const std::vector<TunedPass>& tuned) {
-  SaveComparison sums;
-  int found = 0, measured = 0;
+std::optional<engine::SaveComparison> saving_of(const std::vector<TunedPass>& tuned) {
+  engine::TrainingTime states, products;
+  int found = 0;
   for (const TunedPass& pass : tuned) {
     if (pass.problem.pass == schedule::Pass::Forward) continue;
-    (passes_products(pass.problem) ? sums.products_s : sums.states_s) += seconds_of(pass);
+    engine::TrainingTime& way = passes_products(pass.problem) ? products : states;
+    const tuner::Row& best = *pass.result.best();
+    (pass.problem.pass == schedule::Pass::Backward ? way.backward : way.forward) = {
+        pass.result.measured ? best.timing.median_s : 0, best.candidate.estimate.seconds};
     ++found;
-    measured += pass.result.measured;
   }
-  sums.measured = measured == found;
-  if (found != 4 || (measured != 0 && !sums.measured)) return std::nullopt;
-  return sums;
+  return found == 4 ? std::optional(engine::compare_saving(states, products)) : std::nullopt;
 }
 
-std::string saving_text(const SaveComparison& sums) {
+std::string saving_text(const engine::SaveComparison& sums) {
   return fmt::format(
       "forward (training) + backward{}: {:.4f} ms with states saved, {:.4f} ms with products; {} is faster\n",
       sums.measured ? "" : ", by model", sums.states_s * 1e3, sums.products_s * 1e3,
@@ -148,9 +143,7 @@ Result<TunedPass> tune_problem(const Options& options, const schedule::Task& tas
   tuning.seed = options.seed;
   tuning.cancel = &stop_flag();
   tuning.database = session.db();
-  const Result<engine::ShippedLayer> known = engine::known_choices(session.shipped, session.db());
-  if (!known) note(engine::starts_without(known.error()));
-  tuning.known = known ? &*known : session.shipped;
+  tuning.shipped = session.shipped;
   tuning.progress = [&bar](const tuner::Progress& progress) { bar.show(progress); };
   Result<tuner::TuneResult> result = tuner::tune(task, session.machine, tuning);
   if (!result) return result.error();
@@ -192,8 +185,8 @@ Status tune(const Options& options) {
     if (!options.json) print(tuned_text(tuned.back()));
     if (stop_flag()) break;
   }
-  std::optional<SaveComparison> saving;
-  if (options.save == "auto") saving = compare_saving(tuned);
+  std::optional<engine::SaveComparison> saving;
+  if (options.save == "auto") saving = saving_of(tuned);
   if (saving && !options.json) print(saving_text(*saving));
   if (options.json) print(tune_json(loaded->cell, session->machine.profile, tuned, saving));
   const bool all_recorded = recorded(tuned);

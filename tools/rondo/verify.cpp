@@ -20,11 +20,7 @@ namespace {
 // In the simulator: what is chosen is what is emitted.
 Result<VerifiedPass> simulate_pass(const schedule::Task& task, const engine::Overrides& overrides,
                                    std::uint64_t seed, bool arbitrary_states, Session& session) {
-  engine::ChooseOptions choosing;
-  choosing.database = session.db();
-  choosing.shipped = session.shipped;
-  choosing.pinned = session.lock();
-  Result<engine::Choice> choice = engine::choose_with(task, overrides, choosing);
+  Result<engine::Choice> choice = engine::choose_with(task, overrides, {session.sources()});
   if (!choice) return choice.error();
   Result<schedule::KernelPlan> plan = engine::build_choice(task, *choice);
   if (!plan) return plan.error();
@@ -44,7 +40,8 @@ Result<VerifiedPass> verify_pass(const Options& options, const step::Cell& cell,
   if (!problem) return problem.error();
   const schedule::Task task(cell, *problem, session.machine.profile);
   if (options.simulate) return simulate_pass(task, overrides, seed, options.arbitrary_states, session);
-  auto verified = engine::verified_plan(task, session.machine, overrides, seed, trust_of(options, session));
+  auto verified = engine::verified_plan(task, session.machine, overrides, seed,
+                                        request_of(options, session, cell, *problem, overrides).trust);
   if (!verified) return verified.error();
   return VerifiedPass{*problem, verified->ready.choice, {std::move(verified->verification), {}}};
 }

@@ -10,8 +10,6 @@
 #include "compiler/schedule/plan/lower_plan.h"
 #include "compiler/support/parallel_for.h"
 #include "compiler/target/target.h"
-#include "engine/choice/choose.h"
-#include "engine/commands/emit_stages.h"
 #include "engine/plan/ready_plan.h"
 #include "tuner/package/self_test.h"
 
@@ -116,10 +114,6 @@ class Building {
   // Nothing where there is no PTX to be had.
   Result<std::optional<Kernels>> make_kernels(const Item& item) {
     const schedule::Task task(*item.packaged->cell, item.packaged->problem, item.profile);
-    engine::ChooseOptions choosing;
-    choosing.database = options_.database;
-    choosing.shipped = options_.shipped;
-    choosing.pinned = options_.pinned;
     const auto in = [&](Error error) {
       error.message = fmt::format("{}: {}", item.what(), error.message);
       return error;
@@ -129,7 +123,7 @@ class Building {
            backend::preferred_backend().available().error().message);
       return std::optional<Kernels>();
     }
-    const Result<engine::Choice> choice = engine::choose(task, choosing);
+    const Result<engine::Choice> choice = engine::choose(task, {options_});
     if (!choice) return in(item.ptx ? with_hint_for_ptx(choice.error()) : choice.error());
     Result<engine::CompiledCode> code = engine::code_of_choice(task, *choice, options_.database);
     if (!code) return in(code.error());

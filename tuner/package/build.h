@@ -9,11 +9,9 @@
 
 #include "compiler/support/result.h"
 #include "compiler/target/profile.h"
-#include "engine/choice/shipped.h"
+#include "engine/choice/choose.h"
 #include "runtime/package/writer/writer.h"
 #include "tuner/package/list.h"
-#include "tuning_db/database.h"
-#include "tuning_db/lock_file.h"
 
 namespace rondo::tuner {
 
@@ -22,14 +20,11 @@ struct PackageProgress {
   std::string what;  // that was done last: "lstm fw bf16 D=512 for sm_90"
 };
 
-struct PackageOptions {
+struct PackageOptions : engine::Sources {
   std::vector<target::Profile> targets;  // GPUs that get a choice and a cubin of their own
   // What the PTX is made for: it runs on GPUs of this architecture and of all later ones, so its choice keeps
   // within portable_profile(). None: no PTX.
   std::optional<target::Profile> base;
-  db::Database* database = nullptr;               // asked for choices and code
-  const engine::ShippedLayer* shipped = nullptr;  // asked for choices
-  const db::PinnedChoices* pinned = nullptr;
   bool self_tests = true;
   int workers = 0;                                       // threads; 0: as many as there are cores
   const std::atomic<bool>* stop = nullptr;               // set: the build ends with Error Cancelled

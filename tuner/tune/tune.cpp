@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "compiler/schedule/plan/strategy.h"
-#include "engine/choice/choose.h"
+#include "engine/choice/shipped_layer.h"
 #include "tuner/tune/plan_measurer.h"
 
 namespace rondo::tuner {
@@ -185,9 +185,12 @@ Result<TuneResult> tune(const schedule::Task& task, const engine::Machine& machi
     searching.incumbent = known.own;
     searching.starts = known.nearby;
   }
-  if (options.known != nullptr && runs)
-    for (const std::size_t each : starts_of(*options.known, task, *candidates))
-      searching.starts.push_back(each);
+  if (runs) {
+    const Result<engine::ShippedLayer> layer = engine::known_choices(options.shipped, options.database);
+    if (!layer) result.note += (result.note.empty() ? "" : "; ") + engine::starts_without(layer.error());
+    if (const engine::ShippedLayer* from = layer ? &*layer : options.shipped)
+      for (const std::size_t each : starts_of(*from, task, *candidates)) searching.starts.push_back(each);
+  }
   if (!searching.incumbent && !searching.starts.empty()) searching.incumbent = searching.starts.front();
   result.search = search(*candidates, **measurer, searching, clock);
   result.measured = result.search.measured;
@@ -205,6 +208,33 @@ Result<TuneResult> tune(const schedule::Task& task, const engine::Machine& machi
       result.known_before() != nullptr && tried(*result.known_before()) ? known.own_trial : 0);
   result.database_trouble = recorder.trouble();
   return result;
+}
+
+Result<engine::Tuned> tuned(const engine::Request& request, const engine::Machine& machine,
+                            TuneOptions options) {
+  if (!request.overrides.parameters.empty())
+    return Error{ErrorKind::Input, "parameters are given, and tuning is to find them",
+                 "leave one of the two out"};
+  const engine::TrustOptions& from = request.trust;
+  options.alignment = from.alignment;
+  options.strategy = request.overrides.strategy;
+  options.database = from.database;
+  options.shipped = from.shipped;
+  Result<TuneResult> result = tune({*request.cell, request.problem, machine.profile}, machine, options);
+  if (!result) return result.error();
+  if (from.note && !result->note.empty()) from.note(result->note);
+  if (from.note && !result->database_trouble.empty())
+    from.note("the database stopped recording: " + result->database_trouble);
+  if (!result->plan)
+    return Error{ErrorKind::Internal, "tuning gave no code: " + result->summary(), "report this"};
+  engine::Choice choice;
+  choice.strategy = result->best()->candidate.strategy;
+  choice.parameters = result->best()->candidate.parameters;
+  choice.origin = engine::ChoiceOrigin::Tuned;
+  choice.expected_ms = result->best()->timing.median_s * 1e3;
+  choice.note = result->summary();
+  choice.verified_code = result->plan->code;
+  return engine::Tuned{std::move(choice), std::move(*result->plan)};
 }
 
 }  // namespace rondo::tuner

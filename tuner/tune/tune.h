@@ -6,10 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "compiler/schedule/problem/task.h"
-#include "engine/choice/shipped.h"
-#include "engine/machine/machine.h"
-#include "engine/plan/compile.h"
+#include "engine/service/service.h"
 #include "tuner/search/search.h"
 
 namespace rondo::tuner {
@@ -27,8 +24,8 @@ struct TuneOptions {
   const std::atomic<bool>* cancel = nullptr;  // see SearchOptions
   std::function<void(const Progress&)> progress;
   db::Database* database = nullptr;  // none: nothing is recorded
-  const engine::ShippedLayer* known =
-      nullptr;  // tuned elsewhere or for like problems: the search starts from it
+  // Tuned elsewhere or for like problems: the search starts from it, and from what the database holds alike.
+  const engine::ShippedLayer* shipped = nullptr;
   // The program that is started as a worker (engine/worker/process.h). "" takes the environment variable
   // RONDO_WORKER, else this program.
   std::string worker;
@@ -58,13 +55,19 @@ struct TuneResult {
 // verified and faster: than the best's time in this run, else than its earlier time on this machine, version
 // and driver. Claims of other runs do not count. What the database holds as best is tried first: of this
 // problem, and of the nearest ones, those of a pass whose kernels are nearly this one's among them; then
-// those of `known`. The first of these is timed again beside the leaders. Without a device candidates are
-// compiled in the model's order until a few are clean; only failures are recorded, nothing becomes best.
-// Errors: Unsupported (no strategy, empty space), Missing (no compiler), Cancelled (before any candidate was
-// finished), Input (a strategy that is unknown or not legal), Compile (every candidate failed; the commonest
-// reason), Wrong (all that ran are wrong; the diagnosis), Device (it failed before there was a result).
+// those of `shipped` and of like cells. The first of these is timed again beside the leaders. Without a
+// device candidates are compiled in the model's order until a few are clean; only failures are recorded,
+// nothing becomes best. Errors: Unsupported (no strategy, empty space), Missing (no compiler), Cancelled
+// (before any candidate was finished), Input (a strategy that is unknown or not legal), Compile (every
+// candidate failed; the commonest reason), Wrong (all that ran are wrong; the diagnosis), Device (it failed
+// before there was a result).
 Result<TuneResult> tune(const schedule::Task& task, const engine::Machine& machine,
                         const TuneOptions& options = {});
+
+// Tuning as the service wants it (engine::Request::tune): strategy, alignment, database and what is shipped
+// are the request's, and remarks go to it. Errors: those of tune(); Input where parameters are given.
+Result<engine::Tuned> tuned(const engine::Request& request, const engine::Machine& machine,
+                            TuneOptions options);
 
 // Why a search without a best ended so: its diagnosis (kind Wrong), or the commonest failure.
 Error nothing_worked(const SearchResult& result);

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "engine/commands/emit_stages.h"
+#include "engine/machine/device_profile.h"
 #include "engine/plan/compile.h"
 #include "engine/trust/trust.h"
 #include "tests/engine/choice/shipped_layer.h"

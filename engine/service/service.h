@@ -1,0 +1,69 @@
+// One service for every way in: a request becomes a plan that may be trusted, or the reference in its place.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "engine/choice/overrides.h"
+#include "engine/plan/ready_plan.h"
+#include "engine/trust/trust.h"
+
+namespace rondo::engine {
+
+// What may compute in the place of a kernel on the machine that is asked for.
+enum class StandIn {
+  None,
+  Reference,  // the reference executor, in the place of the CPUs
+  Cpus        // this machine's CPUs in the place of a GPU, and the reference in theirs
+};
+// The name by which the reference executor is asked for, as a strategy is.
+inline constexpr const char* kReference = "reference";
+
+// What a search has found for a request.
+struct Tuned {
+  Choice choice;
+  CompiledCode code;
+};
+
+struct Request {
+  const step::Cell* cell = nullptr;
+  schedule::Problem problem;
+  Overrides overrides{};
+  TrustOptions trust{};        // where choices come from, what proof they need, and whom remarks go to
+  bool only_recorded = false;  // what only the model would choose is an error (Missing)
+  StandIn stand_in = StandIn::None;
+  // Set: the plan is tuned now, by the tuner, which lies above the engine (tuner/tune/tune.h).
+  std::function<Result<Tuned>(const Request&, const Machine&)> tune{};
+
+  // Must it be a kernel? Then nothing stands in for one.
+  bool wants_kernel() const { return !overrides.empty() || trust.pinned != nullptr || only_recorded; }
+};
+
+struct Answer {
+  Machine machine;                  // that it runs on
+  schedule::Problem problem;        // that was asked for
+  std::optional<ReadyPlan> kernel;  // none: the reference executor, on this machine's CPUs
+  std::string where() const;        // "NVIDIA H200, stream channels=64 ... (tuned)"
+};
+
+// The plan of the request on the machine: of a tune, recorded and shipped choices or the model, verified
+// where its record has no proof here. A GPU that no strategy can use, and one that is not there, gives way to
+// the CPUs; CPUs without a compiler, or for which no strategy computes the cell, to the reference; `note`
+// hears why. Errors: those of trusted_plan() and of the tune; Input (a strategy that does not compute on
+// CPUs, a reference with parameters); Missing (nothing recorded, where only that is wanted).
+Result<Answer> answer(const Request& request, const Machine& machine);
+
+// What a forward pass is to save for the backward pass.
+enum class Save { States, Products, Faster };
+
+struct TrainingAnswer {
+  Save save = Save::States;  // or Products
+  Answer forward, backward;
+};
+// Both passes of training; the pass of the request's problem does not matter. Of two ways to save the faster
+// one (compare_saving); one that no strategy computes, or that a lock file does not pin, leaves the other.
+// Errors: those of answer().
+Result<TrainingAnswer> answer_training(const Request& request, const Machine& machine, Save save);
+
+}  // namespace rondo::engine
