@@ -8,6 +8,7 @@
 #include <iterator>
 
 #include "tests/structure/rules.h"
+#include "tests/structure/walk.h"
 
 namespace rondo::structure {
 namespace {
@@ -71,6 +72,55 @@ TEST(Project, FilesFunctionsAndFoldersAreSmall) {
   std::vector<std::string> folders = kProduct;
   for (const char* other : {"include", "benchmarks", "examples", "tests"}) folders.emplace_back(other);
   expect_none(check_sizes(sources_of(folders)));
+}
+
+// The ways of a request: `rondo run` and the C interface to a plan, and `rondo tune` to a record.
+const Walk kWalkOfAPlan = {{5, "engine/service", "answer"},
+                           {6, "engine/service", "on_cpus"},
+                           {7, "engine/service", "with_kernel"},
+                           {8, "engine/service", "known"},
+                           {9, "engine/trust", "trusted_plan"},
+                           {10, "engine/trust", "trusted_choice"},
+                           {11, "engine/trust", "run"},
+                           {12, "engine/trust", "make"},
+                           {13, "engine/choice", "choose_with"},
+                           {14, "engine/choice", "choose"},
+                           {15, "engine/choice", "first"},
+                           {13, "engine/plan", "make_ready"},
+                           {14, "engine/plan", "code_of_choice"},
+                           {15, "engine/choice", "build_choice"},
+                           {15, "engine/plan", "compile_plan"},
+                           {16, "engine/plan", "uncompiled_plan"},
+                           {17, "compiler/schedule/plan", "lower_plan"},
+                           {16, "compiler/backend/llvm", "compile"},
+                           {14, "runtime/device", "load"}};
+
+Walk with_plan(Walk walk) {
+  walk.insert(walk.end(), kWalkOfAPlan.begin(), kWalkOfAPlan.end());
+  return walk;
+}
+
+TEST(Project, TheWalkOfARequestGoesDown) {
+  const std::vector<SourceFile> files = sources_of(kProduct);
+  const FolderTable table = read_folder_table("docs/folders.md", read(root() / "docs/folders.md"));
+  const Walk run = with_plan({{0, "tools/rondo", "run"}, {1, "tools/rondo", "compute"}});
+  expect_none(check_walk(run, files, table));
+  expect_none(check_walk(with_plan({{0, "tools/rondo", "bench_rows"}}), files, table));
+  expect_none(check_walk(with_plan({{0, "tools/librondo", "create_plan"}, {1, "tools/librondo", "plan_for"}}),
+                         files, table));
+  expect_none(check_walk(with_plan({{0, "tools/librondo", "create_training"},
+                                    {1, "tools/librondo", "training_for"},
+                                    {2, "engine/service", "answer_training"},
+                                    {3, "engine/service", "training"}}),
+                         files, table));
+  expect_none(check_walk({{0, "tools/rondo", "tune"},
+                          {1, "tools/rondo", "tune_problem"},
+                          {2, "tuner/tune", "tune"},
+                          {3, "engine/choice", "ranked_candidates"},
+                          {3, "engine/choice", "known_choices"},
+                          {3, "tuner/search", "search"},
+                          {3, "engine/plan", "store_cubin"}},
+                         files, table));
 }
 
 TEST(Project, TestsMirrorTheProduct) {
