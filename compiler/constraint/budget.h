@@ -12,8 +12,13 @@ class Budget {
   // The first solution, looked for with at most one part in `parts` of what is left. stats.outcome tells an
   // empty space (Complete) from a search cut short.
   First first_solution(const System& system, unsigned parts = 1);
+  // One that gives the expression the least value; the last found where the search was cut short.
+  First least_solution(const System& system, const Expr& objective, unsigned parts = 1);
 
  private:
+  Limits part(unsigned parts) const;
+  void spend(const SearchStats& stats);
+
   Limits limits_;
   std::chrono::steady_clock::time_point start_;
 };

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
+#include <cmath>
+#include <limits>
 
 #include "compiler/constraint/budget.h"
-#include "compiler/constraint/optimise.h"
 #include "compiler/constraint/program.h"
 
 namespace rondo::constraint {
@@ -31,19 +31,46 @@ Indices every_constraint(const System& system) {
 // One check that turns out hard may not use up what the others need.
 constexpr unsigned kShare = 4;
 
-// Deletion filtering: what can go without giving the system a solution goes, first stated first.
-Indices conflict_of(const System& system, Budget& budget, bool& minimal) {
-  Indices kept = every_constraint(system);
-  for (const std::size_t candidate : every_constraint(system)) {
+// Deletion filtering: of the candidates, what can go without giving the system a solution goes, first stated
+// first. Rules that did not matter to the last search without a solution can go without another. `core`:
+// those that mattered to the search of the whole system. Returns what is left of the system.
+Indices filtered(const System& system, Indices kept, const Indices& candidates, Indices core, Budget& budget,
+                 bool& minimal) {
+  for (const std::size_t candidate : candidates) {
     const Indices rest = without(kept, candidate);
+    if (!std::binary_search(core.begin(), core.end(), candidate)) {
+      kept = rest;
+      continue;
+    }
     const First found = budget.first_solution(system.restricted_to(rest), kShare);
     if (cut_short(found.stats)) {
       minimal = false;
     } else if (!found.solution) {
       kept = rest;
+      core.clear();
+      for (const std::size_t index : found.stats.mattered) core.push_back(rest[index]);
     }
   }
   return kept;
+}
+
+// What cannot hold together, and the rules that stand beside it.
+struct Conflict {
+  Indices members, all;
+};
+
+Conflict conflict_of(const System& system, const Indices& core, Blame blame, Budget& budget, bool& minimal) {
+  const Indices all = every_constraint(system);
+  const auto limit = [&](std::size_t i) { return is_limit(system.constraints()[i]); };
+  if (blame == Blame::Limits) {
+    Indices limits;
+    std::copy_if(all.begin(), all.end(), std::back_inserter(limits), limit);
+    Conflict found{{}, filtered(system, all, limits, core, budget, minimal)};
+    std::copy_if(found.all.begin(), found.all.end(), std::back_inserter(found.members), limit);
+    if (!found.members.empty()) return found;
+  }
+  const Indices members = filtered(system, all, all, core, budget, minimal);
+  return {members, members};
 }
 
 // A comparison seen so that minimising `distance` brings it as close to holding as possible.
@@ -51,6 +78,7 @@ struct Goal {
   Kind kind;
   Expr quantity, limit;
   Expr distance;
+  std::optional<Condition> where;
 };
 
 bool is_constant(const NodePtr& node) { return node->op == Op::Constant; }
@@ -65,7 +93,8 @@ Op mirrored(Op op) {
   }
 }
 
-std::optional<Goal> goal_of(const Node& rule) {
+std::optional<Goal> goal_of(const Node& whole) {
+  const Node& rule = whole.op == Op::Implies ? *whole.children[1] : whole;
   Op op = rule.op;
   if (op != Op::Lt && op != Op::Le && op != Op::Gt && op != Op::Ge && op != Op::Eq) return std::nullopt;
   NodePtr left = rule.children[0], right = rule.children[1];
@@ -74,11 +103,13 @@ std::optional<Goal> goal_of(const Node& rule) {
     op = mirrored(op);
   }
   const Expr a(left), b(right);
+  std::optional<Condition> where;  // the rule asks for nothing elsewhere
+  if (whole.op == Op::Implies) where = Condition(whole.children[0]);
   // Against a constant the side itself is the goal: no difference that could overflow.
   const bool fixed_limit = is_constant(right);
-  if (op == Op::Lt || op == Op::Le) return Goal{Kind::TooLarge, a, b, fixed_limit ? a : a - b};
-  if (op == Op::Gt || op == Op::Ge) return Goal{Kind::TooSmall, a, b, fixed_limit ? -a : b - a};
-  return Goal{Kind::Unequal, a, b, max(a - b, b - a)};
+  if (op == Op::Lt || op == Op::Le) return Goal{Kind::TooLarge, a, b, fixed_limit ? a : a - b, where};
+  if (op == Op::Gt || op == Op::Ge) return Goal{Kind::TooSmall, a, b, fixed_limit ? -a : b - a, where};
+  return Goal{Kind::Unequal, a, b, max(a - b, b - a), where};
 }
 
 std::vector<std::pair<std::string, Value>> relevant(const System& system, const Condition& rule,
@@ -96,131 +127,124 @@ struct Closest {
   bool under_all_rules;
 };
 
-std::optional<Closest> closest(const System& system, const Indices& conflict, std::size_t member,
+std::optional<Closest> closest(const System& system, const Conflict& conflict, std::size_t member,
                                const std::optional<Goal>& goal, Budget& budget) {
   for (const bool under_all : {true, false}) {
-    const Indices others = without(under_all ? every_constraint(system) : conflict, member);
-    const System rest = system.restricted_to(others);
-    if (goal) {
-      const Result<std::optional<Least>> found = least(rest, goal->distance, budget);
-      if (found && *found) return Closest{(*found)->at, under_all};
+    System rest = system.restricted_to(without(under_all ? every_constraint(system) : conflict.all, member));
+    if (!goal) {
+      const First found = budget.first_solution(rest, kShare);
+      if (found.solution) return Closest{*found.solution, under_all};
       continue;
     }
-    const First found = budget.first_solution(rest, kShare);
-    if (found.solution) return Closest{*found.solution, under_all};
+    if (goal->where) rest.require(*goal->where, "where the rule asks for something");
+    const First found = budget.least_solution(rest, goal->distance, kShare);
+    if (found.solution && !cut_short(found.stats)) return Closest{*found.solution, under_all};
   }
   return std::nullopt;
 }
 
-std::string numbers(const Shortfall& shortfall, const Node& rule) {
-  const Value attained = *shortfall.attained, limit = *shortfall.limit;
-  const std::string& quantity = shortfall.quantity;
-  const bool strict = rule.op == Op::Lt || rule.op == Op::Gt;
+// What the rule is about, where its label does not say it.
+std::string unit(const System& system, const Node& quantity, const std::string& label) {
+  const auto named = [&](const Names::Quantity& known) { return known.name == quantity.name; };
+  if (quantity.name.empty()) return "";
+  for (const auto* list : {&system.names().variables, &system.names().definitions})
+    if (const auto known = std::find_if(list->begin(), list->end(), named); known != list->end())
+      return known->description == label ? "" : " " + known->description;
+  return "";
+}
+
+std::string numbers(const Shortfall& shortfall, const std::string& of) {
   switch (shortfall.kind) {
     case Kind::TooLarge:
-      return fmt::format("{} needs at least {}, but {} {}", quantity, attained,
-                         strict ? "must stay below" : "the limit is", limit);
+      return fmt::format("at least {}{}, the limit is {}", *shortfall.attained, of, *shortfall.limit);
     case Kind::TooSmall:
-      return fmt::format("{} reaches at most {}, but {} {}", quantity, attained,
-                         strict ? "must exceed" : "needs at least", limit);
-    default: return fmt::format("{} comes no closer than {}, but must equal {}", quantity, attained, limit);
+      return fmt::format("at most {}{}, {} needed", *shortfall.attained, of, *shortfall.limit);
+    default: return fmt::format("no closer than {}{} to {}", *shortfall.attained, of, *shortfall.limit);
   }
 }
 
 std::string where(const Shortfall& shortfall) {
   std::string text;
-  for (const auto& [name, value] : shortfall.at) {
+  for (const auto& [name, value] : shortfall.at)
     text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", name, value);
-  }
   return text;
 }
 
-ConflictMember describe(const System& system, const Indices& conflict, std::size_t index, Budget& budget) {
+ConflictMember describe(const System& system, const Conflict& conflict, std::size_t index, Budget& budget) {
   const Constraint& constraint = system.constraints()[index];
-  const Node& rule = *constraint.condition.node();
-  ConflictMember member{index, constraint.label, to_string(constraint.condition), {}, {}};
-  std::optional<Goal> goal = goal_of(rule);
+  ConflictMember member{index, constraint.label, to_string(constraint.condition), {}, constraint.label, ""};
+  std::optional<Goal> goal = goal_of(*constraint.condition.node());
   std::optional<Closest> found = closest(system, conflict, index, goal, budget);
   if (!found && goal) {
     // The distance may have no value anywhere (overflow); any point of the others still shows the failure.
     goal.reset();
     found = closest(system, conflict, index, goal, budget);
   }
-  if (!found) {
-    member.text = fmt::format("{}: {}", member.label, member.rule);
-    return member;
-  }
+  if (!found) return member;
   Shortfall shortfall;
   shortfall.at = relevant(system, constraint.condition, found->at);
   shortfall.under_all_rules = found->under_all_rules;
-  std::string told = fmt::format("{} does not hold", member.rule);
+  std::string told;
   if (goal) {
     shortfall.kind = goal->kind;
     shortfall.quantity = to_string(goal->quantity);
     shortfall.attained = found->at.value(goal->quantity);
     shortfall.limit = found->at.value(goal->limit);
-    told = numbers(shortfall, rule);
+    told = numbers(shortfall, unit(system, *goal->quantity.node(), member.label));
   }
   if (constraint.shortage) told = constraint.shortage(found->at);
-  const std::string place = where(shortfall);
-  member.text = fmt::format("{}: {}{}", member.label, told, place.empty() ? "" : fmt::format(" ({})", place));
+  if (!told.empty()) member.text += ": " + told;
+  member.place = where(shortfall);
   member.shortfall = std::move(shortfall);
   return member;
 }
 
-void collect_names(const Node& node, std::set<std::string>& names) {
-  if (node.op == Op::Variable || node.op == Op::Named) names.insert(node.name);
-  for (const NodePtr& child : node.children) collect_names(*child, names);
+// How far off, beside the limit; what is not known is further than anything.
+double miss(const ConflictMember& member) {
+  if (!member.shortfall || !member.shortfall->attained) return std::numeric_limits<double>::infinity();
+  const auto attained = static_cast<double>(*member.shortfall->attained);
+  const auto limit = static_cast<double>(*member.shortfall->limit);
+  return std::abs(attained - limit) / std::max(1.0, std::abs(limit));
 }
 
-// What the names in the text mean, with the values there are to choose from.
-std::string legend(const System& system, const Explanation& explanation) {
-  std::set<std::string> used(explanation.empty_variables.begin(), explanation.empty_variables.end());
-  for (const ConflictMember& member : explanation.conflict) {
-    collect_names(*system.constraints()[member.constraint].condition.node(), used);
-  }
+std::string render(const Explanation& explanation) {
   std::string text;
-  for (std::size_t i = 0; i < system.domains().size(); ++i) {
-    const Names::Quantity& variable = system.names().variables[i];
-    if (used.count(variable.name) == 0) continue;
-    text +=
-        fmt::format("\n  {}: {} ({})", variable.name, variable.description, system.domains()[i].to_string());
-  }
-  for (const Names::Quantity& quantity : system.names().definitions) {
-    if (used.count(quantity.name) == 0) continue;
-    text += fmt::format("\n  {}: {}, {}", quantity.name, quantity.description,
-                        to_string(*quantity.value.node()->children[0]));
-  }
-  return text.empty() ? text : "\nwhere" + text;
-}
-
-std::string render(const System& system, const Explanation& explanation) {
-  std::string text;
-  for (const std::string& variable : explanation.empty_variables) {
-    text += fmt::format("{}'{}' has no value to choose from.", text.empty() ? "" : "\n", variable);
-  }
-  const std::size_t rules = explanation.conflict.size();
-  if (rules == 1) text = "No choice satisfies this rule:";
-  if (rules > 1) {
-    text = fmt::format(
-        "No choice satisfies these {} rules together; each line says how close the others let it come:",
-        rules);
-  }
-  for (const ConflictMember& member : explanation.conflict) text += "\n  " + member.text;
-  if (!explanation.minimal) text += "\n(A search limit was reached: fewer rules may already conflict.)";
-  return text + legend(system, explanation);
+  for (const std::string& variable : explanation.empty_variables)
+    text += fmt::format("{}'{}' has no value to choose from", text.empty() ? "" : "; ", variable);
+  for (const ConflictMember& member : one_a_label(explanation.conflict))
+    text += (text.empty() ? "" : "; ") + member.text;
+  if (!explanation.minimal) text += " (the search for a shorter reason reached its limit)";
+  return text;
 }
 
 }  // namespace
 
-Result<Explanation> explain(const System& system, const Limits& limits) {
+bool is_limit(const Constraint& constraint) {
+  const Node& whole = *constraint.condition.node();
+  const Node& rule = whole.op == Op::Implies ? *whole.children[1] : whole;
+  return (rule.op == Op::Le && is_constant(rule.children[1])) ||
+         (rule.op == Op::Ge && is_constant(rule.children[0]));
+}
+
+std::vector<ConflictMember> one_a_label(const std::vector<ConflictMember>& members) {
+  std::vector<ConflictMember> result;
+  for (const ConflictMember& member : members) {
+    const auto same = std::find_if(result.begin(), result.end(),
+                                   [&](const ConflictMember& told) { return told.label == member.label; });
+    if (same == result.end())
+      result.push_back(member);
+    else if (miss(member) < miss(*same))
+      *same = member;
+  }
+  return result;
+}
+
+Result<Explanation> explain(const System& system, Blame blame, const Limits& limits) {
   Budget budget(limits);
   Explanation explanation;
-  for (std::size_t i = 0; i < system.domains().size(); ++i) {
-    if (system.domains()[i].values().empty()) {
+  for (std::size_t i = 0; i < system.domains().size(); ++i)
+    if (system.domains()[i].values().empty())
       explanation.empty_variables.push_back(system.names().variables[i].name);
-    }
-  }
   if (explanation.empty_variables.empty()) {
     const First whole = budget.first_solution(system);
     if (cut_short(whole.stats)) {
@@ -232,12 +256,11 @@ Result<Explanation> explain(const System& system, const Limits& limits) {
                    fmt::format("nothing to explain: {} satisfies every rule", whole.solution->to_string()),
                    ""};
     }
-    const Indices conflict = conflict_of(system, budget, explanation.minimal);
-    for (const std::size_t index : conflict) {
+    const Conflict conflict = conflict_of(system, whole.stats.mattered, blame, budget, explanation.minimal);
+    for (const std::size_t index : conflict.members)
       explanation.conflict.push_back(describe(system, conflict, index, budget));
-    }
   }
-  explanation.text = render(system, explanation);
+  explanation.text = render(explanation);
   return explanation;
 }
 

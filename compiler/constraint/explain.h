@@ -30,22 +30,36 @@ struct ConflictMember {
   std::string label;                   // "shared memory"
   std::string rule;                    // "smem_bytes <= 232448"
   std::optional<Shortfall> shortfall;  // none if a limit was reached before it was known
-  std::string text;                    // one line: label, numbers, where
+  std::string text;   // "shared memory: at least 320000 bytes of shared memory, the limit is 232448"
+  std::string place;  // where that is: "channels = 128, stages = 5"
 };
 
 struct Explanation {
   std::vector<ConflictMember> conflict;      // in the order of the system; empty if a domain is empty
   std::vector<std::string> empty_variables;  // variables without any value to choose from
   bool minimal = true;                       // removing any one member leaves a solution; false at a limit
-  std::string text;                          // several lines, for the user
+  std::string text;                          // one line for the user, without formulas
 };
 
-// Enough for the spaces of the strategies, and over within seconds on any machine.
-inline constexpr Limits kExplainLimits{.nodes = 1'000'000};
+// Whether the constraint, or what it implies, keeps a quantity to a constant: a resource of the machine,
+// rather than a rule among choices.
+bool is_limit(const Constraint& constraint);
+
+enum class Blame {
+  AnyRule,
+  Limits,  // other rules stand, and are not named, unless they contradict each other
+};
+
+// Of members with one label the one that is missed by the least: the limits of several cases are told as one.
+std::vector<ConflictMember> one_a_label(const std::vector<ConflictMember>& members);
+
+// Enough for most spaces of the strategies, and a few hundredths of a second: `rondo check` explains a dozen.
+inline constexpr Limits kExplainLimits{.work = 20'000'000};
 
 // Finds a set of constraints that cannot hold together although any smaller part of it can (deletion
 // filtering), and what each of them is short of. Error of kind Internal if the system has a solution,
 // Cancelled if a limit (for all searches together) was reached before it was known whether it has.
-Result<Explanation> explain(const System& system, const Limits& limits = kExplainLimits);
+Result<Explanation> explain(const System& system, Blame blame = Blame::AnyRule,
+                            const Limits& limits = kExplainLimits);
 
 }  // namespace rondo::constraint

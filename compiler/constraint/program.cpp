@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 #include <unordered_map>
+
+#include "compiler/constraint/interval.h"
 
 namespace rondo::constraint {
 
@@ -61,13 +64,35 @@ class Compiler {
     return index;
   }
 
-  std::uint32_t push(const Instruction& instruction) {
-    program_.code.push_back(instruction);
-    return static_cast<std::uint32_t>(program_.code.size() - 1);
+  // Parts that are written several times are computed once.
+  std::uint32_t push(const Instruction& wanted) {
+    const Instruction at = folded(wanted);
+    const auto [place, made] =
+        places_.try_emplace({at.op, at.a, at.b, at.c, at.constant, at.variable}, program_.code.size());
+    if (!made) return place->second;
+    VariableSet below = 0;
+    if (at.op == Op::Variable) below = set_of(at.variable);
+    if (at.op != Op::Variable && at.op != Op::Constant)
+      below = program_.depends[at.a] | program_.depends[at.b] | program_.depends[at.c];
+    program_.code.push_back(at);
+    program_.depends.push_back(below);
+    return place->second;
+  }
+
+  // An operator of two constants that has a value is a constant.
+  Instruction folded(const Instruction& at) const {
+    if (at.op == Op::Variable || at.op == Op::Constant || at.op == Op::When || at.op == Op::Not) return at;
+    const Instruction &a = program_.code[at.a], &b = program_.code[at.b];
+    if (a.op != Op::Constant || b.op != Op::Constant) return at;
+    const Bounds value = forward(at.op, {{a.constant, a.constant}, false}, {{b.constant, b.constant}, false});
+    if (value.may_lack_value || !value.range.fixed()) return at;
+    return {.op = Op::Constant, .constant = value.range.lo};
   }
 
   Program program_;
   std::unordered_map<const Node*, std::uint32_t> done_;
+  std::map<std::tuple<Op, std::uint32_t, std::uint32_t, std::uint32_t, Value, std::uint32_t>, std::uint32_t>
+      places_;
   std::map<std::uint32_t, std::uint32_t> variables_;
 };
 

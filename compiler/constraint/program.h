@@ -17,8 +17,13 @@ struct Instruction {
   std::uint32_t variable = 0;         // Variable
 };
 
+// A set of variables, a bit each; variables 64 apart share one, so that it may hold more than was put in.
+using VariableSet = std::uint64_t;
+constexpr VariableSet set_of(std::uint32_t variable) { return VariableSet{1} << (variable % 64); }
+
 struct Program {
-  std::vector<Instruction> code;         // the root itself is the last instruction
+  std::vector<Instruction> code;         // the root itself is the last instruction; no two are equal
+  std::vector<VariableSet> depends;      // of each instruction: the variables below it
   std::vector<std::uint32_t> variables;  // those that occur, ascending
   bool divisibility = false;             // equality, mod or divides occurs: divisor reasoning can pay
 };

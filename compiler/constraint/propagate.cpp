@@ -23,60 +23,62 @@ std::uint64_t common_divisor(std::uint64_t a, std::uint64_t b) {
 
 }  // namespace
 
+Propagator::Compiled::Compiled(std::shared_ptr<const Program> code)
+    : program(std::move(code)), seen(program->variables.size(), kNothing) {}
+
 Propagator::Propagator(const System& system) : store_(system), users_(system.domains().size()) {
-  for (const Constraint& constraint : system.constraints()) {
-    const auto index = static_cast<std::uint32_t>(programs_.size());
-    programs_.push_back(compile(*constraint.condition.node()));
-    for (const std::uint32_t variable : programs_.back().variables) users_[variable].push_back(index);
-  }
-  std::size_t longest = 0;
-  for (const Program& program : programs_) {
-    longest = std::max(longest, program.code.size());
-    open_.push_back(store_.add_word(1));
-  }
-  failures_.assign(programs_.size(), 1);
-  open_count_ = store_.add_word(programs_.size());
+  for (const Constraint& constraint : system.constraints()) add(Compiled(constraint.program));
+  open_count_ = store_.add_word(constraints_.size());
   for (const Domain& domain : system.domains()) {
     std::uint64_t multiple = 0;
     for (const Value value : domain.values()) multiple = std::gcd(multiple, magnitude(value));
     static_multiples_.push_back(multiple);
   }
-  queued_.assign(programs_.size(), 0);
-  bounds_.resize(longest);
-  needs_.resize(longest);
-  multiples_.resize(longest);
+}
+
+Propagator::Propagator(const System& system, const Expr& objective) : Propagator(system) {
+  Compiled compiled(std::make_shared<const Program>(compile(*objective.node())));
+  compiled.within = {};
+  compiled.objective = true;
+  add(std::move(compiled));
+}
+
+void Propagator::add(Compiled compiled) {
+  const auto index = static_cast<std::uint32_t>(constraints_.size());
+  for (const std::uint32_t variable : compiled.program->variables) users_[variable].push_back(index);
+  needs_.resize(std::max(needs_.size(), compiled.program->code.size()));
+  multiples_.resize(needs_.size());
+  constraints_.push_back(std::move(compiled));
+  open_.push_back(store_.add_word(1));
+  failures_.push_back(1);
+  queued_.push_back(0);
 }
 
 bool Propagator::propagate_all() {
   for (std::size_t v = 0; v < store_.size(); ++v) {
     if (store_.empty(v)) return false;
   }
-  for (std::uint32_t i = 0; i < programs_.size(); ++i) {
-    queue_.push_back(i);
-    queued_[i] = 1;
-  }
+  for (std::uint32_t i = 0; i < constraints_.size(); ++i) enqueue(i);
   return run();
-}
-
-Bounds Propagator::bounds_of(const Node& node) {
-  const Program program = compile(node);
-  if (bounds_.size() < program.code.size()) bounds_.resize(program.code.size());
-  return bound_all(program);
 }
 
 bool Propagator::decide(std::size_t variable, Interval kept) {
   if (!store_.restrict(variable, kept)) return true;
   if (store_.empty(variable)) return false;
   enqueue_users(variable);
+  if (!constraints_.empty() && constraints_.back().objective)  // its bound may be lower by now
+    enqueue(static_cast<std::uint32_t>(constraints_.size() - 1));
   return run();
 }
 
+void Propagator::enqueue(std::uint32_t constraint) {
+  if (queued_[constraint] != 0 || store_.word(open_[constraint]) == 0) return;
+  queued_[constraint] = 1;
+  queue_.push_back(constraint);
+}
+
 void Propagator::enqueue_users(std::size_t variable) {
-  for (const std::uint32_t constraint : users_[variable]) {
-    if (queued_[constraint] != 0 || store_.word(open_[constraint]) == 0) continue;
-    queued_[constraint] = 1;
-    queue_.push_back(constraint);
-  }
+  for (const std::uint32_t constraint : users_[variable]) enqueue(constraint);
 }
 
 bool Propagator::run() {
@@ -93,6 +95,7 @@ bool Propagator::run() {
 }
 
 void Propagator::retire(std::size_t constraint) {
+  if (constraints_[constraint].objective) return;
   store_.set(open_[constraint], 0);
   store_.set(open_count_, store_.word(open_count_) - 1);
 }
@@ -107,16 +110,24 @@ std::uint64_t Propagator::weight(std::size_t variable) const {
 
 bool Propagator::revise(std::size_t constraint) {
   ++revisions_;
-  const Program& program = programs_[constraint];
-  const Bounds whole = bound_all(program);
-  if (!whole.range.contains(1)) return false;
-  if (whole.certainly(1)) {
+  Compiled& at = constraints_[constraint];
+  const Bounds whole = bound_all(at);
+  const std::size_t before = store_.mark();
+  if (at.certain(whole)) {
     retire(constraint);
     return true;
   }
-  if (!push_down(program)) return false;
+  const bool possible = !intersect(whole.range, at.within).empty() && narrow(constraint);
+  at.mattered |= !possible || store_.mark() != before;
+  return possible;
+}
+
+bool Propagator::narrow(std::size_t constraint) {
+  Compiled& at = constraints_[constraint];
+  bounds_ = &at.bounds;
+  if (!push_down(*at.program, at.within)) return false;
   std::optional<std::uint32_t> last_open;
-  for (const std::uint32_t variable : program.variables) {
+  for (const std::uint32_t variable : at.program->variables) {
     if (store_.fixed(variable)) continue;
     if (last_open) return true;
     last_open = variable;
@@ -126,9 +137,9 @@ bool Propagator::revise(std::size_t constraint) {
 }
 
 bool Propagator::try_each_value(std::size_t constraint, std::uint32_t variable) {
-  const Program& program = programs_[constraint];
+  Compiled& at = constraints_[constraint];
   const Interval before = store_.bounds(variable);
-  store_.filter(variable, [&](Value value) { return bound_all(program, variable, value).certainly(1); });
+  store_.filter(variable, [&](Value value) { return at.certain(bound_all(at, variable, value)); });
   if (store_.empty(variable)) return false;
   retire(constraint);
   const Interval after = store_.bounds(variable);
@@ -136,46 +147,58 @@ bool Propagator::try_each_value(std::size_t constraint, std::uint32_t variable) 
   return true;
 }
 
-Bounds Propagator::bound(const Instruction& at) const {
+Bounds Propagator::bound(const Instruction& at, const std::vector<Bounds>& bounds) const {
   switch (at.op) {
     case Op::Constant: return {{at.constant, at.constant}, false};
     case Op::Variable: return {store_.bounds(at.variable), false};
     case Op::Not: {
-      const Bounds& a = bounds_[at.a];
+      const Bounds& a = bounds[at.a];
       if (a.range.empty()) return a;
       return {{1 - a.range.hi, 1 - a.range.lo}, a.may_lack_value};
     }
     case Op::When: {
-      const Bounds& condition = bounds_[at.a];
+      const Bounds& condition = bounds[at.a];
       Bounds result{kNothing, condition.may_lack_value};
       for (const auto& [chosen, branch] : {std::pair{1, at.b}, std::pair{0, at.c}}) {
         if (!condition.range.contains(chosen)) continue;
-        result.range = hull(result.range, bounds_[branch].range);
-        result.may_lack_value |= bounds_[branch].may_lack_value;
+        result.range = hull(result.range, bounds[branch].range);
+        result.may_lack_value |= bounds[branch].may_lack_value;
       }
       result.may_lack_value |= result.range.empty();
       return result;
     }
-    default: return forward(at.op, bounds_[at.a], bounds_[at.b]);
+    default: return forward(at.op, bounds[at.a], bounds[at.b]);
   }
 }
 
 // Bounds of every part from the operands up; with a variable given, as if it had that value.
-Bounds Propagator::bound_all(const Program& program, std::optional<std::uint32_t> variable, Value value) {
-  for (std::size_t i = 0; i < program.code.size(); ++i) {
-    const Instruction& at = program.code[i];
-    const bool pinned = variable && at.op == Op::Variable && at.variable == *variable;
-    bounds_[i] = pinned ? Bounds{{value, value}, false} : bound(at);
+Bounds Propagator::bound_all(Compiled& at, std::optional<std::uint32_t> variable, Value value) {
+  const Program& program = *at.program;
+  const bool first = at.bounds.empty();
+  if (first) at.bounds.resize(program.code.size());
+  VariableSet changed = 0;
+  for (std::size_t i = 0; i < program.variables.size(); ++i) {
+    const std::uint32_t v = program.variables[i];
+    const Interval now = v == variable ? Interval{value, value} : store_.bounds(v);
+    if (now.lo != at.seen[i].lo || now.hi != at.seen[i].hi) changed |= set_of(v);
+    at.seen[i] = now;
   }
-  return bounds_[program.code.size() - 1];
+  for (std::size_t i = 0; i < program.code.size(); ++i) {
+    if (!first && (program.depends[i] & changed) == 0) continue;
+    ++work_;
+    const Instruction& part = program.code[i];
+    const bool pinned = part.op == Op::Variable && part.variable == variable;
+    at.bounds[i] = pinned ? Bounds{{value, value}, false} : bound(part, at.bounds);
+  }
+  return at.bounds.back();
 }
 
 void Propagator::find_multiples(const Program& program) {
   for (std::size_t i = 0; i < program.code.size(); ++i) {
     const Instruction& at = program.code[i];
     std::uint64_t& found = multiples_[i];
-    if (bounds_[i].range.fixed()) {
-      found = magnitude(bounds_[i].range.lo);
+    if ((*bounds_)[i].range.fixed()) {
+      found = magnitude((*bounds_)[i].range.lo);
       continue;
     }
     found = 1;
@@ -194,8 +217,8 @@ void Propagator::find_multiples(const Program& program) {
   }
 }
 
-// From the whole constraint, which must be true, down to the variables.
-bool Propagator::push_down(const Program& program) {
+// From the whole constraint, which must come to a value within, down to the variables.
+bool Propagator::push_down(const Program& program, Interval within) {
   const std::size_t size = program.code.size();
   std::fill_n(needs_.begin(), size, Need{});
   if (program.divisibility) {
@@ -203,11 +226,26 @@ bool Propagator::push_down(const Program& program) {
   } else {
     std::fill_n(multiples_.begin(), size, 1);
   }
-  if (!ask(static_cast<std::uint32_t>(size - 1), {1, 1})) return false;
-  for (std::size_t i = size; i-- > 0;) {
-    if (needs_[i].required && !push_down(program.code[i], needs_[i])) return false;
+  if (!ask(static_cast<std::uint32_t>(size - 1), within)) return false;
+  VariableSet open = 0;
+  for (const std::uint32_t variable : program.variables)
+    if (!store_.fixed(variable)) open |= set_of(variable);
+  for (auto i = static_cast<std::uint32_t>(size); i-- > 0;) {
+    if (!needs_[i].required) continue;
+    ++work_;
+    const bool narrows = (program.depends[i] & open) != 0;
+    if (!(narrows ? push_down(program.code[i], needs_[i]) : meets(i))) return false;
   }
   return true;
+}
+
+// Of a part whose variables are all fixed there is nothing to narrow: it has the value that is asked for.
+bool Propagator::meets(std::uint32_t part) const {
+  const Interval has = (*bounds_)[part].range;
+  const Need& need = needs_[part];
+  if (!has.fixed()) return true;
+  return (need.divides == 0 || (has.lo != 0 && need.divides % magnitude(has.lo) == 0)) &&
+         is_multiple(has.lo, need.multiple) && has.lo != need.not_equal;
 }
 
 bool Propagator::push_down(const Instruction& at, const Need& need) {
@@ -230,7 +268,8 @@ bool Propagator::push_down(const Instruction& at, const Need& need) {
 // The part must have a value in the interval.
 bool Propagator::ask(std::uint32_t part, Interval within) {
   Need& need = needs_[part];
-  need.within = intersect(intersect(need.required ? need.within : Interval{}, within), bounds_[part].range);
+  need.within =
+      intersect(intersect(need.required ? need.within : Interval{}, within), (*bounds_)[part].range);
   need.required = true;
   return !need.within.empty();
 }
@@ -269,7 +308,7 @@ bool Propagator::push_integers(const Instruction& at, const Need& need) {
     case Op::Mod: {
       if (!need.within.fixed() || need.within.lo != 0) return true;
       if (!ask_multiple(at.a, multiples_[at.b])) return false;
-      const Interval number = bounds_[at.a].range;
+      const Interval number = (*bounds_)[at.a].range;
       return !number.fixed() || number.lo == 0 || ask_divides(at.b, magnitude(number.lo));
     }
     default: return true;
@@ -290,7 +329,7 @@ bool Propagator::push_product(const Instruction& at, const Need& need) {
   const std::uint64_t multiple = product.fixed() ? magnitude(product.lo) : need.multiple;
   if (multiple <= 1) return true;
   for (const auto& [part, other] : {std::pair{at.a, at.b}, std::pair{at.b, at.a}}) {
-    const Interval factor = bounds_[other].range;
+    const Interval factor = (*bounds_)[other].range;
     if (!factor.fixed() || factor.lo == 0) continue;
     if (!ask_multiple(part, multiple / std::gcd(multiple, magnitude(factor.lo)))) return false;
   }
@@ -322,8 +361,8 @@ bool Propagator::push_connective(const Instruction& at, const Need& need) {
   const Value deciding = at.op == Op::And ? 0 : 1;
   const Value asked = need.within.lo;
   if (asked != deciding) return ask(at.a, {asked, asked}) && ask(at.b, {asked, asked});
-  const bool a_can = bounds_[at.a].range.contains(deciding);
-  const bool b_can = bounds_[at.b].range.contains(deciding);
+  const bool a_can = (*bounds_)[at.a].range.contains(deciding);
+  const bool b_can = (*bounds_)[at.b].range.contains(deciding);
   if (!a_can && !b_can) return false;
   if (!a_can) return ask(at.b, {deciding, deciding});
   if (!b_can) return ask(at.a, {deciding, deciding});
@@ -332,7 +371,8 @@ bool Propagator::push_connective(const Instruction& at, const Need& need) {
 
 bool Propagator::push_when(const Instruction& at, const Need& need) {
   const auto can = [&](Value chosen, std::uint32_t branch) {
-    return bounds_[at.a].range.contains(chosen) && !intersect(bounds_[branch].range, need.within).empty();
+    return (*bounds_)[at.a].range.contains(chosen) &&
+           !intersect((*bounds_)[branch].range, need.within).empty();
   };
   const bool yes = can(1, at.b), no = can(0, at.c);
   if (!yes && !no) return false;

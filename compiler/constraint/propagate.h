@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -17,6 +18,9 @@ namespace rondo::constraint {
 class Propagator {
  public:
   explicit Propagator(const System& system);
+  // An expression that must have a value of at most what most() says last, wherever the search is.
+  Propagator(const System& system, const Expr& objective);
+  void most(Value value) { constraints_.back().within.hi = value; }
 
   Store& store() { return store_; }
   const Store& store() const { return store_; }
@@ -25,15 +29,16 @@ class Propagator {
   bool propagate_all();
   bool decide(std::size_t variable, Interval kept);  // narrows one variable, then whatever follows
 
-  // Bounds of any expression of the system over the values left. Precondition: no variable is empty.
-  Bounds bounds_of(const Node& node);
-
   void undo_to(std::size_t mark) { store_.undo_to(mark); }
   std::uint64_t open_constraints() const { return store_.word(open_count_); }
   // How much deciding the variable can matter: one for each open constraint on it, and one more for each time
   // that constraint has failed so far. 0: nothing depends on it any more.
   std::uint64_t weight(std::size_t variable) const;
   std::uint64_t revisions() const { return revisions_; }
+  std::uint64_t work() const { return work_; }  // parts of expressions that were bounded or asked of
+  // Whether the constraint ever removed a value or failed: those that never did can go, and the variables
+  // would have been narrowed all the same.
+  bool mattered(std::size_t constraint) const { return constraints_[constraint].mattered; }
 
  private:
   // What a constraint asks of one part of its expression.
@@ -45,12 +50,31 @@ class Propagator {
     std::optional<Value> not_equal;
   };
 
+  // A constraint, and the bounds of its parts as they were when it was last looked at: only parts above a
+  // variable whose bounds differ since are bounded anew, wherever the search is by then.
+  struct Compiled {
+    explicit Compiled(std::shared_ptr<const Program> code);
+    std::shared_ptr<const Program> program;
+    Interval within{1, 1};       // what the root must come to
+    bool objective = false;      // never retired: its bound will be lowered
+    std::vector<Interval> seen;  // the bounds of Program::variables then
+    std::vector<Bounds> bounds;  // an entry an instruction; none before the first look
+    bool mattered = false;
+    bool certain(const Bounds& root) const {
+      return !root.may_lack_value && within.lo <= root.range.lo && root.range.hi <= within.hi;
+    }
+  };
+
+  void add(Compiled compiled);
+  void enqueue(std::uint32_t constraint);
   bool run();
   bool revise(std::size_t constraint);
-  Bounds bound_all(const Program& program, std::optional<std::uint32_t> variable = {}, Value value = 0);
-  Bounds bound(const Instruction& instruction) const;
+  bool narrow(std::size_t constraint);
+  Bounds bound_all(Compiled& at, std::optional<std::uint32_t> variable = {}, Value value = 0);
+  Bounds bound(const Instruction& instruction, const std::vector<Bounds>& bounds) const;
   void find_multiples(const Program& program);
-  bool push_down(const Program& program);
+  bool push_down(const Program& program, Interval within);
+  bool meets(std::uint32_t part) const;
   bool push_down(const Instruction& instruction, const Need& need);
   bool push_integers(const Instruction& instruction, const Need& need);
   bool push_product(const Instruction& instruction, const Need& need);
@@ -66,7 +90,7 @@ class Propagator {
   void enqueue_users(std::size_t variable);
 
   Store store_;
-  std::vector<Program> programs_;
+  std::vector<Compiled> constraints_;
   std::vector<std::vector<std::uint32_t>> users_;  // constraints that mention a variable
   std::vector<std::uint64_t> static_multiples_;    // of each variable: what divides all its initial values
   std::vector<std::size_t> open_;                  // store words: 1 while a constraint is not retired
@@ -74,10 +98,10 @@ class Propagator {
   std::size_t open_count_ = 0;
   std::vector<std::uint32_t> queue_;
   std::vector<char> queued_;
-  std::vector<Bounds> bounds_;  // scratch, one entry an instruction
-  std::vector<Need> needs_;
-  std::vector<std::uint64_t> multiples_;  // each part's value is a multiple of this; 0: it is 0
-  std::uint64_t revisions_ = 0;
+  const std::vector<Bounds>* bounds_ = nullptr;  // of the constraint that is being narrowed
+  std::vector<Need> needs_;                      // scratch, an entry an instruction
+  std::vector<std::uint64_t> multiples_;         // each part's value is a multiple of this; 0: it is 0
+  std::uint64_t revisions_ = 0, work_ = 0;
 };
 
 }  // namespace rondo::constraint

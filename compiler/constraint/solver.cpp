@@ -31,8 +31,10 @@ std::uint64_t saturating_add(std::uint64_t a, std::uint64_t b) {
 class Search {
  public:
   // Without visit, solutions are only counted.
-  Search(const System& system, const Limits& limits, const Visit* visit)
-      : propagator_(system),
+  Search(const System& system, const Limits& limits, const Visit* visit, const Expr* objective = nullptr)
+      : propagator_(objective == nullptr ? Propagator(system) : Propagator(system, *objective)),
+        objective_(objective),
+        constraints_(system.constraints().size()),
         limits_(limits),
         visit_(visit),
         point_(system.shared_names(), std::vector<Value>(system.domains().size())),
@@ -41,6 +43,9 @@ class Search {
   SearchStats run() {
     if (propagator_.propagate_all()) descend();
     stats_.revisions = propagator_.revisions();
+    stats_.work = propagator_.work();
+    for (std::size_t i = 0; i < constraints_; ++i)
+      if (propagator_.mattered(i)) stats_.mattered.push_back(i);
     return stats_;
   }
 
@@ -90,8 +95,8 @@ class Search {
   }
 
   bool may_continue() {
-    if (stats_.nodes >= limits_.nodes) {
-      stats_.outcome = Outcome::NodeLimit;
+    if (stats_.nodes >= limits_.nodes || propagator_.work() > limits_.work) {
+      stats_.outcome = stats_.nodes >= limits_.nodes ? Outcome::NodeLimit : Outcome::WorkLimit;
       return false;
     }
     if (stats_.nodes++ % kNodesBetweenClockReads == 0 && limits_.time != std::chrono::nanoseconds::max() &&
@@ -105,7 +110,13 @@ class Search {
   bool report() {
     for (std::size_t v = 0; v < point_.values_.size(); ++v) point_.values_[v] = propagator_.store().lo(v);
     stats_.solutions = saturating_add(stats_.solutions, 1);
-    if (visit_ == nullptr || (*visit_)(point_)) return true;
+    const bool wanted = visit_ == nullptr || (*visit_)(point_);
+    if (wanted && objective_ == nullptr) return true;
+    if (wanted) {
+      const Value value = *point_.value(*objective_);
+      if (value > kLeast) propagator_.most(value - 1);
+      return value > kLeast;
+    }
     stats_.outcome = Outcome::Stopped;
     return false;
   }
@@ -120,6 +131,8 @@ class Search {
   }
 
   Propagator propagator_;
+  const Expr* objective_;
+  std::size_t constraints_;
   Limits limits_;
   const Visit* visit_;
   Assignment point_;
@@ -130,9 +143,12 @@ class Search {
 namespace {
 
 Error limit_error(const SearchStats& stats) {
+  const char* limit = stats.outcome == Outcome::NodeLimit   ? "node"
+                      : stats.outcome == Outcome::WorkLimit ? "work"
+                                                            : "time";
   return {ErrorKind::Cancelled,
           fmt::format("the search reached its {} limit after {} nodes, with {} solutions found by then",
-                      stats.outcome == Outcome::NodeLimit ? "node" : "time", stats.nodes, stats.solutions),
+                      limit, stats.nodes, stats.solutions),
           "raise the limit or narrow the space"};
 }
 
@@ -140,6 +156,10 @@ Error limit_error(const SearchStats& stats) {
 
 SearchStats enumerate(const System& system, const Visit& visit, const Limits& limits) {
   return Search(system, limits, &visit).run();
+}
+
+SearchStats descend(const System& system, const Expr& objective, const Visit& visit, const Limits& limits) {
+  return Search(system, limits, &visit, &objective).run();
 }
 
 Result<First> find_first(const System& system, const Limits& limits) {

@@ -19,6 +19,7 @@ namespace rondo::constraint {
 
 struct Limits {
   std::uint64_t nodes = std::numeric_limits<std::uint64_t>::max();  // deterministic
+  std::uint64_t work = std::numeric_limits<std::uint64_t>::max();   // as SearchStats has it: deterministic
   std::chrono::nanoseconds time = std::chrono::nanoseconds::max();  // looked at every few nodes
 };
 
@@ -26,6 +27,7 @@ enum class Outcome {
   Complete,  // every solution was seen
   Stopped,   // the caller had enough
   NodeLimit,
+  WorkLimit,
   TimeLimit,
 };
 
@@ -33,13 +35,22 @@ struct SearchStats {
   Outcome outcome = Outcome::Complete;
   std::uint64_t nodes = 0;      // states of the search, the first and the solutions included
   std::uint64_t revisions = 0;  // single constraints looked at by propagation
+  std::uint64_t work = 0;       // parts of expressions looked at: what the time goes with
   std::uint64_t solutions = 0;  // capped at the largest value
+  // Constraints that removed a value or failed. In a complete search without a solution these leave none by
+  // themselves.
+  std::vector<std::size_t> mattered;
 };
 
 // Receives each solution; returns false to stop. The assignment is valid during the call: copy it to keep it.
 using Visit = std::function<bool(const Assignment&)>;
 
 [[nodiscard]] SearchStats enumerate(const System& system, const Visit& visit, const Limits& limits = {});
+
+// Visits solutions that give the expression ever smaller values; the last one of a complete search has the
+// least.
+[[nodiscard]] SearchStats descend(const System& system, const Expr& objective, const Visit& visit,
+                                  const Limits& limits = {});
 
 struct First {
   std::optional<Assignment> solution;  // none: the space is empty, which explain() can put into words

@@ -72,7 +72,8 @@ Expr System::define(const std::string& name, const Expr& value, const std::strin
 std::size_t System::require(const Condition& condition, const std::string& label, Shortage shortage) {
   if (label.empty()) throw std::logic_error("a constraint needs a label");
   admit(*condition.node());
-  constraints_.push_back({condition, label, std::move(shortage)});
+  constraints_.push_back(
+      {condition, label, std::move(shortage), std::make_shared<const Program>(compile(*condition.node()))});
   return constraints_.size() - 1;
 }
 

@@ -18,6 +18,7 @@
 #include "compiler/constraint/assignment.h"
 #include "compiler/constraint/domain.h"
 #include "compiler/constraint/expression.h"
+#include "compiler/constraint/program.h"
 #include "compiler/support/result.h"
 
 namespace rondo::constraint {
@@ -27,8 +28,9 @@ using Shortage = std::function<std::string(const Assignment&)>;
 
 struct Constraint {
   Condition condition;
-  std::string label;  // the resource or rule, in the user's terms: "shared memory"
-  Shortage shortage;  // may be empty: explain() then writes its own text
+  std::string label;                       // the resource or rule, in the user's terms: "shared memory"
+  Shortage shortage;                       // may be empty: explain() then writes its own text
+  std::shared_ptr<const Program> program;  // the condition, compiled
 };
 
 // A value: copies are independent. Order of declaration is kept everywhere.

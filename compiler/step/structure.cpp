@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "compiler/step/derivative_table.h"
 #include "compiler/step/simplify.h"
@@ -99,11 +100,6 @@ bool any_node(const Graph& graph, NodeKind a, NodeKind b) {
                      [&](const Node& node) { return node.kind == a || node.kind == b; });
 }
 
-std::string name_of(const Cell& cell, const Row& row) {
-  const Tensor& tensor = cell.tensors[at(row.tensor)];
-  return tensor.lead.empty() ? tensor.name : fmt::format("{}[{}]", tensor.name, row.row);
-}
-
 std::string kind_of(const Structure& structure) {
   const bool coupled = std::any_of(structure.coupling.begin(), structure.coupling.end(),
                                    [](Coupling coupling) { return coupling != Coupling::None; });
@@ -113,15 +109,71 @@ std::string kind_of(const Structure& structure) {
   return "a dense recurrence: the channels of a head depend on each other";
 }
 
-std::string pair_text(const Cell& cell, const Structure& structure, int next, int previous) {
-  const Coupling coupling = structure.at(next, previous);
-  if (coupling == Coupling::None) return "";
-  const bool varies = structure.depends_on_state(next, previous);
-  return fmt::format(
-      "  next {} depends on {}: {}, {}\n", name_of(cell, cell.next[at(next)]),
-      name_of(cell, cell.next[at(previous)]),
-      coupling == Coupling::Dense ? "dense within a head" : "channel by channel",
-      varies ? "with a derivative that depends on the state" : "with a derivative free of the state");
+using Rows = std::vector<int>;  // of one tensor, ascending
+
+// "h", "h[3]", "h[0..7]" or "h[0..2, 5]".
+std::string rows_text(const Tensor& tensor, const Rows& rows) {
+  if (tensor.lead.empty()) return tensor.name;
+  std::string list;
+  for (std::size_t first = 0, last = 0; first < rows.size(); first = ++last) {
+    while (last + 1 < rows.size() && rows[last + 1] == rows[last] + 1) ++last;
+    list += list.empty() ? "" : ", ";
+    list += first == last ? fmt::format("{}", rows[first]) : fmt::format("{}..{}", rows[first], rows[last]);
+  }
+  return fmt::format("{}[{}]", tensor.name, list);
+}
+
+// The rows of one state that depend in one way on rows of another: previous rows of each next row.
+using RowPairs = std::map<int, Rows>;
+
+// Lines of rows that depend on the same rows, and one for rows that depend on one row each, all as far off.
+std::string pairs_text(const Tensor& next, const Tensor& previous, const RowPairs& pairs,
+                       const std::string& how) {
+  std::map<int, Rows> by_distance;   // next rows with one previous row
+  std::map<Rows, Rows> by_previous;  // next rows of the same previous rows
+  for (const auto& [row, rows] : pairs)
+    if (rows.size() == 1) by_distance[row - rows[0]].push_back(row);
+  for (const auto& [row, rows] : pairs)
+    if (rows.size() > 1 || by_distance[row - rows[0]].size() == 1) by_previous[rows].push_back(row);
+  std::map<Rows, std::string> lines;  // in the order of the next rows
+  const auto add = [&](const Rows& to, const Rows& from, const char* each) {
+    lines[to] += fmt::format("  next {} {} on {}{}: {}\n", rows_text(next, to),
+                             to.size() > 1 ? "depend" : "depends", rows_text(previous, from), each, how);
+  };
+  for (const auto& [from, to] : by_previous) add(to, from, "");
+  for (const auto& [distance, to] : by_distance) {
+    Rows from = to;
+    for (int& row : from) row -= distance;
+    if (to.size() > 1) add(to, from, ", row by row");
+  }
+  std::string text;
+  for (const auto& [rows, line] : lines) text += line;
+  return text;
+}
+
+// Every way in which states depend on each other, a line for all rows of which it is true.
+std::string dependences_text(const Cell& cell, const Structure& structure) {
+  using States = std::pair<TensorId, TensorId>;
+  std::vector<std::pair<States, std::map<std::string, RowPairs>>> found;  // in the order of Cell::next
+  std::map<States, std::size_t> places;
+  for (int i = 0; i < structure.states; ++i)
+    for (int j = 0; j < structure.states; ++j) {
+      const Coupling coupling = structure.at(i, j);
+      if (coupling == Coupling::None) continue;
+      const Row &next = cell.next[at(i)], &previous = cell.next[at(j)];
+      const auto [place, made] = places.try_emplace({next.tensor, previous.tensor}, found.size());
+      if (made) found.push_back({place->first, {}});
+      const std::string how =
+          fmt::format("{}, with a derivative {} the state",
+                      coupling == Coupling::Dense ? "dense within a head" : "channel by channel",
+                      structure.depends_on_state(i, j) ? "that depends on" : "free of");
+      found[place->second].second[how][next.row].push_back(previous.row);
+    }
+  std::string text;
+  for (const auto& [states, ways] : found)
+    for (const auto& [how, pairs] : ways)
+      text += pairs_text(cell.tensors[at(states.first)], cell.tensors[at(states.second)], pairs, how);
+  return text;
 }
 
 // What ties the channels of a head together, beside the pairs: a matrix or a reduction may act on inputs
@@ -159,10 +211,8 @@ Structure analyze(const Cell& original) {
 }
 
 std::string describe(const Cell& cell, const Structure& structure) {
-  std::string text = fmt::format("{}: {}\n", cell.name, kind_of(structure));
-  for (int i = 0; i < structure.states; ++i)
-    for (int j = 0; j < structure.states; ++j) text += pair_text(cell, structure, i, j);
-  return text + head_wide_text(structure);
+  return fmt::format("{}: {}\n", cell.name, kind_of(structure)) + dependences_text(cell, structure) +
+         head_wide_text(structure);
 }
 
 }  // namespace rondo::step

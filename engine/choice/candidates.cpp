@@ -44,7 +44,7 @@ std::string visit_points(const Strategy& strategy, const Task& task, int alignme
   });
   if (kept > 0) return "";
   if (seen > 0) return fmt::format("no configuration works with tensors aligned to {} bytes only", alignment);
-  const Result<constraint::Explanation> why = constraint::explain(space);
+  const Result<constraint::Explanation> why = constraint::explain(space, constraint::Blame::Limits);
   return why ? why->text : why.error().message;
 }
 

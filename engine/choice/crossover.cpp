@@ -21,9 +21,9 @@ Result<std::string> best_strategy(schedule::Task task, int power) {
   sizes.dim = std::min(channels, kRow);
   sizes.batch = channels / sizes.dim;
   sizes.heads = 1;
-  const auto candidates = ranked_candidates(task);
-  if (!candidates) return candidates.error();
-  return candidates->front().strategy;
+  const Result<Candidate> best = best_candidate(task);
+  if (!best) return best.error();
+  return best->strategy;
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ struct Crossover {
 };
 
 // None where fewer than two strategies compute the cell, and for cells with matrices, whose choice hangs on D
-// and not on the number of channels. Errors: those of ranked_candidates().
+// and not on the number of channels. Errors: those of best_candidate().
 Result<std::optional<Crossover>> crossover(const schedule::Task& task);
 
 // "by model, at T=4096: shoot up to 16384 channels (B * H * D), stream with more"

@@ -20,6 +20,9 @@ namespace {
 
 constexpr const char* kVariantLabel = "variant";
 
+// Of one variant on one GPU, searches and reasons: a dozen of them take less than a second.
+constexpr constraint::Limits kFitLimits{.work = 4'000'000};
+
 // The space's part where the variant's parameters have their values.
 constraint::System space_of_variant(constraint::System space, const Variant& variant) {
   const auto& variables = space.names().variables;
@@ -36,25 +39,16 @@ constraint::System space_of_variant(constraint::System space, const Variant& var
   return space;
 }
 
-// A limit of the machine: a rule against a number, not one among parameters.
-bool is_limit(const constraint::System& space, const constraint::ConflictMember& member) {
-  using Kind = constraint::Shortfall::Kind;
-  const constraint::Node& rule = *space.constraints()[member.constraint].condition.node();
-  return member.shortfall && member.shortfall->kind == Kind::TooLarge && rule.children.size() == 2 &&
-         rule.children[1]->op == constraint::Op::Constant;
-}
-
-// Names the limits among the rules that contradict each other; where there are none, the rules.
-Fit shortage(const constraint::System& space, const constraint::Explanation& why) {
-  const bool limits = std::any_of(why.conflict.begin(), why.conflict.end(),
-                                  [&](const auto& member) { return is_limit(space, member); });
+Fit shortage(const constraint::Explanation& why) {
   Fit fit{Fit::Kind::Short, "", ""};
-  for (const constraint::ConflictMember& member : why.conflict) {
-    if (member.label == kVariantLabel || (limits && !is_limit(space, member))) continue;
+  for (const constraint::ConflictMember& member : constraint::one_a_label(why.conflict)) {
+    if (member.label == kVariantLabel) continue;
+    const char* between = fit.missed.empty() ? "" : "; ";
     fit.missed += (fit.missed.empty() ? "" : ", ") + member.label;
-    fit.detail += (fit.detail.empty() ? "" : "; ") + member.text;
+    fit.told += between + member.text;
+    fit.detail += between + member.text + (member.place.empty() ? "" : " (" + member.place + ")");
   }
-  if (fit.missed.empty()) fit.missed = fit.detail = "no such configuration";
+  if (fit.missed.empty()) fit.missed = fit.told = fit.detail = "no such configuration";
   return fit;
 }
 
@@ -66,20 +60,22 @@ Fit fit_of(const Strategy& strategy, const Variant& variant, const Task& task) {
             fmt::format("clusters of {}: {} has {}", variant.cluster, task.profile.name,
                         largest > 1 ? fmt::format("at most {} blocks", largest) : "none")};
   const constraint::System space = space_of_variant(strategy.space(task), variant);
-  const Result<constraint::First> first = constraint::find_first(space);
+  const Result<constraint::First> first = constraint::find_first(space, kFitLimits);
   if (first && first->solution) return {};
-  const Result<constraint::Explanation> why = constraint::explain(space);
-  if (!why) return {Fit::Kind::Short, "unknown", why.error().message};
-  return shortage(space, *why);
+  const Result<constraint::Explanation> why =
+      constraint::explain(space, constraint::Blame::Limits, kFitLimits);
+  return why ? shortage(*why) : Fit{Fit::Kind::Short, "unknown", why.error().message};
 }
 
 std::string title(const FitRow& row) {
   return row.variant.empty() ? row.strategy : fmt::format("{}, {}", row.strategy, row.variant);
 }
 
-std::string shown(const Fit& fit) {
+// With one GPU there is room for the numbers.
+std::string shown(const Fit& fit, bool numbers) {
   if (fit.kind == Fit::Kind::Fits) return "fits";
-  return fit.kind == Fit::Kind::NotLegal ? "-" : fit.missed;
+  if (fit.kind == Fit::Kind::NotLegal) return "-";
+  return !numbers ? fit.missed : fit.told.empty() ? fit.detail : fit.told;
 }
 
 }  // namespace
@@ -116,7 +112,7 @@ std::string print(const FitTable& table) {
     }
     before = &row;
     lines.push_back({title(row)});
-    for (const Fit& fit : row.fits) lines.back().push_back(shown(fit));
+    for (const Fit& fit : row.fits) lines.back().push_back(shown(fit, table.profiles.size() == 1));
   }
   std::vector<std::size_t> widths(table.profiles.size() + 1, 0);
   for (const auto& line : lines)

@@ -16,8 +16,9 @@ struct Fit {
     Short,     // a resource or rule leaves no configuration
     NotLegal,  // the strategy cannot compute the cell at all
   } kind = Kind::Fits;
-  std::string missed;  // what is short, in a few words: "shared memory"
-  std::string detail;  // the same with numbers, or why it is not legal
+  std::string missed;     // what is short, in a few words: "shared memory"
+  std::string detail;     // the same with numbers and where that is, or why it is not legal
+  std::string told = {};  // the same without where; empty: as the detail
 };
 
 // A variant on every GPU of the table, in the order of FitTable::profiles.
@@ -35,7 +36,8 @@ struct FitTable {
 // Of the problem's sizes and types; its pass and architecture do not matter.
 FitTable fit_table(const schedule::Task& task, const std::vector<target::Profile>& profiles);
 
-// A paragraph a pass, aligned; "fits", what is short, or "-" where the strategy is not legal.
+// A paragraph a pass, aligned; "fits", what is short (by how much, where there is one GPU), or "-" where the
+// strategy is not legal.
 std::string print(const FitTable& table);
 
 }  // namespace rondo::engine

@@ -26,6 +26,23 @@ TEST(Structure, MinGruIsAffine) {
   EXPECT_FALSE(says(text, "matrix")) << text;
 }
 
+// Rows of which the same is true stand in one line.
+TEST(Structure, EqualLinesAreFolded) {
+  CellBuilder b("rows");
+  const TensorId h = b.state("h", {4});
+  const Value all = b.read(h, 0) + b.read(h, 1) + b.read(h, 2) + b.read(h, 3);
+  b.next(h, 0, all);
+  b.next(h, 1, b.read(h, 0));
+  b.next(h, 2, b.read(h, 1));
+  b.next(h, 3, 0.5 * all);
+  const Cell cell = b.cell();
+  EXPECT_EQ(describe(cell, analyze(cell)),
+            "rows: an affine diagonal recurrence: linear in the state, each channel on its own\n"
+            "  next h[0, 3] depend on h[0..3]: channel by channel, with a derivative free of the state\n"
+            "  next h[1..2] depend on h[0..1], row by row: channel by channel, with a derivative free of the "
+            "state\n");
+}
+
 TEST(Structure, DiagonalGruIsNotAffine) {
   const Structure s = analyze(diagonal_gru());
   EXPECT_TRUE(s.all_diagonal);

@@ -26,6 +26,57 @@ TEST(Check, ACellThatNothingComputesIsDescribedAllTheSame) {
   EXPECT_TRUE(says(outcome.err, "no strategy computes cell big at this shape on NVIDIA H200")) << outcome.err;
 }
 
+// A Mogrifier LSTM (Melis 2020): three products after each other, too large for the matrices to stay on chip.
+constexpr const char* kMogrifier = R"(cell mogrifier(D) {
+  input x[D]
+  param Q[D, D], S[D, D], W[4, D, D], R[4, D, D], b[4, D]
+  state h[D], c[D]
+  x1 = 2 * sigmoid(Q @ h) * x
+  h1 = 2 * sigmoid(S @ x1) * h
+  g = W @ x1 + R @ h1 + b
+  next c = sigmoid(g[1]) * c + sigmoid(g[0]) * tanh(g[2])
+  next h = sigmoid(g[3]) * tanh(next c)
+  output h
+}
+)";
+
+TEST(Check, WhatIsShortIsToldInNumbersAndWithoutFormulas) {
+  const Folder folder;
+  const Outcome outcome = rondo({"check", written(folder, "mogrifier.cell", kMogrifier), "--arch", "h200"});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_TRUE(says(outcome.out,
+                   "shared memory: at least 395008 bytes of shared memory a block, the limit is "
+                   "232448\n"))
+      << outcome.out;
+  EXPECT_TRUE(says(outcome.out, "registers a thread: at least 321, the limit is 255")) << outcome.out;
+  for (const char* formula :
+       {"implies", "ceil_div", "floor_div", " == ", "does not hold", "reached its limit"})
+    EXPECT_FALSE(says(outcome.out, formula)) << formula << "\n" << outcome.out;
+}
+
+TEST(Check, RowsThatDependAlikeAreOneLine) {
+  const Folder folder;
+  const std::string cell = written(
+      folder, "mix.cell",
+      "cell mix(D) {\n  input x[D]\n  state h[64, D], s[64, D]\n  next h = x * h\n"
+      "  next s = [x, s[0]" +
+          [] {
+            std::string rows;
+            for (int row = 1; row < 63; ++row) rows += ", s[" + std::to_string(row) + "]";
+            return rows;
+          }() +
+          "]\n  output y = h[0] + s[63]\n}\n");
+  const Outcome outcome = rondo({"check", cell, "--arch", "h200"});
+  EXPECT_TRUE(
+      says(outcome.out,
+           "  next h[0..63] depend on h[0..63], row by row: channel by channel, with a derivative free "
+           "of the state\n"
+           "  next s[1..63] depend on s[0..62], row by row: channel by channel, with a derivative free "
+           "of the state\n"
+           "strategies"))
+      << outcome.out;
+}
+
 TEST(Check, ConstantsAreTheOnesThatAreGiven) {
   const Folder folder;
   const std::string cell =

@@ -71,8 +71,7 @@ Result<std::vector<StrategyVerdict>> verdicts_of(const schedule::Task& task,
     if (verdict.legality.legal) {
       const Status chosen = choose_for(task, {strategy->name(), overrides.parameters}, verdict);
       if (!chosen && !overrides.empty() && !contradicted) contradicted = chosen.error();
-      if (!chosen)  // without the list of all quantities, which `emit` shows
-        verdict.legality = {false, chosen.error().message.substr(0, chosen.error().message.find("\nwhere"))};
+      if (!chosen) verdict.legality = {false, chosen.error().message};
     }
     result.push_back(std::move(verdict));
   }

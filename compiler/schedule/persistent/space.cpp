@@ -335,14 +335,14 @@ void PersistentSpace::registers() {
       when(reduce_ == 1, max(of_step, reducing + kRegistersOfSums),
            of_step + of_matrices + of_products + ((backward() ? kRegistersBetween : 0) * channels_)),
       "registers a thread");
-  s_.require(needed <= limits_.registers_per_thread, "registers a thread");
   // The four parts of an SM hold as many warps each.
   s_.require(implies(setmaxnreg_ == 0, needed * (ceil_div(threads_, 128) * 128) <= limits_.registers_per_sm),
              "registers of an SM");
   for (int n = 128; n < limits_.threads_per_block; n += 128)
     s_.require(implies(setmaxnreg_ == 1 && working_ == n,
                        needed <= PersistentGeometry::compute_registers(n, has_numbers())),
-               "registers of an SM");
+               "registers that an SM has for a thread");
+  s_.require(needed <= limits_.registers_per_thread, "registers a thread");
 }
 
 // Staged inputs, results, vectors, and those parts of the matrices that registers do not hold.

@@ -111,6 +111,45 @@ TEST(Fits, AgreesWithTheCandidates) {
     }
 }
 
+// Three products after each other: no variant but the smallest fits, and every reason is found within the
+// work that is allowed, in numbers.
+TEST(Fits, ReasonsOfSeveralProductsAreFoundWithinTheirLimit) {
+  const step::Cell cell = testing::cell_from(R"(cell three(D) {
+  input x[D]
+  param Q[D, D], S[D, D], W[4, D, D], R[4, D, D], b[4, D]
+  state h[D], c[D]
+  x1 = 2 * sigmoid(Q @ h) * x
+  h1 = 2 * sigmoid(S @ x1) * h
+  g = W @ x1 + R @ h1 + b
+  next c = sigmoid(g[1]) * c + sigmoid(g[0]) * tanh(g[2])
+  next h = sigmoid(g[3]) * tanh(next c)
+  output h
+}
+)");
+  std::size_t told = 0;
+  for (const FitRow& row : fit_table({cell, problem_with(1536), {}}, boards({"h200"})).rows) {
+    const Fit& fit = row.fits[0];
+    if (fit.kind != Fit::Kind::Short) continue;
+    EXPECT_NE(fit.missed, "unknown") << row.variant << ": " << fit.detail;
+    EXPECT_NE(fit.told.find(": at least "), std::string::npos) << row.variant << ": " << fit.told;
+    EXPECT_EQ(std::count(fit.told.begin(), fit.told.end(), ':'),
+              1 + std::count(fit.missed.begin(), fit.missed.end(), ','))
+        << "a number for each: " << fit.told;
+    ++told;
+  }
+  EXPECT_GE(told, 10u);
+}
+
+TEST(Fits, PrintsNumbersForOneGpu) {
+  FitTable table{{"h200"}, {}};
+  const Fit no{Fit::Kind::Short, "shared memory", "... (blocks = 1)",
+               "shared memory: at least 3, the limit is 2"};
+  table.rows = {{"persistent", "one block", Pass::Forward, {no}}};
+  EXPECT_EQ(print(table),
+            "  forward                h200\n"
+            "  persistent, one block  shared memory: at least 3, the limit is 2\n");
+}
+
 TEST(Fits, PrintsATable) {
   FitTable table;
   table.profiles = {"a100", "h200"};
