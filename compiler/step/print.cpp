@@ -37,6 +37,7 @@ std::string text_of(const Cell& cell, const Node& node) {
     case NodeKind::Leaf: return row_name(cell, node.tensor, node.row);
     case NodeKind::Scalar: return fmt::format("{} {}", scalar::info(node.op).name, operands_of(node));
     case NodeKind::MatVec:
+      if (node.operands.empty()) return "read";  // a schedule made the value before
       return fmt::format("{} @ {}", row_name(cell, node.tensor, node.row), operands_of(node));
     case NodeKind::MatTVec:
       return fmt::format("{}^T @ {}", row_name(cell, node.tensor, node.row), operands_of(node));
@@ -90,6 +91,14 @@ std::string print(const Cell& cell) {
   if (cell.reversed) text += "  reversed\n";
   text += nodes_text(cell, cell.graph, 0, size_of(cell.graph));
   return text + rows_text(cell, cell.next, "next") + rows_text(cell, cell.outputs, "output");
+}
+
+std::string print(const Cell& cell, const StepGraph& step) {
+  std::string text = header(cell, "graph") + nodes_text(cell, step.graph, 0, size_of(step.graph));
+  for (std::size_t i = 0; i < step.roots.size(); ++i)
+    text += fmt::format("  result {} = {}\n", i,
+                        step.roots[i] == kNoNode ? "none" : fmt::format("%{}", step.roots[i]));
+  return text;
 }
 
 std::string print(const Cell& cell, const BackwardStep& step) {

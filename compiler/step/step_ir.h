@@ -195,5 +195,7 @@ std::vector<std::string> verify(const Cell& cell);
 
 // One line a node, for `rondo emit --stage step` and golden files.
 std::string print(const Cell& cell);
+// The same of a graph over the cell's tensors, with what is wanted of it as results in order.
+std::string print(const Cell& cell, const StepGraph& step);
 
 }  // namespace rondo::step

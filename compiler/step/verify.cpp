@@ -17,8 +17,13 @@ Extent extent_of_tail(Tail tail) { return tail == Tail::Scalar ? Extent::Scalar 
 
 class GraphVerifier {
  public:
-  GraphVerifier(const Cell& cell, const Graph& graph, bool gradients_allowed, Defects& defects)
-      : cell_(cell), graph_(graph), gradients_allowed_(gradients_allowed), defects_(defects) {}
+  GraphVerifier(const Cell& cell, const Graph& graph, bool gradients_allowed, Defects& defects,
+                bool reads_allowed = false)
+      : cell_(cell),
+        graph_(graph),
+        gradients_allowed_(gradients_allowed),
+        reads_allowed_(reads_allowed),
+        defects_(defects) {}
 
   void run() {
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
@@ -53,6 +58,7 @@ class GraphVerifier {
   }
 
   bool check_operands(const Node& node) {
+    if (reads_allowed_ && node.kind == NodeKind::MatVec && node.operands.empty()) return false;
     const std::size_t wanted = operands_wanted(node);
     if (node.operands.size() != wanted) {
       report("has {} operands, needs {}", node.operands.size(), wanted);
@@ -153,6 +159,7 @@ class GraphVerifier {
   const Cell& cell_;
   const Graph& graph_;
   bool gradients_allowed_;
+  bool reads_allowed_;  // of values that something else made: products without an operand
   Defects& defects_;
   NodeId id_ = 0;
 };
@@ -280,6 +287,15 @@ std::vector<std::string> verify(const Cell& cell, const JacobianStep& step) {
   for (const NodeId entry : step.entries)
     if (entry != kNoNode && !holds(step.graph.nodes.size(), entry))
       defects.push_back(fmt::format("entry {} does not exist", entry));
+  return defects;
+}
+
+std::vector<std::string> verify(const Cell& cell, const StepGraph& step) {
+  Defects defects;
+  GraphVerifier(cell, step.graph, true, defects, true).run();
+  for (const NodeId root : step.roots)
+    if (root != kNoNode && !holds(step.graph.nodes.size(), root))
+      defects.push_back(fmt::format("a result is node {}, which does not exist", root));
   return defects;
 }
 

@@ -8,26 +8,19 @@
 #include <utility>
 
 #include "compiler/executable/print.h"
-#include "compiler/kernel/ir/print.h"
 #include "compiler/schedule/plan/lower_plan.h"
 #include "compiler/schedule/strategies.h"
-#include "compiler/step/derive.h"
 #include "compiler/step/forms.h"
 #include "compiler/step/structure.h"
-#include "compiler/support/enum_text.h"
+#include "compiler/step/verify.h"
 #include "engine/plan/compile.h"
 #include "engine/request/problem_text.h"
 
 namespace rondo::engine {
 
-namespace {
+using pipeline::Stage;
 
-constexpr EnumText<Stage> kStages[] = {{Stage::Ast, "ast"},           {Stage::Step, "step"},
-                                       {Stage::Backward, "backward"}, {Stage::Jacobian, "jacobian"},
-                                       {Stage::Kernel, "kernel"},     {Stage::Cuda, "cuda"},
-                                       {Stage::Llvm, "llvm"},         {Stage::Ptx, "ptx"},
-                                       {Stage::Object, "object"},     {Stage::Launches, "launches"}};
-static_assert(is_total(kStages));
+namespace {
 
 Result<std::string> jacobian_text(const schedule::Task& task) {
   if (!step::analyze(task.written).all_diagonal)
@@ -35,7 +28,18 @@ Result<std::string> jacobian_text(const schedule::Task& task) {
                  fmt::format("cell {} is dense: its Jacobian has no block a channel that could be printed",
                              task.written.name),
                  "`rondo check` shows which states are coupled"};
-  return step::print(task.cell, step::jacobian_step(task.cell));
+  return step::print(
+      task.cell, pipeline::watched(
+                     task.watcher, pipeline::Pass::Jacobian, [&] { return step::jacobian_step(task.cell); },
+                     [&](const step::JacobianStep& made) { return step::made(task.cell, made); }));
+}
+
+std::string backward_text(const schedule::Task& task) {
+  return step::print(
+      task.cell,
+      pipeline::watched(
+          task.watcher, pipeline::Pass::Differentiate, [&] { return step::backward_step(task.cell); },
+          [&](const step::BackwardStep& made) { return step::made(task.cell, made); }));
 }
 
 // Lines of a comment that begin with `mark`, broken at blanks.
@@ -73,8 +77,7 @@ Result<Written> written(Stage stage, const EmitRequest& request, const schedule:
       stage == Stage::Cuda ? backend::Language::CudaCxx : backend::Language::LlvmIr;
   const backend::Backend& backend = backend::backend_for(language);
   Written result;
-  result.request =
-      backend::request_for(backend, kernels_of(plan), request.task.profile.target, request.task.written.name);
+  result.request = request_of(request.task, plan, backend, request.task.written.name);
   result.text = result.request.text;
   const std::string arch = result.request.target.name(),
                     flags = fmt::format("{}", fmt::join(result.request.flags, " "));
@@ -87,7 +90,11 @@ Result<Written> written(Stage stage, const EmitRequest& request, const schedule:
     result.command = fmt::format("rondo emit --stage ptx ..., by LLVM 22 for {}", arch);
   if (stage != Stage::Ptx) return result;
   if (!cpu) result.command = fmt::format("ptxas -arch={} FILE.ptx -o FILE.cubin", arch);
-  Result<std::string> ptx = backend.assembly(result.request);
+  Result<std::string> ptx = pipeline::watched(
+      request.task.watcher, pipeline::Pass::Assemble, [&] { return backend.assembly(result.request); },
+      [](const Result<std::string>& made) {
+        return made ? pipeline::Made{[&] { return *made; }, {}} : pipeline::Made{};
+      });
   if (!ptx) return ptx.error();
   result.text = std::move(ptx).value();
   return result;
@@ -134,13 +141,15 @@ Result<std::string> object_bytes(const EmitRequest& request, const schedule::Ker
                  "--arch cpu, x86-64-v3, x86-64-v4 or aarch64; --stage ptx is what GPUs have"};
   const backend::Backend& backend = backend::cpu_backend();
   Result<backend::Compiled> compiled =
-      backend.compile(backend::request_for(backend, kernels_of(plan), target, request.task.written.name));
+      image_of(request.task, backend, request_of(request.task, plan, backend, request.task.written.name));
   if (!compiled) return compiled.error();
   return std::move(compiled->image.bytes);
 }
 
 Result<std::string> plan_text(Stage stage, const EmitRequest& request) {
-  const Result<Choice> choice = choose_with(request.task, request.overrides, request.choosing);
+  schedule::Task unwatched = request.task;
+  unwatched.watcher = nullptr;
+  const Result<Choice> choice = choose_with(unwatched, request.overrides, request.choosing);
   if (!choice) return choice.error();
   const Result<schedule::KernelPlan> plan = build_choice(request.task, *choice);
   if (!plan) return plan.error();
@@ -153,9 +162,7 @@ Result<std::string> plan_text(Stage stage, const EmitRequest& request) {
     return executable::print_launches(*executable, request.task.problem.sizes.batch,
                                       request.task.problem.sizes.time);
   }
-  std::string text;
-  for (const schedule::Launch& launch : plan->launches) text += kernel::print(launch.kernel);
-  return text;
+  return schedule::print_kernels(*plan);
 }
 
 Result<std::string> text_of(Stage stage, const EmitRequest& request) {
@@ -163,7 +170,7 @@ Result<std::string> text_of(Stage stage, const EmitRequest& request) {
     case Stage::Ast: return frontend::print_ast(request.file->text, request.file->path);
     case Stage::Step:
       return step::print(schedule::cell_with_constants(request.task.written, request.task.problem));
-    case Stage::Backward: return step::print(request.task.cell, step::backward_step(request.task.cell));
+    case Stage::Backward: return backward_text(request.task);
     case Stage::Jacobian: return jacobian_text(request.task);
     case Stage::Kernel:
     case Stage::Cuda:
@@ -176,14 +183,6 @@ Result<std::string> text_of(Stage stage, const EmitRequest& request) {
 }
 
 }  // namespace
-
-Result<Stage> parse_stage(const std::string& text) {
-  if (const std::optional<Stage> stage = from_text(kStages, text)) return *stage;
-  std::string known;
-  for (const EnumText<Stage>& row : kStages)
-    known += fmt::format("{}{}", known.empty() ? "" : ", ", row.text);
-  return Error{ErrorKind::Input, fmt::format("unknown stage '{}'", text), "known: " + known};
-}
 
 Result<std::string> emit_stage(Stage stage, const EmitRequest& request) {
   Result<std::string> text = text_of(stage, request);

@@ -10,12 +10,11 @@
 
 namespace rondo::engine {
 
-enum class Stage { Ast, Step, Backward, Jacobian, Kernel, Cuda, Llvm, Ptx, Object, Launches };
-Result<Stage> parse_stage(const std::string& text);  // "ast", "step", ...; Error Input names them all
-
 struct EmitRequest {
   const CellFile* file = nullptr;  // parsed without errors
-  schedule::Task task;             // of one of its cells; the problem counts for Kernel and later stages only
+  // Of one of its cells; the problem counts for Kernel and later stages only. Its watcher, if it has one, is
+  // told of the passes on the way to the stage; the choice of a kernel is none.
+  schedule::Task task;
   Overrides overrides;
   ChooseOptions choosing;
 };
@@ -25,6 +24,6 @@ struct EmitRequest {
 // compile and caches know. Errors: Unsupported (no Jacobian of a dense cell, no legal strategy), those of
 // choose_with() and, for Ptx, of backend::Backend::assembly(), for Object of its compile(); Input where
 // Object is not for CPUs.
-Result<std::string> emit_stage(Stage stage, const EmitRequest& request);
+Result<std::string> emit_stage(pipeline::Stage stage, const EmitRequest& request);
 
 }  // namespace rondo::engine

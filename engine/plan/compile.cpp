@@ -74,7 +74,7 @@ bool launches_alike(const executable::Executable& a, const executable::Executabl
 // The image of a stored executable that is launched as the plan is; none of one that is damaged or is
 // launched otherwise. Databases of before there were executables hold the cubin alone, which is compiled from
 // the same text (the key says so) and so is launched as this plan is.
-std::optional<executable::Image> image_of(const db::Cubin& stored, CompiledPlan& plan) {
+std::optional<executable::Image> stored_image(const db::Cubin& stored, CompiledPlan& plan) {
   constexpr std::string_view kElf("\177ELF", 4);
   if (std::string_view(stored.image).starts_with(kElf)) {
     std::optional<std::vector<KernelResources>> resources = resources_from_json(stored.resources);
@@ -114,7 +114,7 @@ bool take(CompiledPlan& plan, db::Database& database, const std::string& code) {
       stored.key.arch != plan.key.arch ||
       backend::backend_of_compiler(stored.key.compiler_version) != plan.request.backend)
     return false;
-  std::optional<executable::Image> image = image_of(stored, plan);
+  std::optional<executable::Image> image = stored_image(stored, plan);
   if (!image) return false;
   plan.executable.images = {std::move(*image)};
   plan.key = stored.key;
@@ -169,12 +169,31 @@ Result<CompiledPlan> uncompiled_plan(std::shared_ptr<const schedule::Task> task,
   CompiledPlan result;
   result.executable = std::move(executable).value();
   result.plan = std::move(plan);
-  result.request =
-      backend::request_for(backend, kernels_of(result.plan), task->profile.target, "rondo_plan.cu");
+  result.request = request_of(*task, result.plan, backend, "rondo_plan.cu");
   result.task = std::move(task);
   if (flags) result.request.flags = *flags;
   result.key = cache_key(result.request, compiler_version);
   return result;
+}
+
+backend::Request request_of(const schedule::Task& task, const schedule::KernelPlan& plan,
+                            const backend::Backend& backend, std::string name) {
+  return pipeline::watched(
+      task.watcher, pipeline::Pass::EmitText,
+      [&] { return backend::request_for(backend, kernels_of(plan), task.profile.target, std::move(name)); },
+      [](const backend::Request& made) {
+        return pipeline::Made{[&] { return made.text; }, {}};
+      });
+}
+
+Result<backend::Compiled> image_of(const schedule::Task& task, const backend::Backend& backend,
+                                   const backend::Request& request) {
+  return pipeline::watched(
+      task.watcher, pipeline::Pass::Compile, [&] { return backend.compile(request); },
+      [](const Result<backend::Compiled>& made) {
+        return made ? pipeline::Made{[&] { return resources_to_json(made->image.resources) + "\n"; }, {}}
+                    : pipeline::Made{};
+      });
 }
 
 Status attach_code(CompiledPlan& plan, backend::Compiled code) {
@@ -259,7 +278,7 @@ Result<CompiledPlan> compile_plan(std::shared_ptr<const schedule::Task> task, sc
   if (!version) return version.error();
   result.key = cache_key(result.request, *version);
   if (options.database != nullptr && attach_cached(result, *options.database)) return result;
-  Result<backend::Compiled> code = backend.compile(result.request);
+  Result<backend::Compiled> code = image_of(*result.task, backend, result.request);
   if (!code) return code.error();
   if (Status status = attach_code(result, std::move(code).value()); !status) return status.error();
   if (options.database != nullptr) store_cubin(result, *options.database);

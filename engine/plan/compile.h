@@ -83,6 +83,12 @@ std::optional<CompiledCode> stored_code(const executable::Identity& wanted, cons
 // The backend that made the code of this key (CacheKey::hash()); null where the database does not hold it.
 const backend::Backend* backend_of_code(const std::string& cubin_key, db::Database& database);
 
+// Both as passes of the task: the request for the plan's code, as messages call it `name`, and its code.
+backend::Request request_of(const schedule::Task& task, const schedule::KernelPlan& plan,
+                            const backend::Backend& backend, std::string name);
+Result<backend::Compiled> image_of(const schedule::Task& task, const backend::Backend& backend,
+                                   const backend::Request& request);
+
 // All of these in order. Errors: those of the backend (Missing without its compiler, Compile with its log,
 // Unsupported).
 Result<CompiledPlan> compile_plan(std::shared_ptr<const schedule::Task> task, schedule::KernelPlan plan,

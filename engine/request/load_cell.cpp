@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "compiler/step/clip.h"
+#include "compiler/step/verify.h"
 #include "compiler/support/text_file.h"
 #include "engine/request/cell_library.h"
 
@@ -23,8 +25,26 @@ const EmbeddedCell* shipped_cell(const std::string& name) {
   return nullptr;
 }
 
-CellFile parsed_file(std::string path, std::string text) {
-  frontend::Parsed parsed = frontend::parse(text, path);
+// A file may have several cells.
+pipeline::Made made(const frontend::Parsed& parsed) {
+  pipeline::Made made;
+  made.print = [&] {
+    std::string text;
+    for (const step::Cell& cell : parsed.cells) text += step::print(cell);
+    return text;
+  };
+  made.verify = [&] {
+    std::vector<std::string> defects;
+    for (const step::Cell& cell : parsed.cells)
+      for (const std::string& defect : step::verify(cell)) defects.push_back(defect);
+    return defects;
+  };
+  return made;
+}
+
+CellFile parsed_file(std::string path, std::string text, pipeline::PassWatcher* watcher) {
+  frontend::Parsed parsed = pipeline::watched(
+      watcher, pipeline::Pass::Parse, [&] { return frontend::parse(text, path); }, made);
   return {std::move(path), std::move(text), std::move(parsed)};
 }
 
@@ -32,10 +52,10 @@ CellFile parsed_file(std::string path, std::string text) {
 
 bool is_shipped_cell(const std::string& name) { return shipped_cell(name) != nullptr; }
 
-Result<CellFile> load_cell_file(const std::string& name) {
+Result<CellFile> load_cell_file(const std::string& name, pipeline::PassWatcher* watcher) {
   const bool plain = name.find_first_of("/.") == std::string::npos;
   if (const EmbeddedCell* cell = shipped_cell(name))
-    return parsed_file(fmt::format("shipped:{}.cell", name), cell->text);
+    return parsed_file(fmt::format("shipped:{}.cell", name), cell->text, watcher);
   Result<std::string> text = read_text_file(name, kMostBytes);
   if (!text && text.error().kind == ErrorKind::Missing)
     return Error{ErrorKind::Missing,
@@ -43,7 +63,19 @@ Result<CellFile> load_cell_file(const std::string& name) {
                        : fmt::format("there is no file '{}'", name),
                  fmt::format("give the path of a .cell file or a shipped cell: {}", shipped_names())};
   if (!text) return text.error();
-  return parsed_file(name, std::move(text).value());
+  return parsed_file(name, std::move(text).value(), watcher);
+}
+
+Result<step::Cell> changed_cell(const step::Cell& cell, const step::Clip& clip, const step::Forms& forms,
+                                pipeline::PassWatcher* watcher) {
+  const auto made = [](const Result<step::Cell>& changed) {
+    return changed ? step::made(*changed) : pipeline::Made{};
+  };
+  const Result<step::Cell> clipped = pipeline::watched(
+      watcher, pipeline::Pass::Clip, [&] { return step::clipped(cell, clip); }, made);
+  if (!clipped) return clipped.error();
+  return pipeline::watched(
+      watcher, pipeline::Pass::Forms, [&] { return step::with_forms(*clipped, forms); }, made);
 }
 
 Result<step::Cell> select_cell(const CellFile& file, const std::string& name) {

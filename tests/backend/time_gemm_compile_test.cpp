@@ -2,6 +2,7 @@
 // made for, without spills and without local memory: register arrays stay in registers.
 #include <gtest/gtest.h>
 
+#include "compiler/schedule/plan/strategy.h"
 #include "tests/backend/compiled.h"
 #include "tests/schedule/gemm/time_gemm_cell.h"
 #include "tests/target/board.h"
@@ -23,12 +24,15 @@ TEST_P(TimeGemmCompile, StaysInRegisters) {
                       : dim == 2048 ? kernel::Storage::F32
                                     : kernel::Storage::BF16;
     const step::Cell cell = matrices_and_vectors();
-    std::vector<Launch> launches =
+    KernelPlan plan;
+    std::vector<Launch>& launches = plan.launches;
+    launches =
         matrix_gradients({cell, problem, {}}, terms(), {kScratchRows},
                          gemm_parameters(problem, target::board(GetParam()), GemmUse::MatrixGradient, 2));
     launches.push_back(
         time_product({cell, problem, {}}, products(previous_state(0)), {kScratchRows},
                      gemm_parameters(problem, target::board(GetParam()), GemmUse::TimeProduct, 4)));
+    simplify_kernels({cell, problem, {}}, plan);
     std::vector<const kernel::Kernel*> kernels;
     for (const Launch& launch : launches) kernels.push_back(&launch.kernel);
     const auto compiled = backend::compile_kernels(kernels, GetParam(), "time_gemm.cu");

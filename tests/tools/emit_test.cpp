@@ -300,5 +300,58 @@ TEST(Emit, ChoosesAmongSeveralCells) {
   EXPECT_EQ(rondo({"emit", file, "--stage", "step", "--cell", "three"}).status, 2);
 }
 
+// The golden file of test_pipeline has the texts of each pass; here the options.
+TEST(Emit, PrintsWhatAPassMade) {
+  const std::vector<std::string> emit = with({"emit", "mingru", "--no-db"}, kSmall);
+  const Outcome simple = rondo(with(emit, {"--print-after", "simplify"}));
+  ASSERT_EQ(simple.status, 0) << simple.err;
+  EXPECT_EQ(simple.out.find("# after simplify: StepIR\nstep mingru(D)\n"), 0u) << simple.out;
+  EXPECT_EQ(simple.out.find("__global__"), std::string::npos) << "instead of the stage";
+  const Outcome kernel = rondo(with(emit, {"--print-after", "simplify-kernel"}));
+  EXPECT_EQ(kernel.out, "# after simplify-kernel: KernelIR\n" + rondo(with(emit, {"--stage", "kernel"})).out);
+  const Outcome text = rondo(with(emit, {"--print-after", "emit-text"}));
+  EXPECT_EQ(text.out, "# after emit-text: code\n" + body_of(rondo(emit).out));
+  const Outcome all = rondo(with(emit, {"--print-after", "all", "--stage", "launches", "--json"}));
+  const nlohmann::json passes = nlohmann::json::parse(all.out)["passes"];
+  std::vector<std::string> names;
+  for (const nlohmann::json& pass : passes) names.push_back(pass["pass"]);
+  ASSERT_GE(names.size(), 6u);
+  EXPECT_EQ(std::vector(names.begin(), names.begin() + 3),
+            (std::vector<std::string>{"parse", "clip", "forms"}));
+  EXPECT_EQ(names.back(), "launches");
+}
+
+TEST(Emit, RefusesPassesThatThereAreNot) {
+  const Outcome unknown = rondo({"emit", "mingru", "--print-after", "simplfy"});
+  EXPECT_EQ(unknown.status, 2);
+  for (const char* part : {"unknown pass 'simplfy'", "differentiate", "simplify-kernel", "compile, all"})
+    EXPECT_NE(unknown.err.find(part), std::string::npos) << unknown.err;
+  const Outcome other = rondo(with({"emit", "mingru", "--no-db", "--print-after", "jacobian"}, kSmall));
+  EXPECT_EQ(other.status, 2);
+  EXPECT_NE(other.err.find("pass jacobian does not run on the way to this"), std::string::npos) << other.err;
+  EXPECT_NE(other.err.find("parse, clip, forms, simplify, "), std::string::npos) << other.err;
+}
+
+TEST(Emit, TimesPasses) {
+  const std::vector<std::string> emit = with({"emit", "lstm", "--no-db"}, kSmall);
+  const Outcome plain = rondo(emit), timed = rondo(with(emit, {"--time-passes"}));
+  ASSERT_EQ(timed.status, 0) << timed.err;
+  EXPECT_EQ(timed.out, plain.out);
+  EXPECT_EQ(plain.err, "");
+  EXPECT_EQ(timed.err.find("pass             level      runs         ms  verifier ms\nparse "), 0u)
+      << timed.err;
+  for (const char* part : {"\nlower ", "\nsimplify-kernel ", "\nemit-text ", "\nall passes "})
+    EXPECT_NE(timed.err.find(part), std::string::npos) << timed.err;
+  const nlohmann::json parsed =
+      nlohmann::json::parse(rondo(with(emit, {"--time-passes", "--json"})).out, nullptr, false);
+  ASSERT_FALSE(parsed["times"].empty());
+  for (const nlohmann::json& row : parsed["times"]) {
+    EXPECT_GE(row["runs"], 1) << row;
+    EXPECT_GE(row["ms"], 0) << row;
+    EXPECT_FALSE(row["level"].get<std::string>().empty());
+  }
+  EXPECT_FALSE(parsed.contains("passes"));
+}
+
 }  // namespace
 }  // namespace rondo::test

@@ -87,10 +87,9 @@ Status create_cell(const rondo_cell_options& options, rondo_cell** cell, rondo_d
   step::Clip clip;
   if (options.clip_forward != 0) clip.forward = options.clip_forward;
   if (options.clip_gradient != 0) clip.gradient = options.clip_gradient;
-  if (clip.any()) selected = step::clipped(*selected, clip);
-  if (!selected) return selected.error();
-  selected = step::with_forms(*selected, {options.resets != 0, options.lengths != 0, options.reversed != 0,
-                                          options.reset_states != 0});
+  selected = engine::changed_cell(
+      *selected, clip,
+      {options.resets != 0, options.lengths != 0, options.reversed != 0, options.reset_states != 0});
   if (!selected) return selected.error();
   *cell = new_handle(cell_object(std::move(selected).value()));
   return success();

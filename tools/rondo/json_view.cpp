@@ -204,12 +204,26 @@ std::string check_json(const schedule::Task& task, const std::vector<StrategyVer
                {"tensors", list}});
 }
 
-std::string emit_json(const step::Cell& cell, const std::string& stage, const std::string& text) {
-  return dump({{"cell", cell.name},
-               {"clip", clip_json(cell.clip)},
-               {"forms", forms_json(cell)},
-               {"stage", stage},
-               {"text", text}});
+std::string emit_json(const step::Cell& cell, const std::string& stage, const std::string& text,
+                      const std::vector<pipeline::PassRecord::Text>* passes,
+                      const std::vector<pipeline::PassRecord::Row>* times) {
+  json result = {{"cell", cell.name},
+                 {"clip", clip_json(cell.clip)},
+                 {"forms", forms_json(cell)},
+                 {"stage", stage},
+                 {"text", text}};
+  const auto row = [&](const char* list, pipeline::Pass pass) -> json& {
+    const pipeline::PassInfo& info = pipeline::info(pass);
+    result[list].push_back({{"pass", info.text}, {"level", to_text(pipeline::kLevels, info.level)}});
+    return result[list].back();
+  };
+  if (passes != nullptr)
+    for (const auto& made : *passes) row("passes", made.pass)["text"] = made.text;
+  if (times != nullptr)
+    for (const auto& took : *times)
+      row("times", took.pass)
+          .update({{"runs", took.runs}, {"ms", took.ms}, {"verifier_ms", took.verifier_ms}});
+  return dump(result);
 }
 
 std::string tune_json(const step::Cell& cell, const target::Profile& profile,

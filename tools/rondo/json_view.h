@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/pipeline/record.h"
 #include "compiler/schedule/problem/task.h"
 #include "engine/check/verify_simulated.h"
 #include "engine/choice/choose.h"
@@ -38,7 +39,10 @@ std::string check_json(const schedule::Task& task, const std::vector<StrategyVer
                        const std::vector<CheckedTensor>& tensors, const engine::FitTable& fits,
                        const std::optional<engine::Crossover>& crossover);
 
-std::string emit_json(const step::Cell& cell, const std::string& stage, const std::string& text);
+// `passes` and `times` of --print-after and --time-passes; null where they were not asked for.
+std::string emit_json(const step::Cell& cell, const std::string& stage, const std::string& text,
+                      const std::vector<pipeline::PassRecord::Text>* passes,
+                      const std::vector<pipeline::PassRecord::Row>* times);
 
 struct TunedPass {
   schedule::Problem problem;

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <sstream>
 
+#include "compiler/pipeline/passes.h"
 #include "compiler/support/version.h"
 
 namespace rondo::tools {
@@ -123,8 +124,14 @@ void check_options(CLI::App& app, Options& o) {
 void emit_options(CLI::App& app, Options& o) {
   add_cell(app, o);
   add_forms(app, o);
-  app.add_option("--stage", o.stage, "ast, step, backward, jacobian, kernel, cuda, llvm, ptx or launches")
-      ->capture_default_str();
+  std::string stages;
+  for (const pipeline::StageInfo& stage : pipeline::kStages)
+    stages += fmt::format("{}{}", stages.empty() ? "" : ", ", stage.text);
+  app.add_option("--stage", o.stage, stages)->capture_default_str();
+  app.add_option("--print-after", o.print_after,
+                 "instead of the stage, what this pass made on the way to it, or all passes")
+      ->type_name("PASS");
+  app.add_flag("--time-passes", o.time_passes, "a table of what each pass took, on standard error");
   add_problem(app, o, false);
   add_save(app, o);
   add_target(app, o);

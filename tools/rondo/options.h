@@ -40,6 +40,8 @@ struct Options {
   std::string lock;  // a lock file, from which every choice comes; "": none
 
   std::string stage = "cuda";  // emit
+  std::string print_after;     // emit: a pass's name, or all
+  bool time_passes = false;    // emit
   std::string output = "-";    // emit, calibrate, db export and lock
 
   std::string budget = "60s";  // tune

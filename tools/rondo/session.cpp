@@ -2,14 +2,13 @@
 
 #include <fmt/format.h>
 
-#include "compiler/step/clip.h"
 #include "engine/choice/shipped_layer.h"
 #include "tools/rondo/json_view.h"
 
 namespace rondo::tools {
 
-Result<LoadedCell> load_cell(const Options& options) {
-  Result<engine::CellFile> file = engine::load_cell_file(options.cell);
+Result<LoadedCell> load_cell(const Options& options, pipeline::PassWatcher* watcher) {
+  Result<engine::CellFile> file = engine::load_cell_file(options.cell, watcher);
   if (!file) return file.error();
   if (!file->parsed.ok()) {
     std::fputs(frontend::render_all(file->parsed, file->text, file->path).c_str(), stderr);
@@ -20,15 +19,13 @@ Result<LoadedCell> load_cell(const Options& options) {
   if (!cell) return cell.error();
   const Result<step::Clip> clip = engine::parse_clip(options.clip_forward, options.clip_gradient);
   if (!clip) return clip.error();
-  cell = step::clipped(*cell, *clip);
-  if (!cell) return cell.error();
   Result<step::Forms> forms = engine::parse_forms(options.forms);
   if (!forms) return forms.error();
   forms->resets |= !options.resets.empty();
   forms->reset_states |= !options.reset_states.empty();
   forms->lengths |= !options.lengths.empty();
   forms->reversed |= options.reversed;
-  cell = step::with_forms(*cell, *forms);
+  cell = engine::changed_cell(*cell, *clip, *forms, watcher);
   if (!cell) return cell.error();
   return LoadedCell{std::move(file).value(), std::move(cell).value()};
 }

@@ -16,9 +16,9 @@ struct LoadedCell {
   engine::CellFile file;
   step::Cell cell;
 };
-// Clipped as the options say. Shows the diagnostics of a file that does not parse: as text on standard error,
-// with --json on standard output.
-Result<LoadedCell> load_cell(const Options& options);
+// Clipped and with its forms, as the options say. Shows the diagnostics of a file that does not parse: as
+// text on standard error, with --json on standard output.
+Result<LoadedCell> load_cell(const Options& options, pipeline::PassWatcher* watcher = nullptr);
 
 struct Session {
   std::optional<db::Database> database;

@@ -119,11 +119,9 @@ Result<step::Cell> cell_of(const PackageLine& line) {
   if (!cell) return cell.error();
   const Result<step::Clip> clip = engine::parse_clip(line.clip_forward, line.clip_gradient);
   if (!clip) return clip.error();
-  const Result<step::Cell> clipped = step::clipped(*cell, *clip);
-  if (!clipped) return clipped.error();
   const Result<step::Forms> forms = engine::parse_forms(line.forms);
   if (!forms) return forms.error();
-  return step::with_forms(*clipped, *forms);
+  return engine::changed_cell(*cell, *clip, *forms);
 }
 
 }  // namespace

@@ -46,7 +46,7 @@ class PackBuilder {
       for (int row = 0; row < rows_; ++row) bring(row, row_tile, block % g_.tiles, block / g_.tiles);
       store(packed_.memory[i * g_.lane_elements + first_]);
     });
-    return {b_.finish(), signature_.arguments(), (vectors + kThreads - 1) / kThreads, 0};
+    return {b_.kernel(), signature_.arguments(), (vectors + kThreads - 1) / kThreads, 0};
   }
 
  private:

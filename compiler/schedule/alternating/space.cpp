@@ -51,7 +51,7 @@ struct SweepShapes {
 Sweep sweep_of(const Task& task) {
   if (task.problem.pass != Pass::Backward) return forward_sweep(task);
   const BackwardSplit split = backward_split(task);
-  return backward_sweep(task.cell, split, spread_sweep(task.cell, split, Steps::OfLaunches));
+  return backward_sweep(task, split, spread_sweep(task, split, Steps::OfLaunches));
 }
 
 SweepShapes shapes_of(const Task& task) {

@@ -45,12 +45,12 @@ KernelPlan Alternating::build_kernels(const Task& task, const Parameters& parame
     return plan;
   }
   const BackwardSplit split = backward_split(task);
-  const SpreadSweep spread = spread_sweep(task.cell, split, Steps::OfLaunches);
+  const SpreadSweep spread = spread_sweep(task, split, Steps::OfLaunches);
   dense_backward(
       task, split, own.vector,
       [&] {
         if (!spread.numbers.empty()) plan.launches.push_back(time_numbers(task, split, spread));
-        add_sweep(backward_sweep(task.cell, split, spread));
+        add_sweep(backward_sweep(task, split, spread));
       },
       plan);
   plan.scratch_rows = scratch_rows(split, spread);

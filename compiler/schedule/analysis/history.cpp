@@ -5,6 +5,7 @@
 
 #include "compiler/schedule/analysis/saved_products.h"
 #include "compiler/step/simplify.h"
+#include "compiler/step/verify.h"
 
 namespace rondo::schedule {
 
@@ -82,14 +83,14 @@ void add_history(const step::Cell& cell, const step::Node& leaf, BackwardNeeds& 
     needs.history_tensors.push_back(where.tensor);
 }
 
-}  // namespace
-
 // The cell is simplified first, so that what is stored does not depend on who asks: the plan that is built or
 // a caller that allocates tensors for it.
-BackwardNeeds backward_needs(const step::Cell& original) {
+BackwardNeeds needs_of(const step::Cell& original, pipeline::PassWatcher* watcher) {
   const step::Cell cell = step::simplify(original);
   BackwardNeeds needs;
-  needs.step = step::backward_step(cell);
+  needs.step = pipeline::watched(
+      watcher, pipeline::Pass::Differentiate, [&] { return step::backward_step(cell); },
+      [&](const step::BackwardStep& step) { return step::made(cell, step); });
   for (const NodeId id : reachable(needs.step.graph, roots_of(needs.step))) {
     const step::Node& node = needs.step.graph.at(id);
     if (node.kind != NodeKind::Leaf) continue;
@@ -101,6 +102,11 @@ BackwardNeeds backward_needs(const step::Cell& original) {
   }
   return needs;
 }
+
+}  // namespace
+
+BackwardNeeds backward_needs(const step::Cell& cell) { return needs_of(cell, nullptr); }
+BackwardNeeds backward_needs(const Task& task) { return needs_of(task.cell, task.watcher); }
 
 std::vector<step::TensorId> stored_histories(const step::Cell& cell) {
   std::vector<step::TensorId> result;

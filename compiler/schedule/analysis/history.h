@@ -25,6 +25,8 @@ struct BackwardNeeds {
   std::map<std::pair<step::TensorId, int>, RowRef> history;  // (state, row) needed -> where it is stored
 };
 BackwardNeeds backward_needs(const step::Cell& cell);
+// The same where kernels are made of it: the watcher of the task is told.
+BackwardNeeds backward_needs(const Task& task);
 
 // Which states' histories the forward pass must store for Backward: those no output row already carries.
 std::vector<step::TensorId> stored_histories(const step::Cell& cell);

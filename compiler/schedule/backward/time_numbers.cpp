@@ -73,7 +73,7 @@ class NumbersBuilder {
     }
     b.for_("t", first, min(first + kTeamSteps, time), b.constant(1), 1,
            [&](Value t) { make_step(t, first); });
-    Launch launch{b.finish(), signature_.arguments(), 0, task_.problem.sizes.heads};
+    Launch launch{b.kernel(), signature_.arguments(), 0, task_.problem.sizes.heads};
     launch.time_tile = span;
     return launch;
   }

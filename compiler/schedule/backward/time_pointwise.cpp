@@ -82,7 +82,7 @@ class VectorBuilder {
       make_steps(place.first, b.let("end", min(place.end, time)), threads.abreast(), at_once);
     };
     place.exists.valid() ? b.if_(place.exists, walk) : walk();
-    Launch launch{b.finish(), signature_.arguments(), 0, threads.blocks()};
+    Launch launch{b.kernel(), signature_.arguments(), 0, threads.blocks()};
     launch.time_tile = threads.span();
     return launch;
   }
@@ -158,7 +158,7 @@ class VectorBuilder {
         b.store(out_.memory[values_.place(out_, split_.vector_row.at(node_), {t})], value);
       });
     });
-    Launch launch{b.finish(), signature_.arguments(), 0, task_.problem.sizes.heads};
+    Launch launch{b.kernel(), signature_.arguments(), 0, task_.problem.sizes.heads};
     launch.time_tile = kSteps;
     return launch;
   }

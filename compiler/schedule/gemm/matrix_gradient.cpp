@@ -116,7 +116,7 @@ class GradientKernel {
     b_.comment(p_.split_k > 1 ? "this part's sums, fp32" : "the gradient, fp32");
     tile_.each_pair([&](Value m, Value n, Value low, Value high) { store(m, n, low, high); });
     const std::int64_t blocks = tiles_m() * tiles_n() * task_.problem.sizes.heads * p_.split_k;
-    return {b_.finish(), signature_.arguments(), blocks, 0};
+    return {b_.kernel(), signature_.arguments(), blocks, 0};
   }
 
  private:
@@ -244,7 +244,7 @@ Launch sum_parts(const Task& task, TensorId matrix, const std::vector<bool>& sum
     if (std::find(summed.begin(), summed.end(), false) == summed.end()) return add();
     b.if_(has_terms, add);
   });
-  return {b.finish(), signature.arguments(), ceil_div(count, kSumThreads), 0};
+  return {b.kernel(), signature.arguments(), ceil_div(count, kSumThreads), 0};
 }
 
 }  // namespace

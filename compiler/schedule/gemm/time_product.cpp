@@ -80,7 +80,7 @@ class TimeProductKernel {
     const Value stages = b_.constant(ceil_div(problem_.sizes.dim, p_.tile_k));
     tile_.walk(stages, [&](Value) { stage_both(); });
     tile_.each_vector([&](Place from, Value m, Value n) { store(from, m, n); });
-    return {b_.finish(), signature_.arguments(), 0, tiles_ * problem_.sizes.heads, 1, p_.tile_m};
+    return {b_.kernel(), signature_.arguments(), 0, tiles_ * problem_.sizes.heads, 1, p_.tile_m};
   }
 
  private:

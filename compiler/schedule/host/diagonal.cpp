@@ -83,7 +83,7 @@ class DiagonalBuilder {
     launch.arguments = signature_.arguments();
     launch.blocks_fixed = 0;
     launch.blocks_per_batch = tiles() * task_.problem.sizes.heads * parts();
-    launch.kernel = b.finish();
+    launch.kernel = b.kernel();
     return launch;
   }
 

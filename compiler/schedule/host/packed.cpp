@@ -65,7 +65,7 @@ Launch host_pack(const Task& task, const HostParameters& p, const HostPacked& pa
         }
     });
   }
-  return {b.finish(), signature.arguments(), packed.heads * packed.tiles, 0};
+  return {b.kernel(), signature.arguments(), packed.heads * packed.tiles, 0};
 }
 
 }  // namespace rondo::schedule

@@ -52,7 +52,7 @@ bool passes_caches(const Task& task) {
 }
 
 Sweep sweep_of(const Task& task) {
-  return task.problem.pass == Pass::Backward ? backward_sweep(task.cell, backward_split(task))
+  return task.problem.pass == Pass::Backward ? backward_sweep(task, backward_split(task))
                                              : forward_sweep(task);
 }
 

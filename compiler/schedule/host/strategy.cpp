@@ -46,7 +46,7 @@ void add_without_matrix(const Task& task, const HostParameters& own, KernelPlan&
     plan.launches.push_back(host_whole_head(task, sweep, own));
   };
   if (task.problem.pass != Pass::Backward) return walk(forward_sweep(task));
-  walk(backward_sweep(task.cell, backward_split(task)));
+  walk(backward_sweep(task, backward_split(task)));
   for (Launch& launch : sum_param_gradients(task, own.segments)) plan.launches.push_back(std::move(launch));
   plan.workspace_elements_per_batch =
       own.segments * param_rows(task.cell) * task.problem.sizes.heads * task.problem.sizes.dim;
@@ -83,7 +83,7 @@ void add_dense(const Task& task, const HostParameters& own, KernelPlan& plan) {
         plan.packed.fixed, host_time_packed(task.problem, own, static_cast<int>(group.products.size())));
   dense_backward(
       task, split, host_time_launches(task, own, scratch),
-      [&] { add_sweep(task, own, backward_sweep(task.cell, split), plan); }, plan);
+      [&] { add_sweep(task, own, backward_sweep(task, split), plan); }, plan);
 }
 
 }  // namespace

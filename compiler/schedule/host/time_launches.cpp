@@ -79,7 +79,7 @@ class ProductBuilder {
     product.multiply(b_, tile, 0, 0, span.steps);
     b_.for_("step", b_.constant(0), span.steps, b_.constant(1), 1,
             [&](Value step) { store(product, step, b_.let("t", span.t + step), tile, span); });
-    Launch launch{b_.finish(), signature_.arguments(), 0, packed_.heads * packed_.tiles};
+    Launch launch{b_.kernel(), signature_.arguments(), 0, packed_.heads * packed_.tiles};
     launch.time_tile = steps_;
     return launch;
   }
@@ -171,7 +171,7 @@ class GradientBuilder {
     });
     b_.barrier();
     store(result, head, first_row, first_column);
-    return {b_.finish(), signature_.arguments(), task_.problem.sizes.heads * row_tiles * column_tiles, 0};
+    return {b_.kernel(), signature_.arguments(), task_.problem.sizes.heads * row_tiles * column_tiles, 0};
   }
 
  private:

@@ -63,7 +63,7 @@ class WholeHeadBuilder {
     launch.arguments = signature_.arguments();
     launch.blocks_fixed = 0;
     launch.blocks_per_batch = task_.problem.sizes.heads;
-    launch.kernel = b.finish();
+    launch.kernel = b.kernel();
     return launch;
   }
 

@@ -26,7 +26,7 @@ Launch clear_exchange(const Task& task, const KernelPlan& plan) {
     const kernel::Value first = b.wide(b.block() / blocks) * plan.exchange.each + b.wide(vector * 4);
     b.store_vector(exchange.memory[first], std::vector<kernel::Value>(4, b.constant(kernel::kEmpty)));
   });
-  Launch launch{b.finish(), signature.arguments(), 0, blocks};
+  Launch launch{b.kernel(), signature.arguments(), 0, blocks};
   launch.batch_tile = plan.exchange.batch_tile;
   launch.time_tile = plan.exchange.time_tile;
   return launch;

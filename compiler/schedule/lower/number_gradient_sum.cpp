@@ -52,7 +52,7 @@ Launch sum_channels(const Task& task, int count, TensorId id) {
       b.if_(lane == 0, [&] { b.store(sum.memory[place(sum, head * tensor.rows + row)], total); });
     }
   });
-  Launch launch{b.finish(), signature.arguments(), 0, heads};
+  Launch launch{b.kernel(), signature.arguments(), 0, heads};
   launch.time_tile = kWarps;
   return launch;
 }

@@ -47,7 +47,7 @@ Launch reduce_vector(const Task& task, int shares, TensorId id) {
     });
     b.store(sum.memory[i], total);
   });
-  return {b.finish(), signature.arguments(), (count + kThreads - 1) / kThreads, 0};
+  return {b.kernel(), signature.arguments(), (count + kThreads - 1) / kThreads, 0};
 }
 
 // A block sums one (head, row) over the batch and the channels: strided sums, then a tree in shared memory.
@@ -81,7 +81,7 @@ Launch reduce_scalar(const Task& task, int shares, TensorId id) {
     b.barrier();
   }
   b.if_(b.thread() == 0, [&] { b.store(sum.memory[b.block()], b.load("all", tree[b.constant(0)])); });
-  return {b.finish(), signature.arguments(), tensor.rows * task.problem.sizes.heads, 0};
+  return {b.kernel(), signature.arguments(), tensor.rows * task.problem.sizes.heads, 0};
 }
 
 }  // namespace

@@ -230,7 +230,7 @@ class SweepBuilder : PersistentBody {
 
 void persistent_backward(const Task& task, const Parameters& parameters, KernelPlan& plan) {
   const BackwardSplit split = backward_split(task);
-  const SpreadSweep sweep = spread_sweep(task.cell, split);
+  const SpreadSweep sweep = spread_sweep(task, split);
   const auto own = PersistentParameters::from(parameters);
   dense_backward(
       task, split, own.vector,

@@ -368,7 +368,7 @@ Launch PersistentKernel::finish() {
   launch.blocks_per_batch = std::int64_t{geometry_.p.blocks} * task_.problem.sizes.heads;
   launch.batch_tile = geometry_.batch;
   launch.tiles_together = geometry_.in_grid() ? geometry_.p.batch_tiles_in_flight : 0;
-  launch.kernel = builder_.finish();
+  launch.kernel = builder_.kernel();
   return launch;
 }
 

@@ -2,6 +2,8 @@
 
 #include <stdexcept>
 
+#include "compiler/kernel/ir/print.h"
+
 namespace rondo::schedule {
 
 executable::SizeRule internal_size(const KernelPlan& plan, const Problem& problem, TensorRef ref) {
@@ -21,6 +23,12 @@ executable::SizeRule internal_size(const KernelPlan& plan, const Problem& proble
     }
     default: throw std::logic_error("a tensor that is not internal has the size of its declaration");
   }
+}
+
+std::string print_kernels(const KernelPlan& plan) {
+  std::string text;
+  for (const Launch& launch : plan.launches) text += kernel::print(launch.kernel);
+  return text;
 }
 
 executable::Grid grid_of(const Launch& launch) {

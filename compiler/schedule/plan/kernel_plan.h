@@ -68,6 +68,9 @@ struct KernelPlan {
 // Elements of an internal tensor of the plan, but of Status.
 executable::SizeRule internal_size(const KernelPlan& plan, const Problem& problem, TensorRef ref);
 
+// The plan's kernels as text, in order.
+std::string print_kernels(const KernelPlan& plan);
+
 // The launch's grid, as executables have it.
 executable::Grid grid_of(const Launch& launch);
 // Blocks of all parts.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "compiler/executable/print.h"
 #include "compiler/executable/producer.h"
 #include "compiler/schedule/analysis/saved_products.h"
 #include "compiler/schedule/plan/signature.h"
@@ -173,7 +174,17 @@ executable::Kernel launch_needs(const kernel::Kernel& kernel) {
 }
 
 Result<Executable> lower_plan(const Task& task, const KernelPlan& plan) {
-  return PlanLowering(task, plan).run();
+  return pipeline::watched(
+      task.watcher, pipeline::Pass::Launches, [&] { return PlanLowering(task, plan).run(); },
+      [](const Result<Executable>& made) {
+        if (!made) return pipeline::Made{};
+        return pipeline::Made{[&] { return executable::print_rules(*made); },
+                              [&] {
+                                const Status checked = executable::check(*made);
+                                return checked ? std::vector<std::string>{}
+                                               : std::vector<std::string>{checked.error().message};
+                              }};
+      });
 }
 
 }  // namespace rondo::schedule

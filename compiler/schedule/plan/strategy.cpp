@@ -4,6 +4,9 @@
 
 #include <exception>
 
+#include "compiler/kernel/ir/print.h"
+#include "compiler/kernel/passes/simplify.h"
+#include "compiler/kernel/verify/verify.h"
 #include "compiler/schedule/plan/problem_check.h"
 
 namespace rondo::schedule {
@@ -14,6 +17,25 @@ Legality needs_compute_8(const target::Profile& profile, const std::string& feat
     return {false, fmt::format("it needs {}, which GPUs have; --strategy host computes on CPUs", feature)};
   return {false, fmt::format("it needs {}, which GPUs have from compute capability 8.0 on; {} has {}.{}",
                              feature, profile.name, profile.target.major(), profile.target.minor())};
+}
+
+namespace {
+
+std::vector<std::string> findings(const kernel::Kernel& kernel) {
+  std::vector<std::string> result = kernel::verify(kernel);
+  for (std::string& finding : result) finding = fmt::format("kernel {}: {}", kernel.name, finding);
+  return result;
+}
+
+}  // namespace
+
+void simplify_kernels(const Task& task, KernelPlan& plan) {
+  for (Launch& launch : plan.launches)
+    launch.kernel = pipeline::watched(
+        task.watcher, pipeline::Pass::SimplifyKernel, [&] { return kernel::simplify(launch.kernel); },
+        [](const kernel::Kernel& simple) {
+          return pipeline::Made{[&] { return kernel::print(simple); }, [&] { return findings(simple); }};
+        });
 }
 
 Result<KernelPlan> Strategy::build(const Task& task, const Parameters& parameters) const {
@@ -41,7 +63,13 @@ Result<KernelPlan> Strategy::build(const Task& task, const Parameters& parameter
 
 Result<KernelPlan> Strategy::build_legal(const Task& task, const Parameters& parameters) const {
   try {
-    return build_kernels(task, completed(parameters));
+    KernelPlan plan = pipeline::watched(
+        task.watcher, pipeline::Pass::Lower, [&] { return build_kernels(task, completed(parameters)); },
+        [](const KernelPlan& written) {
+          return pipeline::Made{[&] { return print_kernels(written); }, {}};
+        });
+    simplify_kernels(task, plan);
+    return plan;
   } catch (const std::exception& defect) {
     return this->defect(task.cell, parameters, defect.what());
   }

@@ -81,13 +81,17 @@ class Strategy {
   // The same for a point that is known to be legal, as ranked_candidates() and choose() give it: only defects
   // are errors. Checking again takes about as long as building.
   Result<KernelPlan> build_legal(const Task& task, const Parameters& parameters) const;
-  // The kernels that build() gives once it has checked the cell and all parameters of space(). Rules that
-  // only narrow the search are not needed here. What it throws is a defect of the caller or the strategy.
+  // The kernels that build() gives once it has checked the cell and all parameters of space(), as they are
+  // written: build_legal() simplifies and verifies them. Rules that only narrow the search are not needed
+  // here. What it throws is a defect of the caller or the strategy.
   virtual KernelPlan build_kernels(const Task& task, const Parameters& parameters) const = 0;
 
  private:
   Error defect(const step::Cell& cell, const Parameters& parameters, const std::string& what) const;
 };
+
+// Simplifies and verifies the kernels of a plan as they are written. Throws pipeline::BrokenPass.
+void simplify_kernels(const Task& task, KernelPlan& plan);
 
 // Serves GPUs from compute capability 8.0 on: `feature` names what they have since then.
 Legality needs_compute_8(const target::Profile& profile, const std::string& feature);

@@ -2,6 +2,7 @@
 // request is read, and handed down as it is.
 #pragma once
 
+#include "compiler/pipeline/watch.h"
 #include "compiler/schedule/problem/problem.h"
 #include "compiler/step/step_ir.h"
 #include "compiler/target/profile.h"
@@ -10,12 +11,14 @@ namespace rondo::schedule {
 
 struct Task {
   Task() = default;
-  Task(step::Cell as_written, Problem of, target::Profile on);
+  Task(step::Cell as_written, Problem of, target::Profile on, pipeline::PassWatcher* by = nullptr);
 
   step::Cell written;  // as its text says: what hashes and records name, and what the reference computes
   step::Cell cell;     // the same, simplified: what kernels are made of
   Problem problem;
   target::Profile profile;
+  // Is told of every pass that makes the task's kernels. It outlives the task. Null: nobody watches.
+  pipeline::PassWatcher* watcher = nullptr;
 
   // The same cell and profile for another problem.
   Task with(Problem other) const;

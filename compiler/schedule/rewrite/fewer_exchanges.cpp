@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "compiler/schedule/analysis/history.h"
+#include "compiler/step/verify.h"
 #include "compiler/support/index.h"
 
 namespace rondo::schedule {
@@ -321,15 +322,21 @@ class LateNumbersApart final : public Rebuilding {
   std::vector<bool> made_anyway_;  // by node of the result: for roots that are no shares
 };
 
-}  // namespace
-
-RewrittenStep fewer_exchanges(const step::StepGraph& step, const std::vector<bool>& shares,
-                              ExchangeOrder order) {
+RewrittenStep rewrite(const step::StepGraph& step, const std::vector<bool>& shares, ExchangeOrder order) {
   const RewrittenStep merged = SumsMerged(step, order).run({});
   RewrittenStep result = LateNumbersApart(merged.step, order).run(shares);
   for (NodeId& origin : result.origin)
     if (origin != kNoNode) origin = merged.origin[at(origin)];
   return result;
+}
+
+}  // namespace
+
+RewrittenStep fewer_exchanges(const Task& task, const step::StepGraph& step, const std::vector<bool>& shares,
+                              ExchangeOrder order) {
+  return pipeline::watched(
+      task.watcher, pipeline::Pass::FewerExchanges, [&] { return rewrite(step, shares, order); },
+      [&](const RewrittenStep& rewritten) { return step::made(task.cell, rewritten.step); });
 }
 
 }  // namespace rondo::schedule

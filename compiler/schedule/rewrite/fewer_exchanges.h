@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "compiler/schedule/analysis/exchanges.h"
+#include "compiler/schedule/problem/task.h"
 
 namespace rondo::schedule {
 
@@ -25,7 +26,7 @@ struct RewrittenStep {
 
 // `shares`: roots that are sums over the channels, e.g. gradients of scalar parameters, and that somebody
 // sums later: their value becomes one for each channel, which add up to it. Others keep their value.
-RewrittenStep fewer_exchanges(const step::StepGraph& step, const std::vector<bool>& shares,
+RewrittenStep fewer_exchanges(const Task& task, const step::StepGraph& step, const std::vector<bool>& shares,
                               ExchangeOrder order);
 
 }  // namespace rondo::schedule

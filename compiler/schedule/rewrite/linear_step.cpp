@@ -6,6 +6,7 @@
 
 #include "compiler/schedule/analysis/history.h"
 #include "compiler/step/simplify.h"
+#include "compiler/step/verify.h"
 
 namespace rondo::schedule {
 
@@ -220,7 +221,11 @@ class Linearizer {
 }  // namespace
 
 std::optional<LinearStep> linear_step(const Task& task, const step::StepGraph& original) {
-  return Linearizer(task, original).run();
+  return pipeline::watched(
+      task.watcher, pipeline::Pass::Linearise, [&] { return Linearizer(task, original).run(); },
+      [&](const std::optional<LinearStep>& linear) {
+        return linear ? step::made(task.cell, linear->carry_free) : pipeline::Made{};
+      });
 }
 
 }  // namespace rondo::schedule

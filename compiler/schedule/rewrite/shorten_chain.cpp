@@ -7,6 +7,7 @@
 
 #include "compiler/schedule/analysis/carried.h"
 #include "compiler/schedule/analysis/history.h"
+#include "compiler/step/verify.h"
 
 namespace rondo::schedule {
 
@@ -192,7 +193,9 @@ class ChainShortener {
 }  // namespace
 
 step::StepGraph shorten_chain(const Task& task, const step::StepGraph& original) {
-  return ChainShortener(task, original).run();
+  return pipeline::watched(
+      task.watcher, pipeline::Pass::ShortenChain, [&] { return ChainShortener(task, original).run(); },
+      [&](const step::StepGraph& step) { return step::made(task.cell, step); });
 }
 
 }  // namespace rondo::schedule

@@ -241,7 +241,7 @@ Launch ShootKernel::finish() {
   launch.blocks_fixed = 0;
   launch.blocks_per_batch = tiles() * task_.problem.sizes.heads * parameters_.time_split;
   if (parameters_.through_global()) launch.tiles_together = task_.problem.sizes.batch;
-  launch.kernel = builder_.finish();
+  launch.kernel = builder_.kernel();
   return launch;
 }
 

@@ -46,7 +46,7 @@ ShootTraffic shoot_traffic(const step::Cell& cell, Pass pass) {
 }
 
 StepCost shoot_cost(const Task& task, bool newton) {
-  const step::StepGraph step = shoot_step(task.cell, newton);
+  const step::StepGraph step = shoot_step(task, newton);
   StepCost cost = step_cost(task, step.graph, step.roots);
   const int states = static_cast<int>(task.cell.next.size());
   if (newton) cost.alu += states * states * states;

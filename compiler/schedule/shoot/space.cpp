@@ -69,7 +69,7 @@ class Space {
   int states() const { return static_cast<int>(task_.cell.next.size()); }
   int most_rewrite() const {
     if (task_.problem.math != kernel::Math::Fast) return 0;
-    return instructions_folded(task_.cell, shoot_step(task_.cell, true)) > 0 ? 2 : 1;
+    return instructions_folded(task_.cell, shoot_step(task_, true)) > 0 ? 2 : 1;
   }
   std::int64_t element() const { return kernel::storage_bytes(task_.problem.storage); }
   // Steps of the chain that a load from memory takes, with half as many to spare; a ring of more than 32 is

@@ -6,7 +6,7 @@
 #include <stdexcept>
 
 #include "compiler/schedule/analysis/history.h"
-#include "compiler/step/derive.h"
+#include "compiler/step/verify.h"
 #include "compiler/support/index.h"
 
 namespace rondo::schedule {
@@ -15,9 +15,12 @@ using kernel::Value;
 using step::TensorId;
 using step::TensorKind;
 
-step::StepGraph shoot_step(const step::Cell& cell, bool newton) {
+step::StepGraph shoot_step(const Task& task, bool newton) {
+  const step::Cell& cell = task.cell;
   if (!newton) return {cell.graph, forward_roots(cell)};
-  step::JacobianStep jacobian = step::jacobian_step(cell);
+  step::JacobianStep jacobian = pipeline::watched(
+      task.watcher, pipeline::Pass::Jacobian, [&] { return step::jacobian_step(cell); },
+      [&](const step::JacobianStep& step) { return step::made(cell, step); });
   std::vector<step::NodeId> roots = forward_roots(cell);
   roots.insert(roots.end(), jacobian.entries.begin(), jacobian.entries.end());
   return {std::move(jacobian.graph), std::move(roots)};
@@ -27,7 +30,7 @@ SegmentSweep::SegmentSweep(ShootKernel& kernel, const Task& task, const ShootPar
     : kernel_(kernel),
       cell_(task.cell),
       parameters_(parameters),
-      step_(rewritten(task, shoot_step(task.cell, parameters.newton), parameters.rewrite)),
+      step_(rewritten(task, shoot_step(task, parameters.newton), parameters.rewrite)),
       lowering_(kernel.builder(), task, step_.graph, step_.roots, parameters.rewrite == Rewrite::Throughput),
       save_(task.problem.pass == Pass::ForwardSave) {}
 

@@ -15,7 +15,7 @@ namespace rondo::schedule {
 
 // What a step of the pass computes: next states, outputs and, with `newton`, the entries of its Jacobian, row
 // after row (kNoNode: zero).
-step::StepGraph shoot_step(const step::Cell& cell, bool newton);
+step::StepGraph shoot_step(const Task& task, bool newton);
 
 class SegmentSweep {
  public:

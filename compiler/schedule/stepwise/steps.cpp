@@ -36,7 +36,7 @@ struct Frame {
     launch.blocks_fixed = 0;
     launch.blocks_per_batch = std::int64_t{sweep.tile.tiles} * sweep.task.problem.sizes.heads;
     launch.batch_tile = sweep.tile.batch;
-    launch.kernel = b.finish();
+    launch.kernel = b.kernel();
     return launch;
   }
 

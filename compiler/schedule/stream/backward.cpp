@@ -170,7 +170,7 @@ class BackwardBuilder : StreamBody {
 }  // namespace
 
 Launch stream_backward(const Task& task, const Parameters& parameters) {
-  const BackwardNeeds needs = backward_needs(task.cell);
+  const BackwardNeeds needs = backward_needs(task);
   return BackwardBuilder(task, StreamParameters::of(task.cell, parameters), needs).build();
 }
 

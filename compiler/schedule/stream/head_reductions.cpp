@@ -85,9 +85,9 @@ HeadReductions head_reductions(const Task& task, const step::StepGraph& original
   result.roots = step.roots.size();
   std::vector<bool> shares;
   if (task.problem.pass == Pass::Backward)
-    shares = shares_of_channels(task.cell, backward_needs(task.cell).step, Steps::OfLaunches);
+    shares = shares_of_channels(task.cell, backward_needs(task).step, Steps::OfLaunches);
   if (reduces_over_head(task.cell, original, shares))
-    step = fewer_exchanges(original, shares, ExchangeOrder::Chain).step;
+    step = fewer_exchanges(task, original, shares, ExchangeOrder::Chain).step;
   Finder(step, result).run(step.roots);
   for (std::size_t i = 0; i < result.reductions.size(); ++i) {
     const HeadReduction& reduction = result.reductions[i];

@@ -302,7 +302,7 @@ Launch StreamKernel::finish() {
                                                    : ceil_div(task_.problem.sizes.dim, parameters_.channels) *
                                                          task_.problem.sizes.heads * parameters_.time_split;
   if (parameters_.through_global()) launch.tiles_together = task_.problem.sizes.batch;
-  launch.kernel = builder_.finish();
+  launch.kernel = builder_.kernel();
   return launch;
 }
 

@@ -7,6 +7,7 @@
 
 #include "compiler/schedule/analysis/saved_products.h"
 #include "compiler/schedule/analysis/step_order.h"
+#include "compiler/step/verify.h"
 
 namespace rondo::schedule {
 
@@ -69,9 +70,11 @@ RowRef left_row(const step::Cell& cell, const BackwardSplit& split, NodeId left)
   return {{Role::Scratch, kLefts}, static_cast<int>(found - split.lefts.begin())};
 }
 
-BackwardSplit backward_split(const Task& task) {
+namespace {
+
+BackwardSplit split_of(const Task& task, BackwardNeeds needs) {
   BackwardSplit split;
-  split.needs = backward_needs(task.cell);
+  split.needs = std::move(needs);
   const step::BackwardStep& step = split.needs.step;
   split.sweep = detach_products(step.graph, step.forward_nodes);
   for (const auto* rows : {&step.previous_states, &step.inputs, &step.params})
@@ -102,6 +105,19 @@ BackwardSplit backward_split(const Task& task) {
     multiply_again(split);
   place_vectors(task.cell, split);
   return split;
+}
+
+}  // namespace
+
+BackwardSplit backward_split(const Task& task) {
+  BackwardNeeds needs = backward_needs(task);
+  return pipeline::watched(
+      task.watcher, pipeline::Pass::SplitBackward, [&] { return split_of(task, std::move(needs)); },
+      [&](const BackwardSplit& split) {
+        const auto sweep = [&] { return step::StepGraph{split.sweep, split.sweep_roots}; };
+        return pipeline::Made{[&, sweep] { return step::print(task.cell, sweep()); },
+                              [&, sweep] { return step::verify(task.cell, sweep()); }};
+      });
 }
 
 std::vector<TensorRef> products_read(const BackwardSplit& split, const step::Graph& graph,
@@ -140,10 +156,9 @@ std::vector<bool> shares_of_channels(const step::Cell& cell, const step::Backwar
 
 namespace {
 
-RewrittenStep spread(const step::Cell& cell, step::StepGraph graph, const std::vector<bool>& shares,
-                     Steps steps) {
+RewrittenStep spread(const Task& task, step::StepGraph graph, const std::vector<bool>& shares, Steps steps) {
   const auto order = steps == Steps::OfOneKernel ? ExchangeOrder::Levels : ExchangeOrder::Chain;
-  if (reduces_over_head(cell, graph, shares)) return fewer_exchanges(graph, shares, order);
+  if (reduces_over_head(task.cell, graph, shares)) return fewer_exchanges(task, graph, shares, order);
   std::vector<NodeId> origin(graph.graph.nodes.size());
   std::iota(origin.begin(), origin.end(), 0);
   return {std::move(graph), std::move(origin)};
@@ -183,14 +198,14 @@ std::vector<int> scratch_rows(const BackwardSplit& split, const SpreadSweep& swe
 }
 
 SpreadSweep spread_sweep(const Task& task, Steps steps) {
-  if (task.problem.pass == Pass::Backward) return spread_sweep(task.cell, backward_split(task), steps);
-  return {spread(task.cell, {task.cell.graph, forward_roots(task)}, {}, steps), {}, {}};
+  if (task.problem.pass == Pass::Backward) return spread_sweep(task, backward_split(task), steps);
+  return {spread(task, {task.cell.graph, forward_roots(task)}, {}, steps), {}, {}};
 }
 
-SpreadSweep spread_sweep(const step::Cell& cell, const BackwardSplit& split, Steps steps) {
-  const std::vector<bool> shares = shares_of_channels(cell, split.needs.step, steps);
-  SpreadSweep sweep{spread(cell, {split.sweep, split.sweep_roots}, shares, steps), {}, {}};
-  if (steps == Steps::OfBlock || !adds_over_head(cell)) return sweep;
+SpreadSweep spread_sweep(const Task& task, const BackwardSplit& split, Steps steps) {
+  const std::vector<bool> shares = shares_of_channels(task.cell, split.needs.step, steps);
+  SpreadSweep sweep{spread(task, {split.sweep, split.sweep_roots}, shares, steps), {}, {}};
+  if (steps == Steps::OfBlock || !adds_over_head(task.cell)) return sweep;
   const std::vector<NodeId> made = without_carries(sweep.step);
   if (made.empty()) return sweep;
   sweep.whole = sweep.step;

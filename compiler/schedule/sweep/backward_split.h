@@ -71,8 +71,7 @@ std::vector<int> scratch_rows(const BackwardSplit& split, const SpreadSweep& swe
 // Where the step reduces over the head it is rewritten by fewer_exchanges(). The second gives the sweep of a
 // split that is there already.
 SpreadSweep spread_sweep(const Task& task, Steps steps = Steps::OfOneKernel);
-SpreadSweep spread_sweep(const step::Cell& cell, const BackwardSplit& split,
-                         Steps steps = Steps::OfOneKernel);
+SpreadSweep spread_sweep(const Task& task, const BackwardSplit& split, Steps steps = Steps::OfOneKernel);
 
 // Counts that decide what a sweep needs of the chip.
 struct SweepShape {

@@ -95,11 +95,12 @@ Sweep forward_sweep(const Task& task) {
   return sweep;
 }
 
-Sweep backward_sweep(const step::Cell& cell, const BackwardSplit& split) {
-  return backward_sweep(cell, split, spread_sweep(cell, split, Steps::OfBlock));
+Sweep backward_sweep(const Task& task, const BackwardSplit& split) {
+  return backward_sweep(task, split, spread_sweep(task, split, Steps::OfBlock));
 }
 
-Sweep backward_sweep(const step::Cell& cell, const BackwardSplit& split, const SpreadSweep& spread) {
+Sweep backward_sweep(const Task& task, const BackwardSplit& split, const SpreadSweep& spread) {
+  const step::Cell& cell = task.cell;
   const step::BackwardStep& step = split.needs.step;
   Sweep sweep;
   sweep.order = TimeOrder::Backward;

@@ -38,7 +38,7 @@ struct Sweep {
 
 Sweep forward_sweep(const Task& task);
 // The second is that of a block that walks over a whole head: all its reductions are in the step.
-Sweep backward_sweep(const step::Cell& cell, const BackwardSplit& split, const SpreadSweep& spread);
-Sweep backward_sweep(const step::Cell& cell, const BackwardSplit& split);
+Sweep backward_sweep(const Task& task, const BackwardSplit& split, const SpreadSweep& spread);
+Sweep backward_sweep(const Task& task, const BackwardSplit& split);
 
 }  // namespace rondo::schedule

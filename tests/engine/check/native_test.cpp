@@ -98,7 +98,8 @@ bool is_affine(const NativeCase& given) {
   if (step::analyze(cell).has_matrix || schedule::adds_over_head(cell)) return false;
   const schedule::Sweep sweep =
       given.problem.pass == Pass::Backward
-          ? schedule::backward_sweep(cell, schedule::backward_split({cell, given.problem, {}}))
+          ? schedule::backward_sweep({cell, given.problem, {}},
+                                     schedule::backward_split({cell, given.problem, {}}))
           : schedule::forward_sweep({cell, given.problem, {}});
   return schedule::affine_sweep({cell, given.problem, {}}, sweep).has_value();
 }

@@ -42,7 +42,7 @@ class ReadyCode : public ::testing::Test {
     const schedule::Strategy* strategy = schedule::find_strategy(choice_.strategy);
     CompiledPlan plan =
         uncompiled_plan(std::make_shared<const schedule::Task>(cell_, problem_, target::board()),
-                        strategy->build_kernels({cell_, problem_, profile_}, choice_.parameters),
+                        strategy->build_legal({cell_, problem_, profile_}, choice_.parameters).value(),
                         backend::preferred_backend(), "13.0")
             .value();
     backend::Compiled code;

@@ -60,7 +60,7 @@ class Trust : public ::testing::Test {
     std::filesystem::remove_all(folder_);
     std::filesystem::create_directories(folder_);
     database_ = std::make_unique<db::Database>(db::Database::open((folder_ / "tuning.db").string()).value());
-    ASSERT_TRUE(database_->put_device(to_device(profile_)).ok());
+    ASSERT_TRUE(database_->put_device(engine::to_device(profile_)).ok());
     ASSERT_TRUE(database_->put_cell({step::canonical_hash(cell_), cell_.name, cell_.source}).ok());
     const auto ranked = ranked_candidates({cell_, problem_, profile_}, kFullAlignment, "stream");
     for (std::size_t i = 0; i < 3; ++i) points_.push_back((*ranked)[10 * (i + 1)].parameters);

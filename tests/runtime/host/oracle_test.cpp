@@ -93,7 +93,8 @@ Case in_segments(Case c, std::int64_t segments) {
   backward.pass = Pass::Backward;
   if (affine_sweep({simple, c.problem, {}}, forward_sweep({simple, c.problem, {}})).has_value())
     c.parameters["segments"] = segments;
-  if (affine_sweep({simple, backward, {}}, backward_sweep(simple, backward_split({simple, backward, {}})))
+  if (affine_sweep({simple, backward, {}},
+                   backward_sweep({simple, backward, {}}, backward_split({simple, backward, {}})))
           .has_value())
     c.backward["segments"] = segments;
   return c;
@@ -247,7 +248,7 @@ TensorValues outputs_on(const step::Cell& cell, int threads, bool damaged) {
   problem.storage = Storage::F32;
   problem.math = default_math(problem.storage);
   const Parameters parameters{{"lanes", 16}, {"vectors", 1}, {"rows", 4}, {"together", 2}, {"tile", 2}};
-  KernelPlan plan = kHost->build_kernels({cell, problem, target::host_profile()}, parameters);
+  KernelPlan plan = kHost->build_legal({cell, problem, target::host_profile()}, parameters).value();
   if (damaged) swap_operands(plan);
   TensorValues given;
   std::mt19937 rng(11);
@@ -283,7 +284,7 @@ TensorValues both_passes_on(const step::Cell& cell, int threads, std::int64_t se
   runtime::ThreadPool pool(threads);
   for (const Pass pass : {Pass::ForwardSave, Pass::Backward}) {
     problem.pass = pass;
-    const KernelPlan plan = kHost->build_kernels({cell, problem, target::host_profile()}, parameters);
+    const KernelPlan plan = kHost->build_legal({cell, problem, target::host_profile()}, parameters).value();
     for (auto& [ref, values] : runtime::run_natively({cell, problem, {}}, plan, given, 0, pool).written) {
       if (ref.role != Role::LastState) given[ref] = values;
       results[ref] = values;

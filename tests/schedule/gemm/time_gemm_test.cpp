@@ -6,6 +6,7 @@
 #include <random>
 
 #include "compiler/schedule/plan/simulate_plan.h"
+#include "compiler/schedule/plan/strategy.h"
 #include "compiler/schedule/plan/tensor_layout.h"
 #include "tests/schedule/gemm/time_gemm_cell.h"
 #include "tests/target/board.h"
@@ -95,6 +96,7 @@ class TimeGemm : public ::testing::TestWithParam<TimeGemmCase> {
     plan.launches = std::move(launches);
     plan.scratch_rows = {kScratchRows};
     plan.workspace_elements_fixed = workspace;
+    simplify_kernels({cell_, problem_, {}}, plan);
     SimulatedRun result = simulate_plan({cell_, problem_, {}}, plan, given_, GetParam().pad);
     for (const std::string& fault : result.faults) ADD_FAILURE() << fault;
     return result;

@@ -65,7 +65,7 @@ bool affine(const step::Cell& cell, const Problem& problem) {
   const step::Cell simple = step::simplify(cell);
   return affine_sweep({simple, problem, {}},
                       problem.pass == Pass::Backward
-                          ? backward_sweep(simple, backward_split({simple, problem, {}}))
+                          ? backward_sweep({simple, problem, {}}, backward_split({simple, problem, {}}))
                           : forward_sweep({simple, problem, {}}))
       .has_value();
 }

@@ -190,7 +190,8 @@ StepStages stages_of_launches(const step::Cell& cell, Pass pass, Spreads spreads
   problem.pass = pass;
   const BackwardSplit split = backward_split({cell, problem, {}});
   const Sweep sweep = pass == Pass::Backward
-                          ? backward_sweep(cell, split, spread_sweep(cell, split, Steps::OfLaunches))
+                          ? backward_sweep({cell, problem, {}}, split,
+                                           spread_sweep({cell, problem, {}}, split, Steps::OfLaunches))
                           : forward_sweep({cell, problem, {}});
   return step_stages(cell, sweep.step.graph, sweep.step.roots, spreads);
 }
@@ -300,7 +301,7 @@ TEST(FewerExchanges, RandomStepsNeverNeedMore) {
         Problem problem;
         problem.pass = pass;
         const step::StepGraph before = sweep_graph({cell, problem, {}});
-        const step::StepGraph after = fewer_exchanges(before, {}, order).step;
+        const step::StepGraph after = fewer_exchanges({cell, {}, {}}, before, {}, order).step;
         ASSERT_LE(last_of(after, order), last_of(before, order)) << step::testing::provenance(seed, cell);
         fewer += last_of(after, order) < last_of(before, order) ? 1 : 0;
       }
