@@ -3,7 +3,6 @@ import copy
 import json
 import os
 import pathlib
-import re
 import subprocess
 import sys
 import unittest
@@ -131,16 +130,6 @@ class Benchmarks(unittest.TestCase):
         self.assertEqual(self.recorded("again")["rows"][0]["parameters"],
                          {"channels": 64, "time_split": 4, "pipeline_depth": 2, "producer_warps": 0, "exchange": 0,
                           "stream_stores": 0, "interleaved_copies": 0})
-
-    def test_names_are_those_of_the_compiler(self):
-        for strategy in ("stream", "persistent"):
-            source = (ROOT / f"compiler/schedule/{strategy}/strategy.cpp").read_text(encoding="utf-8")
-            table = source[source.index("kRenamed[] = {"):]
-            rows = re.findall(r'\{"(\w+)", "(\w+)"(?:, (\d+))?\}', table[:table.index("};")])
-            self.assertEqual({was: (now, int(shift or 0)) for was, now, shift in rows}, parameter_names.RENAMED[strategy])
-            added = source[source.index("added_parameters() const {"):]
-            values = re.findall(r'\{"(\w+)", (\d+)\}', added[:added.index("};")])
-            self.assertEqual({name: int(value) for name, value in values}, parameter_names.ADDED[strategy])
 
     def test_products_saved_stand_beside_products_multiplied_again(self):
         self.recorded("rows,dense")

@@ -1,22 +1,6 @@
 #include "compiler/schedule/alternating/geometry.h"
 
-#include <fmt/format.h>
-
-#include <stdexcept>
-
 namespace rondo::schedule {
-
-AlternatingParameters AlternatingParameters::from(const Parameters& parameters) {
-  const auto get = [&](const char* name) {
-    const auto found = parameters.find(name);
-    if (found == parameters.end())
-      throw std::logic_error(fmt::format("alternating: parameter {} is missing", name));
-    return static_cast<int>(found->second);
-  };
-  AlternatingParameters p{get("units"), get("batch_tiles"), get("warps"), get("stages"), 1};
-  if (parameters.count("vector") != 0) p.vector = get("vector");
-  return p;
-}
 
 AlternatingGeometry::AlternatingGeometry(const Problem& problem, const AlternatingParameters& parameters)
     : dim(problem.sizes.dim), p(parameters) {

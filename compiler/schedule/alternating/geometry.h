@@ -14,19 +14,31 @@
 #include <vector>
 
 #include "compiler/schedule/analysis/product_groups.h"
+#include "compiler/schedule/problem/parameter_table.h"
 #include "compiler/schedule/stepwise/sweep.h"
 
 namespace rondo::schedule {
 
 struct AlternatingParameters {
-  int units = 16;       // channels a block
-  int batch_tiles = 1;  // tiles of 8 batch rows a block
-  int warps = 8;        // warps that share the columns
-  int stages = 3;       // chunks in flight a warp
-  int vector = 1;       // elements a copy moves in the launches over all steps (backward pass only)
-
-  static AlternatingParameters from(const Parameters& parameters);
+  int units = 16;
+  int batch_tiles = 1;
+  int warps = 8;
+  int stages = 3;
+  int vector = 1;
 };
+template <>
+inline constexpr auto kParameters<AlternatingParameters> = [] {
+  using P = AlternatingParameters;
+  return parameter_table<P>(
+      "alternating",
+      {row<P, &P::units>("units", PowersOfTwo{8, 64}, "channels a block"),
+       row<P, &P::batch_tiles>("batch_tiles", PowersOfTwo{1, 8}, "tiles of 8 batch rows a block"),
+       row<P, &P::warps>("warps", PowersOfTwo{2, 16}, "warps that share the columns of a product"),
+       row<P, &P::stages>("stages", {2, 3, 4, 6}, "chunks of columns in flight a warp"),
+       row<P, &P::vector>("vector", PowersOfTwo{1, 8},
+                          "elements that a copy of the launches over all steps moves (backward only)",
+                          {.optional = true})});
+}();
 
 struct AlternatingGeometry {
   AlternatingGeometry(const Problem& problem, const AlternatingParameters& parameters);

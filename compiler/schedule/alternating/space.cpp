@@ -10,6 +10,7 @@
 #include "compiler/schedule/analysis/step_cost.h"
 #include "compiler/schedule/backward/dense_backward.h"
 #include "compiler/schedule/backward/time_numbers.h"
+#include "compiler/schedule/plan/space_variables.h"
 #include "compiler/schedule/stepwise/body.h"
 #include "compiler/step/simplify.h"
 
@@ -112,12 +113,13 @@ constraint::System Alternating::space(const Task& task) const {
   const SweepShapes shapes = shapes_of(task);
   const std::int64_t dim = task.problem.sizes.dim;
   System s;
-  const Var units = s.var("units", powers_of_two(8, 64), "channels a block");
+  using P = AlternatingParameters;
+  const Var units = variable<P, &P::units>(s);
   const int tiles = static_cast<int>(std::bit_ceil(
       static_cast<std::uint64_t>(std::min<std::int64_t>(8, (task.problem.sizes.batch + 7) / 8))));
-  const Var batch_tiles = s.var("batch_tiles", powers_of_two(1, tiles), "tiles of 8 batch rows a block");
-  const Var warps = s.var("warps", powers_of_two(2, 16), "warps that share the columns of a product");
-  const Var stages = s.var("stages", values({2, 3, 4, 6}), "chunks of columns in flight a warp");
+  const Var batch_tiles = variable<P, &P::batch_tiles>(s, powers_of_two(1, tiles));
+  const Var warps = variable<P, &P::warps>(s);
+  const Var stages = variable<P, &P::stages>(s);
   s.require(units < 2 * dim || units == 8, "channels the head has");
   const std::int64_t chunk = 64 / kernel::storage_bytes(task.problem.storage);
   s.require(warps * chunk < 2 * dim || warps == 2, "columns for every warp");
@@ -128,7 +130,7 @@ constraint::System Alternating::space(const Task& task) const {
                       batch_tiles, warps, stages);
   if (task.problem.pass == Pass::Backward) {
     const std::int64_t widest = widest_vector(task.problem);
-    const Var vector = s.var("vector", powers_of_two(1, widest), "elements a copy of all steps moves");
+    const Var vector = variable<P, &P::vector>(s, powers_of_two(1, widest));
     s.require(implies(vector < widest, stages == 3), "narrow copies");
   }
   return s;
@@ -196,7 +198,7 @@ double Model::launch_seconds(const StageShape& shape, const AlternatingGeometry&
 }
 
 Estimate Model::operator()(const Parameters& parameters) const {
-  const AlternatingGeometry g(problem, AlternatingParameters::from(parameters));
+  const AlternatingGeometry g(problem, read_parameters<AlternatingParameters>(parameters));
   double step = 0, packed = 0;
   for (const StageShape& shape : shapes.launches) {
     step += launch_seconds(shape, g);

@@ -14,14 +14,18 @@ Legality Alternating::serves(const target::Profile& profile) const {
   return needs_compute_8(profile, "matrix products of 16 x 8 x 16 on the tensor cores");
 }
 
+std::span<const ParameterRow> Alternating::parameters() const {
+  return kParameters<AlternatingParameters>.rows();
+}
+
 Legality Alternating::legal(const Task& task) const { return dense_legal(task.cell); }
 
 int Alternating::alignment(const Problem& problem, const Parameters& parameters) const {
-  return AlternatingParameters::from(parameters).vector * kernel::storage_bytes(problem.storage);
+  return read_parameters<AlternatingParameters>(parameters).vector * kernel::storage_bytes(problem.storage);
 }
 
 KernelPlan Alternating::build_kernels(const Task& task, const Parameters& parameters) const {
-  const auto own = AlternatingParameters::from(parameters);
+  const auto own = read_parameters<AlternatingParameters>(parameters);
   KernelPlan plan;
   plan.strategy = name();
   plan.parameters = parameters;

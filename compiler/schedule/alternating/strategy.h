@@ -14,6 +14,7 @@ class Alternating final : public Strategy {
   std::string name() const override { return "alternating"; }
   Legality serves(const target::Profile& profile) const override;
   Legality legal(const Task& task) const override;
+  std::span<const ParameterRow> parameters() const override;
   constraint::System space(const Task& task) const override;
   CostModel cost_model(const Task& task) const override;
   int alignment(const Problem& problem, const Parameters& parameters) const override;

@@ -10,30 +10,14 @@
 #include "compiler/schedule/host/affine_sweep.h"
 #include "compiler/schedule/host/parameters.h"
 #include "compiler/schedule/host/strategy.h"
+#include "compiler/schedule/plan/space_variables.h"
 #include "compiler/schedule/sweep/backward_split.h"
 #include "compiler/step/simplify.h"
 #include "compiler/step/structure.h"
 
 namespace rondo::schedule {
 
-using constraint::Domain;
 using constraint::Var;
-
-HostParameters HostParameters::from(const Parameters& parameters) {
-  HostParameters p;
-  p.lanes = static_cast<int>(parameters.at("lanes"));
-  p.vectors = static_cast<int>(parameters.at("vectors"));
-  p.rows = static_cast<int>(parameters.at("rows"));
-  p.together = static_cast<int>(parameters.at("together"));
-  p.tile = static_cast<int>(parameters.at("tile"));
-  if (const auto found = parameters.find("segments"); found != parameters.end())
-    p.segments = static_cast<int>(found->second);
-  if (const auto found = parameters.find("ahead"); found != parameters.end())
-    p.ahead = static_cast<int>(found->second);
-  if (const auto found = parameters.find("stream_stores"); found != parameters.end())
-    p.stream_stores = found->second != 0;
-  return p;
-}
 
 namespace {
 
@@ -79,26 +63,19 @@ constraint::System Host::space(const Task& task) const {
   const bool far = !dense && passes_own_caches(task);
   const bool leaves = far && passes_caches(task);
   constraint::System s;
-  const Var lanes = s.var("lanes", constraint::values({kLanes}), "channels a vector");
-  const Var vectors = s.var("vectors",
-                            dense        ? constraint::values({1, 2, 3, 4})
-                            : whole_head ? constraint::values({1})
-                                         : constraint::powers_of_two(1, far ? 256 : 16),
-                            "vectors of channels a block");
-  const Var rows = s.var("rows", constraint::powers_of_two(1, dense ? 32 : 1), "batch rows a block");
-  const Var together =
-      s.var("together", constraint::powers_of_two(1, dense ? 8 : 1), "products of the step added up at once");
-  const Var tile = s.var("tile", dense ? constraint::values({1, 2, 3, 4, 6, 8, 12}) : constraint::values({1}),
-                         "batch rows for which they are");
-  // One more than a number of threads: each of both launches then has a segment for each thread.
-  const bool cut = cut_sweep(task).has_value();
-  const Var segments =
-      s.var("segments", cut ? constraint::values({1, 3, 5, 9, 17, 33, 65}) : constraint::values({1}),
-            "parts of time that threads walk side by side");
-  s.var("ahead", far && !whole_head ? constraint::values({0, 2, 4}) : constraint::values({0}),
-        "steps that inputs are asked for before they are loaded; 0: they are not");
-  s.var("stream_stores", constraint::range(0, leaves && task.problem.sizes.dim % kLanes == 0 ? 1 : 0),
-        "1: what is written at each step goes past the caches");
+  using P = HostParameters;
+  using constraint::powers_of_two, constraint::values;
+  const Var lanes = variable<P, &P::lanes>(s);
+  const Var vectors = variable<P, &P::vectors>(s, dense        ? values({1, 2, 3, 4})
+                                                  : whole_head ? values({1})
+                                                               : powers_of_two(1, far ? 256 : 16));
+  const Var rows = variable<P, &P::rows>(s, powers_of_two(1, dense ? 32 : 1));
+  const Var together = variable<P, &P::together>(s, powers_of_two(1, dense ? 8 : 1));
+  const auto where = [](bool may) { return may ? std::nullopt : std::optional(values({1})); };
+  const Var tile = variable<P, &P::tile>(s, where(dense));
+  const Var segments = variable<P, &P::segments>(s, where(cut_sweep(task).has_value()));
+  variable<P, &P::ahead>(s, far && !whole_head ? std::nullopt : std::optional(values({0})));
+  variable<P, &P::stream_stores>(s, if_so(leaves && task.problem.sizes.dim % kLanes == 0));
   s.require(segments * kLeastSegmentSteps < task.problem.sizes.time + kLeastSegmentSteps,
             "steps of a segment");
   s.require(vectors * lanes < 2 * task.problem.sizes.dim || vectors == 1, "channels the head has");
@@ -134,7 +111,7 @@ struct HostModel {
   }
 
   Estimate operator()(const Parameters& parameters) const {
-    HostParameters p = HostParameters::from(parameters);
+    HostParameters p = read_parameters<HostParameters>(parameters);
     const step::Sizes& sizes = problem.sizes;
     if (whole_head) p.vectors = static_cast<int>((sizes.dim + p.lanes - 1) / p.lanes);
     const double tiles = std::ceil(static_cast<double>(sizes.dim) / p.channels());

@@ -35,8 +35,7 @@ int Host::alignment(const Problem& problem, const Parameters&) const {
   return kernel::storage_bytes(problem.storage);
 }
 
-// Earlier versions walked time as one, asked for nothing ahead, and wrote through the caches.
-Parameters Host::added_parameters() const { return {{"segments", 1}, {"ahead", 0}, {"stream_stores", 0}}; }
+std::span<const ParameterRow> Host::parameters() const { return kParameters<HostParameters>.rows(); }
 
 namespace {
 
@@ -89,7 +88,7 @@ void add_dense(const Task& task, const HostParameters& own, KernelPlan& plan) {
 }  // namespace
 
 KernelPlan Host::build_kernels(const Task& task, const Parameters& parameters) const {
-  const auto own = HostParameters::from(parameters);
+  const auto own = read_parameters<HostParameters>(parameters);
   KernelPlan plan;
   plan.strategy = name();
   plan.parameters = parameters;

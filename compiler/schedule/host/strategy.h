@@ -13,9 +13,9 @@ class Host final : public Strategy {
   std::string name() const override { return "host"; }
   Legality serves(const target::Profile& profile) const override;
   Legality legal(const Task& task) const override;
+  std::span<const ParameterRow> parameters() const override;
   constraint::System space(const Task& task) const override;
   CostModel cost_model(const Task& task) const override;
-  Parameters added_parameters() const override;
   int alignment(const Problem& problem, const Parameters& parameters) const override;
   KernelPlan build_kernels(const Task& task, const Parameters& parameters) const override;
 };

@@ -228,10 +228,9 @@ class SweepBuilder : PersistentBody {
 
 }  // namespace
 
-void persistent_backward(const Task& task, const Parameters& parameters, KernelPlan& plan) {
+void persistent_backward(const Task& task, const PersistentParameters& own, KernelPlan& plan) {
   const BackwardSplit split = backward_split(task);
   const SpreadSweep sweep = spread_sweep(task, split);
-  const auto own = PersistentParameters::from(parameters);
   dense_backward(
       task, split, own.vector,
       [&] {

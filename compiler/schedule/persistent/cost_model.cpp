@@ -194,7 +194,7 @@ double Model::starting(const PersistentGeometry& g, double waves) const {
 }
 
 Estimate Model::operator()(const Parameters& parameters) const {
-  const PersistentGeometry g(sizes.dim, storage, PersistentParameters::from(parameters));
+  const PersistentGeometry g(sizes.dim, storage, read_parameters<PersistentParameters>(parameters));
   const double time = static_cast<double>(sizes.time);
   const double blocks =
       static_cast<double>(g.p.blocks * sizes.heads) * std::ceil(static_cast<double>(sizes.batch) / g.batch);
@@ -219,7 +219,7 @@ Estimate Model::operator()(const Parameters& parameters) const {
   const double parts = shape.levels * exchange(g) + multiply(g) + reduce(g) + point + kStage / g.p.steps;
   const double critical = std::max(parts - kOverlap, 0.5 * parts);
   const double beside = 0.05 * (staging + storing) + kOtherWarp * (g.p.producer_warps + g.p.store_warps) +
-                        (g.p.setmaxnreg == 0 && !g.reduces() ? kFewRegisters : 0);
+                        (!g.p.setmaxnreg && !g.reduces() ? kFewRegisters : 0);
   const double cycles = std::max({critical, staging, storing}) + beside;
   Estimate e;
   e.chain = waves * time * cycles / speeds.clock_hz;

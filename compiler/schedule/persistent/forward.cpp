@@ -138,8 +138,8 @@ class ForwardBuilder : PersistentBody {
 
 }  // namespace
 
-Launch persistent_forward(const Task& task, const Parameters& parameters) {
-  return ForwardBuilder(task, PersistentParameters::from(parameters)).build();
+Launch persistent_forward(const Task& task, const PersistentParameters& parameters) {
+  return ForwardBuilder(task, parameters).build();
 }
 
 }  // namespace rondo::schedule

@@ -1,39 +1,8 @@
 #include "compiler/schedule/persistent/geometry.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <stdexcept>
 
 namespace rondo::schedule {
-
-PersistentParameters PersistentParameters::from(const Parameters& parameters) {
-  auto get = [&](const char* name) {
-    const auto found = parameters.find(name);
-    if (found == parameters.end())
-      throw std::logic_error(fmt::format("persistent: parameter {} is missing", name));
-    return static_cast<int>(found->second);
-  };
-  PersistentParameters p;
-  p.blocks = get("blocks");
-  p.batch_tiles_in_flight = get("batch_tiles_in_flight");
-  p.exchange = get("exchange") == 1 ? Exchange::Global : Exchange::Cluster;
-  p.reduce_scatter = get("reduce_scatter");
-  p.cluster_k_split = get("cluster_k_split");
-  p.setmaxnreg = get("setmaxnreg");
-  p.unit_blocks = get("unit_blocks");
-  p.batch_tiles = get("batch_tiles");
-  p.register_k_tiles = get("register_k_tiles");
-  p.split_k = get("split_k");
-  p.accumulators = get("accumulators");
-  p.steps = get("steps");
-  p.stages = get("stages");
-  p.vector = get("vector");
-  p.producer_warps = get("producer_warps");
-  p.store_warps = get("store_warps");
-  p.poll_delay = get("poll_delay");
-  return p;
-}
 
 // A block gets as many registers a thread as fit for all its threads; what the group of helpers gives back is
 // divided among the others.
@@ -57,7 +26,7 @@ PersistentGeometry::PersistentGeometry(std::int64_t dim_, kernel::Storage storag
       element_bytes(kernel::storage_bytes(storage)),
       p(parameters),
       units(persistent_units(dim_, parameters.blocks, parameters.unit_blocks,
-                             parameters.reduce_scatter == 1 && parameters.cluster_k_split == 1)),
+                             parameters.reduce_scatter && parameters.cluster_k_split == 1)),
       padded(units * parameters.blocks),
       k_tiles(padded / 16),
       warps(units / (8 * parameters.unit_blocks)),

@@ -10,42 +10,10 @@
 
 #include <cstdint>
 
+#include "compiler/schedule/persistent/parameters.h"
 #include "compiler/schedule/problem/problem.h"
 
 namespace rondo::schedule {
-
-struct PersistentParameters {
-  int blocks = 1;  // thread blocks of a team, which share a head
-  // Batch tiles whose teams run in one launch where they exchange through global memory; further tiles are
-  // launched one part after the other. 1 in a cluster, where the launch is not bounded.
-  int batch_tiles_in_flight = 1;
-  Exchange exchange = Exchange::Cluster;  // how the blocks of a team exchange vectors or sums
-  // 1: blocks exchange partial sums of products (reduce-scatter), 0: the vectors that are multiplied
-  // (all-gather).
-  int reduce_scatter = 0;
-  // Blocks of a cluster that split the k extent of the same product, with reduce-scatter through global
-  // memory.
-  int cluster_k_split = 1;
-  int setmaxnreg = 0;   // 1: producer and store warps give registers to the others (PTX ISA, setmaxnreg)
-  int unit_blocks = 1;  // blocks of 8 channels of a warp
-  int batch_tiles = 1;  // tiles of 8 batch rows of a block
-  // k-tiles (16 columns) of the matrices that a warp keeps in registers; the rest lies in shared memory.
-  int register_k_tiles = 0;
-  // Warps that split the k extent of the same product; with reduce-scatter, multiplying warps for each
-  // computing one.
-  int split_k = 1;
-  int accumulators = 2;    // that a product is spread over, against the latency of dependent mma
-  int steps = 4;           // time steps of a stage
-  int stages = 4;          // of inputs in flight
-  int vector = 8;          // elements that a copy of inputs or a store of results moves
-  int producer_warps = 1;  // warps that stage inputs
-  int store_warps = 1;     // warps that store results
-  // Cycles before the first look for what the other blocks of a grid send: their sums, and lines of
-  // reductions.
-  int poll_delay = 0;
-
-  static PersistentParameters from(const Parameters& parameters);
-};
 
 struct PersistentGeometry {
   PersistentGeometry(std::int64_t dim, kernel::Storage storage, const PersistentParameters& parameters);
@@ -59,7 +27,7 @@ struct PersistentGeometry {
   int warps;    // computing warps; each has parts() - 1 others that multiply for it
   int batch;    // batch rows a block
 
-  bool reduces() const { return p.reduce_scatter == 1; }
+  bool reduces() const { return p.reduce_scatter; }
   // With reduce-scatter: channels whose vectors a block multiplies, tiles of 16 of the head's channels that a
   // warp multiplies them into, and blocks or clusters that send a block their sums.
   int columns() const { return units * p.cluster_k_split; }
@@ -77,7 +45,7 @@ struct PersistentGeometry {
   static int compute_registers(int multiplying_threads, bool numbers);
   int first_store_thread() const { return first_producer_thread() + 32 * p.producer_warps; }
   int threads() const {
-    return p.setmaxnreg == 1 ? first_producer_thread() + 128 : first_store_thread() + 32 * p.store_warps;
+    return p.setmaxnreg ? first_producer_thread() + 128 : first_store_thread() + 32 * p.store_warps;
   }
   bool in_cluster() const { return p.blocks > 1 && p.exchange == Exchange::Cluster; }
   bool in_grid() const { return p.exchange == Exchange::Global; }

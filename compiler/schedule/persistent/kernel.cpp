@@ -184,12 +184,12 @@ void PersistentKernel::emit_roles(const Roles& roles) {
   b.if_(
       b.thread() < multiplying,
       [&] {
-        if (g.p.setmaxnreg == 1)
+        if (g.p.setmaxnreg)
           b.set_max_nreg(PersistentGeometry::compute_registers(g.multiplying(), has_numbers()), true);
         computing();
       },
       [&] {
-        if (g.p.setmaxnreg == 1) b.set_max_nreg(PersistentGeometry::helper_registers(has_numbers()), false);
+        if (g.p.setmaxnreg) b.set_max_nreg(PersistentGeometry::helper_registers(has_numbers()), false);
         helper_roles();
       });
   clear_past_end();

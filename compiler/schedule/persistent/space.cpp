@@ -8,6 +8,7 @@
 #include "compiler/schedule/persistent/geometry.h"
 #include "compiler/schedule/persistent/reductions.h"
 #include "compiler/schedule/persistent/strategy.h"
+#include "compiler/schedule/plan/space_variables.h"
 #include "compiler/schedule/sweep/backward_split.h"
 #include "compiler/step/simplify.h"
 #include "compiler/target/cluster_cost.h"
@@ -129,44 +130,32 @@ class PersistentSpace {
   const std::vector<constraint::Value> teams_ = team_choices(dim_, limits_);
 
   constraint::System s_;
-  const Var blocks_ = s_.var("blocks", constraint::values(teams_), "blocks that share a head");
-  const Var exchange_ = s_.var("exchange", constraint::range(0, 1),
-                               "how blocks exchange; 0: in a cluster, 1: through global memory");
-  const Var reduce_ = s_.var("reduce_scatter", constraint::range(0, may_reduce() ? 1 : 0),
-                             "1: blocks exchange sums of products, 0: the vectors that are multiplied");
-  const Var cluster_k_split_ = s_.var("cluster_k_split", constraint::powers_of_two(1, most_k_split_),
-                                      "blocks of a cluster that split the k extent of a product");
-  const Var setmaxnreg_ = s_.var("setmaxnreg", constraint::range(0, has_setmaxnreg_ ? 1 : 0),
-                                 "1: producer and store warps give registers to the others");
-  const Var unit_blocks_ =
-      s_.var("unit_blocks", constraint::powers_of_two(1, 2), "blocks of 8 channels a warp");
-  const Var batch_tiles_ =
-      s_.var("batch_tiles", constraint::powers_of_two(1, most_batch_tiles_), "tiles of 8 batch rows a block");
+  using P = PersistentParameters;
+  const Var blocks_ = variable<P, &P::blocks>(s_, constraint::values(teams_));
+  const ChoiceVar<Exchange> exchange_ = variable<P, &P::exchange>(s_);
+  const Var reduce_ = variable<P, &P::reduce_scatter>(s_, if_so(may_reduce()));
+  const Var cluster_k_split_ =
+      variable<P, &P::cluster_k_split>(s_, constraint::powers_of_two(1, most_k_split_));
+  const Var setmaxnreg_ = variable<P, &P::setmaxnreg>(s_, if_so(has_setmaxnreg_));
+  const Var unit_blocks_ = variable<P, &P::unit_blocks>(s_);
+  const Var batch_tiles_ = variable<P, &P::batch_tiles>(s_, constraint::powers_of_two(1, most_batch_tiles_));
   const Var register_k_tiles_ =
-      s_.var("register_k_tiles", constraint::values(register_choices(dim_, shape_, teams_)),
-             "k-tiles of the matrices in registers");
-  const Var split_k_ =
-      s_.var("split_k", constraint::powers_of_two(1, 16), "warps that split the k extent of a product");
-  const Var accumulators_ =
-      s_.var("accumulators", constraint::powers_of_two(1, 2), "accumulators that a product is spread over");
-  const Var steps_ = s_.var("steps", constraint::powers_of_two(2, 8), "time steps a stage");
-  const Var stages_ = s_.var("stages", constraint::values({3, 4}), "stages in the ring");
-  const Var vector_ =
-      s_.var("vector", constraint::powers_of_two(1, 16 / bytes_), "elements a copy or store moves");
-  const Var producer_warps_ =
-      s_.var("producer_warps", constraint::powers_of_two(1, 4), "warps that stage inputs");
-  const Var store_warps_ = s_.var("store_warps", constraint::powers_of_two(1, 2), "warps that store results");
-  const Var poll_delay_ = s_.var("poll_delay", constraint::values({0, 128, 256, 384, 512}),
-                                 "cycles before the first look for what blocks of a grid send");
+      variable<P, &P::register_k_tiles>(s_, constraint::values(register_choices(dim_, shape_, teams_)));
+  const Var split_k_ = variable<P, &P::split_k>(s_);
+  const Var accumulators_ = variable<P, &P::accumulators>(s_);
+  const Var steps_ = variable<P, &P::steps>(s_);
+  const Var stages_ = variable<P, &P::stages>(s_);
+  const Var vector_ = variable<P, &P::vector>(s_, constraint::powers_of_two(1, 16 / bytes_));
+  const Var producer_warps_ = variable<P, &P::producer_warps>(s_);
+  const Var store_warps_ = variable<P, &P::store_warps>(s_);
+  const Var poll_delay_ = variable<P, &P::poll_delay>(s_);
 
   const Expr granule_ = max(
       8 * unit_blocks_, when(mod(blocks_, 2) == 1, 16, when(reduce_ == 1 && cluster_k_split_ == 1, 16, 8)));
   const Expr units_ =
       s_.define("units", ceil_div(ceil_div(dim_, blocks_), granule_) * granule_, "channels a block");
   const Expr k_tiles_ = s_.define("k_tiles", floor_div(units_* blocks_, 16), "k-tiles of a product");
-  const Var batch_tiles_in_flight_ =
-      s_.var("batch_tiles_in_flight", constraint::powers_of_two(1, 16),
-             "batch tiles of a launch whose blocks exchange through global memory; 1 in a cluster");
+  const Var batch_tiles_in_flight_ = variable<P, &P::batch_tiles_in_flight>(s_);
   const Expr columns_ = units_ * cluster_k_split_;
   const Expr own_tiles_ = floor_div(columns_, 16);  // of a term (reduce-scatter)
   const Expr sum_tiles_ = floor_div(blocks_ * unit_blocks_, 2 * split_k_ * cluster_k_split_);
@@ -195,16 +184,18 @@ void PersistentSpace::copies() {
 
 void PersistentSpace::teams() {
   s_.require(implies(reduce_ == 1, blocks_ >= 2), "a block alone has nobody to send sums to");
-  s_.require(implies(cluster_k_split_ > 1, reduce_ == 1 && exchange_ == 1),
+  s_.require(implies(cluster_k_split_ > 1, reduce_ == 1 && exchange_ == Exchange::Global),
              "clusters split the k extent where blocks exchange through global memory");
   s_.require(divides(cluster_k_split_, blocks_), "clusters that share columns divide the team");
   s_.require(units_ * (blocks_ - 1) < dim_, "every block of a team has channels");
   for (const constraint::Value team : teams_)
     if (team > max_cluster_ || (team & (team - 1)) != 0)
-      s_.require(implies(blocks_ == team, exchange_ == 1),
+      s_.require(implies(blocks_ == team, exchange_ == Exchange::Global),
                  "clusters are of a power of two, and of limited size");
-  s_.require(implies(exchange_ == 1, blocks_ >= 2), "a block alone has nobody to exchange with");
-  s_.require(implies(poll_delay_ > 0, exchange_ == 1), "only what comes through global memory is polled");
+  s_.require(implies(exchange_ == Exchange::Global, blocks_ >= 2),
+             "a block alone has nobody to exchange with");
+  s_.require(implies(poll_delay_ > 0, exchange_ == Exchange::Global),
+             "only what comes through global memory is polled");
   if (!reduces_head())
     s_.require(implies(poll_delay_ > 0, reduce_ == 1), "vectors are looked for at once: waiting costs time");
 }
@@ -214,16 +205,20 @@ void PersistentSpace::teams() {
 void PersistentSpace::launches() {
   const Expr on_chip = blocks_ * problem_.sizes.heads * batch_tiles_in_flight_;
   const Expr batch_parts = ceil_div(problem_.sizes.batch, 8 * batch_tiles_);
-  s_.require(implies(exchange_ == 0, batch_tiles_in_flight_ == 1), "clusters are launched all at once");
+  s_.require(implies(exchange_ == Exchange::Cluster, batch_tiles_in_flight_ == 1),
+             "clusters are launched all at once");
   for (int cluster = 1; cluster <= most_k_split_; cluster *= 2)
-    s_.require(implies(exchange_ == 1 && cluster_k_split_ == cluster,
+    s_.require(implies(exchange_ == Exchange::Global && cluster_k_split_ == cluster,
                        on_chip <= cluster * target::clusters_at_once(limits_, cluster, 1)),
                "blocks that exchange through global memory resident at once");
-  s_.require(implies(exchange_ == 1, 2 * on_chip > limits_.sm_count || batch_tiles_in_flight_ >= batch_parts),
+  s_.require(implies(exchange_ == Exchange::Global,
+                     2 * on_chip > limits_.sm_count || batch_tiles_in_flight_ >= batch_parts),
              "as many batch tiles as fit");
-  s_.require(implies(exchange_ == 1 && batch_tiles_in_flight_ > 1, batch_tiles_in_flight_ < 2 * batch_parts),
+  s_.require(implies(exchange_ == Exchange::Global && batch_tiles_in_flight_ > 1,
+                     batch_tiles_in_flight_ < 2 * batch_parts),
              "no more batch tiles than there are");
-  s_.require(implies(exchange_ == 1, stages_ == 3 && store_warps_ == 1), "exchange through global memory");
+  s_.require(implies(exchange_ == Exchange::Global, stages_ == 3 && store_warps_ == 1),
+             "exchange through global memory");
 }
 
 void PersistentSpace::products() {
@@ -307,7 +302,7 @@ Expr PersistentSpace::reduction_registers() const {
 
 Expr PersistentSpace::reduction_bytes() const {
   const int words = std::accumulate(shape_.reductions.begin(), shape_.reductions.end(), 0);
-  const Expr of_team = when(exchange_ == 1, 0, when(by_block(), blocks_, blocks_ * warps_));
+  const Expr of_team = when(exchange_ == Exchange::Global, 0, when(by_block(), blocks_, blocks_ * warps_));
   return (of_team + when(by_block(), warps_, 0)) * batch_tiles_ * (2 * 4 * words * 2 * 4);
 }
 
@@ -325,11 +320,11 @@ void PersistentSpace::registers() {
   // products, or after them; the step's temporaries are not there then.
   const Expr of_sums =
       when(split_k_ > 1, max(sums_of_warp, of_products_kept), sums_of_warp + of_products_kept);
-  const Expr waiting = when(exchange_ == 1, max(0, collected - kRegistersOfTemporaries), 0);
+  const Expr waiting = when(exchange_ == Exchange::Global, max(0, collected - kRegistersOfTemporaries), 0);
   const Expr of_products = max(of_sums + 4 * words_ * batch_tiles_, waiting);
   const Expr of_matrices = 4 * words_ * matrix_tiles(true) + of_reals;
-  const Expr reducing =
-      of_matrices + max(sums_of_warp + 4 * words_ * batch_tiles_, when(exchange_ == 1, collected, 0));
+  const Expr reducing = of_matrices + max(sums_of_warp + 4 * words_ * batch_tiles_,
+                                          when(exchange_ == Exchange::Global, collected, 0));
   const Expr needed = s_.define(
       "registers",
       when(reduce_ == 1, max(of_step, reducing + kRegistersOfSums),
@@ -356,16 +351,19 @@ void PersistentSpace::shared_memory() {
   const std::int64_t all_terms = std::accumulate(shape_.terms.begin(), shape_.terms.end(), std::int64_t{0});
   const auto sums = static_cast<std::int64_t>(shape_.terms.size());
   const Expr vectors = static_cast<std::int64_t>(shape_.products.size()) * bytes_ *
-                       when(exchange_ == 1, 1, 2) * batch * (units_ * blocks_);
-  const Expr parts = sums * batch * when(exchange_ == 1, 4 * lines_ * units_, 2 * bytes_ * units_ * blocks_);
-  const Expr exchange_bytes = when(
-      reduce_ == 1,
-      all_terms * bytes_ * when(exchange_ == 1 && cluster_k_split_ == 1, 1, 2) * batch * columns_ + parts,
-      vectors);
+                       when(exchange_ == Exchange::Global, 1, 2) * batch * (units_ * blocks_);
+  const Expr parts =
+      sums * batch * when(exchange_ == Exchange::Global, 4 * lines_ * units_, 2 * bytes_ * units_ * blocks_);
+  const Expr exchange_bytes =
+      when(reduce_ == 1,
+           all_terms * bytes_ * when(exchange_ == Exchange::Global && cluster_k_split_ == 1, 1, 2) * batch *
+                   columns_ +
+               parts,
+           vectors);
   const Expr matrices = s_.define("matrix_bytes", warps_ * split_k_ * matrix_tiles(false) * (256 * bytes_),
                                   "bytes of matrices in shared memory");
   const Expr partial = when(reduce_ == 1, 0, (split_k_ - 1) * warps_ * row_tiles_ * batch_tiles_ * 512) *
-                       when(exchange_ == 0 && blocks_ > 1, 2, 1);
+                       when(exchange_ == Exchange::Cluster && blocks_ > 1, 2, 1);
   Expr all = staging + results + exchange_bytes + matrices + partial + kBarrierBytes;
   if (reduces_head()) all = all + reduction_bytes();
   if (has_numbers() || shape_.numbers_before > 0) all = all + numbers;

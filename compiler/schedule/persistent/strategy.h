@@ -3,6 +3,7 @@
 // multiplies by matrices; on the tensor cores, fp32 as tf32 or tf32x3.
 #pragma once
 
+#include "compiler/schedule/persistent/parameters.h"
 #include "compiler/schedule/plan/strategy.h"
 #include "compiler/schedule/problem/task.h"
 
@@ -15,8 +16,7 @@ class Persistent final : public Strategy {
   Legality serves(const target::Profile& profile) const override;
   Legality legal(const Task& task) const override;
   constraint::System space(const Task& task) const override;
-  std::span<const RenamedParameter> renamed_parameters() const override;
-  Parameters added_parameters() const override;
+  std::span<const ParameterRow> parameters() const override;
   CostModel cost_model(const Task& task) const override;
   double model_error() const override { return 1.1; }  // h200-model.json
   int alignment(const Problem& problem, const Parameters& parameters) const override;
@@ -26,9 +26,9 @@ class Persistent final : public Strategy {
 const Strategy& persistent_strategy();
 
 // Parts of build_kernels(), one file each.
-Launch persistent_forward(const Task& task, const Parameters& parameters);
+Launch persistent_forward(const Task& task, const PersistentParameters& parameters);
 // All launches of the backward pass, workspace and scratch: products of all steps again, the sweep, sums of
 // parameter gradients, matrix gradients.
-void persistent_backward(const Task& task, const Parameters& parameters, KernelPlan& plan);
+void persistent_backward(const Task& task, const PersistentParameters& parameters, KernelPlan& plan);
 
 }  // namespace rondo::schedule

@@ -6,10 +6,14 @@
 namespace rondo::schedule {
 
 std::vector<Variant> Persistent::variants() const {
-  std::vector<Variant> result = {{"one block", {{"exchange", 0}, {"blocks", 1}}, 1}};
+  using P = PersistentParameters;
+  const auto in_cluster = [](int blocks) {
+    return Parameters{named<P, &P::exchange>(Exchange::Cluster), named<P, &P::blocks>(blocks)};
+  };
+  std::vector<Variant> result = {{"one block", in_cluster(1), 1}};
   for (const int blocks : {2, 4, 8, 16})
-    result.push_back({fmt::format("cluster of {}", blocks), {{"exchange", 0}, {"blocks", blocks}}, blocks});
-  result.push_back({"grid", {{"exchange", 1}}, 1});
+    result.push_back({fmt::format("cluster of {}", blocks), in_cluster(blocks), blocks});
+  result.push_back({"grid", {named<P, &P::exchange>(Exchange::Global)}, 1});
   return result;
 }
 

@@ -10,6 +10,7 @@
 
 #include "compiler/constraint/system.h"
 #include "compiler/schedule/plan/kernel_plan.h"
+#include "compiler/schedule/problem/parameter_table.h"
 #include "compiler/schedule/problem/task.h"
 #include "compiler/target/profile.h"
 
@@ -58,18 +59,15 @@ class Strategy {
   virtual double model_error() const { return 1.25; }
   // Bytes to which tensors with a time axis must be aligned, base pointer and strides.
   virtual int alignment(const Problem& problem, const Parameters& parameters) const = 0;
-  // The names that parameters had in earlier versions.
-  virtual std::span<const RenamedParameter> renamed_parameters() const { return {}; }
-  // Parameters added after the first version, with the values that change nothing.
-  virtual Parameters added_parameters() const { return {}; }
+  // Its table of parameters: space() has a variable for each, save those that are optional. A strategy
+  // without a table reads its parameters itself.
+  virtual std::span<const ParameterRow> parameters() const { return {}; }
   // Some parameters, as a user or a record names them, under the names of this version.
-  Parameters current(Parameters named) const { return renamed(std::move(named), renamed_parameters()); }
+  Parameters current(Parameters named) const { return renamed(std::move(named), parameters()); }
   // All parameters that an earlier version recorded: under the names of this version, and with those that
   // were added since.
   Parameters completed(Parameters recorded) const {
-    Parameters result = current(std::move(recorded));
-    result.merge(added_parameters());
-    return result;
+    return schedule::completed(std::move(recorded), parameters());
   }
   // Time steps after which all rings of its kernels have turned once: what a verification must pass twice.
   virtual std::int64_t turn(const Parameters&) const { return 1; }

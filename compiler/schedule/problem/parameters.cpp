@@ -1,36 +1,26 @@
 #include "compiler/schedule/problem/parameters.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 
 namespace rondo::schedule {
 
 namespace {
 
-struct Word {
-  std::string_view parameter;
-  std::int64_t value;
-  std::string_view word;
-};
-
-constexpr Word kWords[] = {
-    {"exchange", static_cast<std::int64_t>(Exchange::Cluster), "cluster"},
-    {"exchange", static_cast<std::int64_t>(Exchange::Global), "global"},
-    {"exchange", static_cast<std::int64_t>(Exchange::Launch), "launch"},
-    {"keep_inputs", 0, "memory"},
-    {"keep_inputs", 1, "shared"},
-    {"keep_inputs", 2, "registers"},
-    {"rewrite", 0, "none"},
-    {"rewrite", 1, "latency"},
-    {"rewrite", 2, "throughput"},
-};
+const WordedParameter* worded(std::string_view name) {
+  static constexpr const WordedParameter* kAll[] = {&kWorded<Exchange>, &kWorded<Rewrite>,
+                                                    &kWorded<KeptInputs>};
+  const auto* const found = std::ranges::find(kAll, name, &WordedParameter::name);
+  return found == std::end(kAll) ? nullptr : *found;
+}
 
 std::string value_text(const std::string& parameter, std::int64_t value) {
-  const auto* found = std::find_if(std::begin(kWords), std::end(kWords), [&](const Word& word) {
-    return word.parameter == parameter && word.value == value;
-  });
-  return found == std::end(kWords) ? std::to_string(value) : std::string(found->word);
+  const WordedParameter* known = worded(parameter);
+  if (known == nullptr || value < 0 || value >= std::ssize(known->words)) return std::to_string(value);
+  return std::string(known->words[static_cast<std::size_t>(value)]);
 }
 
 }  // namespace
@@ -43,27 +33,16 @@ std::string print(const Parameters& parameters) {
 }
 
 std::optional<std::int64_t> value_of_word(const std::string& parameter, std::string_view word) {
-  for (const Word& known : kWords)
-    if (known.parameter == parameter && known.word == word) return known.value;
-  return std::nullopt;
+  const WordedParameter* known = worded(parameter);
+  if (known == nullptr) return std::nullopt;
+  const auto* const found = std::ranges::find(known->words, word);
+  if (found == known->words.end()) return std::nullopt;
+  return found - known->words.begin();
 }
 
 std::string words_of(const std::string& parameter) {
-  std::string text;
-  for (const Word& known : kWords)
-    if (known.parameter == parameter) text += fmt::format("{}{}", text.empty() ? "" : ", ", known.word);
-  return text;
-}
-
-Parameters renamed(Parameters recorded, std::span<const RenamedParameter> table) {
-  for (const RenamedParameter& entry : table) {
-    const std::string was(entry.was), now(entry.now);
-    const auto old = recorded.find(was);
-    if (old == recorded.end() || recorded.count(now) > 0) continue;
-    recorded.emplace(now, old->second + entry.shift);
-    recorded.erase(was);
-  }
-  return recorded;
+  const WordedParameter* known = worded(parameter);
+  return known == nullptr ? "" : fmt::format("{}", fmt::join(known->words, ", "));
 }
 
 }  // namespace rondo::schedule

@@ -5,10 +5,6 @@
 
 namespace rondo::schedule {
 
-// Latency shortens the dependent chain from carry to carry (shorten_chain.h), Throughput saves instructions
-// (fold_parameters.h). Neither is best everywhere. Rounding changes: for kernel::Math::Fast.
-enum class Rewrite { None, Latency, Throughput };
-
 step::StepGraph rewritten(const Task& task, step::StepGraph step, Rewrite how);
 
 }  // namespace rondo::schedule

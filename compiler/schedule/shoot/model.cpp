@@ -59,7 +59,7 @@ struct Model {
   }
 
   Estimate operator()(const Parameters& parameters) const {
-    const ShootParameters p = ShootParameters::from(parameters);
+    const ShootParameters p = read_parameters<ShootParameters>(parameters);
     const StepCost& step = p.newton ? newton : plain;
     const double element = shape.element;
     const double length = std::ceil(static_cast<double>(sizes.time) / p.all_segments());

@@ -2,32 +2,23 @@
 #pragma once
 
 #include "compiler/schedule/channelwise/team.h"
-#include "compiler/schedule/problem/parameters.h"
-#include "compiler/schedule/rewrite/rewrite_step.h"
+#include "compiler/schedule/problem/parameter_table.h"
 
 namespace rondo::schedule {
 
-// Where a warp finds the inputs of its segment when it sweeps again.
-enum class KeptInputs {
-  Memory,     // or the L2: it reads them again
-  Shared,     // in its ring, which holds the whole segment
-  Registers,  // in those of its threads
-};
-
 // Of Team: a segment is a part of all of time, and each warp has one segment of 32 * per_thread channels.
 struct ShootParameters : Team {
-  int steps = 16;      // time steps of a stage
-  int stages = 3;      // of a warp's ring
-  int unroll = 4;      // steps whose values are loaded together
-  int vector = 8;      // elements that one asynchronous copy moves
-  int warmup = 0;      // steps before its segment from which a thread starts, at zero; whole stages
-  bool newton = true;  // starts are corrected with the segments' Jacobians; or by their ends alone
-  int sweeps = 3;      // side by side, before what is left is finished in order; more where they pay
+  int steps = 16;
+  int stages = 3;
+  int unroll = 4;
+  int vector = 8;
+  int warmup = 0;  // of starts at zero; whole stages
+  bool newton = true;
+  int sweeps = 3;  // more where they pay
   Rewrite rewrite = Rewrite::None;
   KeptInputs keep_inputs = KeptInputs::Memory;
-  bool stream_stores = false;  // what each step writes leaves the L2 first (st.global.cs)
+  bool stream_stores = false;  // st.global.cs
 
-  static ShootParameters from(const Parameters& parameters);
   int warp_channels() const { return 32 * per_thread; }
   int warps() const { return computing() / 32; }
   int all_segments() const { return segments * time_split; }
@@ -48,5 +39,40 @@ struct ShootParameters : Team {
     return stream_stores ? kernel::CacheHint::Streaming : kernel::CacheHint::Default;
   }
 };
+
+template <>
+inline constexpr auto kParameters<ShootParameters> = [] {
+  using P = ShootParameters;
+  return parameter_table<P>(
+      "shoot",
+      {row<P, &P::channels>("channels", {32, 64, 128, 256}, "channels a block"),
+       row<P, &P::per_thread>("per_thread", PowersOfTwo{1, 2},
+                              "neighbouring channels a thread; 1 in fp32, and where blocks split time"),
+       // 7, 15 and 31 make whole groups of warps together with the scan warp.
+       row<P, &P::segments>("segments", {1, 2, 4, 7, 8, 15, 16, 31, 32}, "segments of time in a block"),
+       row<P, &P::time_split>("time_split", PowersOfTwo{1, 16}, "blocks that share channels and split time"),
+       row<P, &P::exchange>(Exchange::Launch,
+                            "how those blocks exchange; 0: in a cluster, 1: through global memory, 2: by a "
+                            "launch for each round"),
+       row<P, &P::steps>("steps", {8, 16, 32}, "time steps a stage"),
+       row<P, &P::stages>("stages", {2, 3, 4, 6, 8, 12, 16},
+                          "stages in a warp's ring; more than 4 only to hold a segment"),
+       row<P, &P::unroll>("unroll", {4, 8}, "steps whose values are loaded together"),
+       row<P, &P::vector>("vector", PowersOfTwo{1, 8}, "elements an asynchronous copy moves"),
+       row<P, &P::warmup>("warmup", {0, 32, 64, 128, 256}, "steps before its segment where a guess begins"),
+       row<P, &P::newton>("newton", "1: Jacobians correct the starts; 0: the ends of the segments before"),
+       row<P, &P::sweeps>(
+           "sweeps", {1, 2, 3, 4},
+           "sweeps side by side before the rest is finished in order; a search has up to 3, as "
+           "`newton` and the number of segments ask for"),
+       row<P, &P::rewrite>(Rewrite::Throughput,
+                           "how the step is rewritten; 0: not, 1: for a short dependent chain, 2: for few "
+                           "instructions"),
+       row<P, &P::keep_inputs>(KeptInputs::Registers,
+                               "where inputs stay between sweeps; 0: memory or the L2, 1: shared memory, 2: "
+                               "registers",
+                               {.added = true}),
+       row<P, &P::stream_stores>("stream_stores", "1: what is written at each step leaves the L2 first")});
+}();
 
 }  // namespace rondo::schedule

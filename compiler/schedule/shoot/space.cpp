@@ -3,6 +3,7 @@
 #include "compiler/schedule/analysis/compulsory_bytes.h"
 #include "compiler/schedule/channelwise/affine_transforms.h"
 #include "compiler/schedule/channelwise/scan_warp.h"
+#include "compiler/schedule/plan/space_variables.h"
 #include "compiler/schedule/rewrite/fold_parameters.h"
 #include "compiler/schedule/shoot/resources.h"
 #include "compiler/schedule/shoot/strategy.h"
@@ -67,9 +68,10 @@ class Space {
 
  private:
   int states() const { return static_cast<int>(task_.cell.next.size()); }
-  int most_rewrite() const {
-    if (task_.problem.math != kernel::Math::Fast) return 0;
-    return instructions_folded(task_.cell, shoot_step(task_, true)) > 0 ? 2 : 1;
+  Rewrite most_rewrite() const {
+    if (task_.problem.math != kernel::Math::Fast) return Rewrite::None;
+    return instructions_folded(task_.cell, shoot_step(task_, true)) > 0 ? Rewrite::Throughput
+                                                                        : Rewrite::Latency;
   }
   std::int64_t element() const { return kernel::storage_bytes(task_.problem.storage); }
   // Steps of the chain that a load from memory takes, with half as many to spare; a ring of more than 32 is
@@ -118,36 +120,25 @@ class Space {
   const int launches_;
   System s_;
 
-  const Var channels = s_.var("channels", values({32, 64, 128, 256}), "channels a block");
-  const Var per_thread = s_.var("per_thread", powers_of_two(1, 2), "channels a thread");
-  // 7, 15 and 31 make whole groups of warps together with the scan warp.
-  const Var segments =
-      s_.var("segments", values({1, 2, 4, 7, 8, 15, 16, 31, 32}), "segments of time in a block");
-  const Var time_split =
-      s_.var("time_split", powers_of_two(1, 16), "blocks that share channels and split time");
-  const Var exchange = s_.var(
-      "exchange", range(0, 2),
-      "how those blocks exchange; 0: in a cluster, 1: through global memory, 2: by a launch for each round");
-  const Var steps = s_.var("steps", values({8, 16, 32}), "time steps a stage");
-  const Var stages = s_.var("stages", values({2, 3, 4, 6, 8, 12, 16}), "stages in a warp's ring");
-  const Var unroll = s_.var("unroll", values({4, 8}), "steps whose values are loaded together");
-  const Var vector = s_.var("vector", powers_of_two(1, 8), "elements an asynchronous copy moves");
-  const Var warmup =
-      s_.var("warmup", values({0, 32, 64, 128, 256}), "steps before its segment where a guess begins");
-  const Var newton =
-      s_.var("newton", range(0, 1), "1: Jacobians correct the starts; 0: the ends of the segments before");
-  const Var sweeps =
-      s_.var("sweeps", values({1, 2, 3}), "sweeps side by side before the rest is finished in order");
-  const Var rewrite =
-      s_.var("rewrite", range(0, most_rewrite()),
-             "how the step is rewritten; 0: not, 1: for a short dependent chain, 2: for few instructions");
-  const Var keep_inputs =
-      s_.var("keep_inputs", range(0, 2),
-             "where inputs stay between sweeps; 0: memory or the L2, 1: shared memory, 2: registers");
-  const Var stream_stores = s_.var("stream_stores", range(0, fills_l2() ? 1 : 0),
-                                   "1: what is written at each step leaves the L2 first");
+  using P = ShootParameters;
+  const Var channels = variable<P, &P::channels>(s_);
+  const Var per_thread = variable<P, &P::per_thread>(s_);
+  const Var segments = variable<P, &P::segments>(s_);
+  const Var time_split = variable<P, &P::time_split>(s_);
+  const ChoiceVar<Exchange> exchange = variable<P, &P::exchange>(s_);
+  const Var steps = variable<P, &P::steps>(s_);
+  const Var stages = variable<P, &P::stages>(s_);
+  const Var unroll = variable<P, &P::unroll>(s_);
+  const Var vector = variable<P, &P::vector>(s_);
+  const Var warmup = variable<P, &P::warmup>(s_);
+  const Var newton = variable<P, &P::newton>(s_);
+  const Var sweeps = variable<P, &P::sweeps>(s_, range(1, 3));
+  const ChoiceVar<Rewrite> rewrite = variable<P, &P::rewrite>(s_, up_to(most_rewrite()));
+  const ChoiceVar<KeptInputs> keep_inputs = variable<P, &P::keep_inputs>(s_);
+  const Var stream_stores = variable<P, &P::stream_stores>(s_, if_so(fills_l2()));
   const Expr parts = segments * time_split;
-  const Condition among = time_split > 1 && exchange != 2;  // blocks that exchange while they run
+  const Condition among =
+      time_split > 1 && exchange != Exchange::Launch;  // blocks that exchange while they run
 };
 
 void Space::require_time() {
@@ -187,9 +178,9 @@ void Space::require_time() {
   s_.require(implies(parts > 1 && parts * kShortSegment > time, per_thread == 1),
              "threads for short segments");
   s_.require(implies(time_split > 1, segments > 1), "blocks split time in segments");
-  s_.require(implies(time_split == 1, exchange != 1), "an exchange is among blocks");
-  s_.require(implies(parts == 1, exchange == 0), "rounds are among segments");
-  s_.require(implies(exchange == 0, time_split <= target::largest_cluster(limits_)),
+  s_.require(implies(time_split == 1, exchange != Exchange::Global), "an exchange is among blocks");
+  s_.require(implies(parts == 1, exchange == Exchange::Cluster), "rounds are among segments");
+  s_.require(implies(exchange == Exchange::Cluster, time_split <= target::largest_cluster(limits_)),
              "thread blocks of a cluster (sm_90 and later)");
 }
 
@@ -207,7 +198,7 @@ void Space::require_worst_case() {
                  "a worst case near that of stream");
   };
   s_.require(
-      implies(exchange == 2,
+      implies(exchange == Exchange::Launch,
               sweeps + when(newton == 1, ShootParameters::kMoreSweeps, 0) + time_split + 1 <= launches_),
       "launches that a walk in order is long beside");
   bounded(1, element() == 4 ? kSweepFp32 : kSweep16Bits);
@@ -244,12 +235,15 @@ void Space::require_copies() {
 void Space::require_kept() {
   const auto time = static_cast<int>(std::clamp<std::int64_t>(task_.problem.sizes.time, 1, 1 << 20));
   const Expr segment = ceil_div(time, parts);
-  s_.require(implies(parts == 1, keep_inputs == 0), "one segment sweeps once");
-  s_.require(implies(exchange == 2, keep_inputs == 0), "what is on the chip ends with a launch");
-  s_.require(implies(keep_inputs != 1, stages <= 4), "a ring no longer than loads need");
-  s_.require(implies(keep_inputs == 1, ceil_div(segment, steps) + floor_div(warmup, steps) <= stages),
+  s_.require(implies(parts == 1, keep_inputs == KeptInputs::Memory), "one segment sweeps once");
+  s_.require(implies(exchange == Exchange::Launch, keep_inputs == KeptInputs::Memory),
+             "what is on the chip ends with a launch");
+  s_.require(implies(keep_inputs != KeptInputs::Shared, stages <= 4), "a ring no longer than loads need");
+  s_.require(implies(keep_inputs == KeptInputs::Shared,
+                     ceil_div(segment, steps) + floor_div(warmup, steps) <= stages),
              "a ring that holds the segment");
-  s_.require(implies(keep_inputs == 2, segment <= steps), "registers that hold the segment");
+  s_.require(implies(keep_inputs == KeptInputs::Registers, segment <= steps),
+             "registers that hold the segment");
   // A further sweep finds its inputs in the L2 if what is written does not drive them out of it.
   if (!passes_l2()) s_.require(implies(parts == 1, stream_stores == 0), "results that pass the L2");
 }
@@ -264,7 +258,7 @@ Expr Space::require_threads() {
   const std::int64_t most = std::int64_t{kMostTurns} * limits_.sm_count * limits_.threads_per_sm;
   s_.require(parts <= static_cast<int>(std::clamp<std::int64_t>(most / rows, 4, 4096)),
              "segments that the GPU has threads for");
-  s_.require(unroll * per_thread <= 8 && (keep_inputs == 1 || stages * steps <= 96),
+  s_.require(unroll * per_thread <= 8 && (keep_inputs == KeptInputs::Shared || stages * steps <= 96),
              "rings and groups that pay");
   s_.require(threads <= limits_.threads_per_block, "threads a block");
   s_.require(
@@ -278,8 +272,8 @@ Expr Space::require_threads() {
     const int step = estimate(1, 1, newtons) - fixed - each;
     return fixed + per_thread * (each + unroll * step);
   };
-  const Expr own =
-      when(newton == 1, of(true), of(false)) + when(keep_inputs == 2, per_thread * steps * shape_.inputs, 0);
+  const Expr own = when(newton == 1, of(true), of(false)) +
+                   when(keep_inputs == KeptInputs::Registers, per_thread * steps * shape_.inputs, 0);
   const int team = team_registers(task_.profile.target);
   const Expr registers =
       s_.define("registers", when(among && own < team, team, own), "registers a thread, estimated");
@@ -290,7 +284,8 @@ Expr Space::require_threads() {
   const int remembered = shoot_remembers(shape_, true) ? 2 * RememberedRounding::entries(states()) : 0;
   const Expr words = time_split * ceil_div(channels, 64) * (2 * TransformTable::entries(states())) +
                      when(newton == 1, 2 * ceil_div(channels, 64) * remembered, 0);
-  s_.require(implies(exchange == 1, (words + kScanWarpRegisters) * counted <= limits_.registers_per_sm),
+  s_.require(implies(exchange == Exchange::Global,
+                     (words + kScanWarpRegisters) * counted <= limits_.registers_per_sm),
              "registers of the scan warp");
   return registers;
 }
@@ -303,7 +298,7 @@ void Space::require_shared(const Expr& registers) {
                   shoot_channel_bytes(states())) +
           when(among && newton == 1,
                channels * (shoot_remembers(shape_, true) ? ScanWarp::rounding_bytes(states()) : 0), 0) +
-          when(time_split > 1 && exchange == 0,
+          when(time_split > 1 && exchange == Exchange::Cluster,
                time_split * (channels * shoot_team_bytes(states()) + 2 * shoot_team_bytes(1)), 0) +
           floor_div(channels, 32 * per_thread) * segments * steps * shoot_number_bytes(shape_) +
           kShootFixedBytes,
@@ -321,15 +316,16 @@ void Space::require_resident(const Expr& bytes, const Expr& registers) {
   Expr clusters = limits_.sm_count * when(time_split == 1, 1, 0);  // teams at once, one block an SM
   for (int size = 2; size <= target::largest_cluster(limits_); size *= 2)
     clusters = clusters + target::clusters_at_once(limits_, size, 1) * when(time_split == size, 1, 0);
-  const Expr room = when(exchange == 1, floor_div(limits_.sm_count, time_split), clusters);
+  const Expr room = when(exchange == Exchange::Global, floor_div(limits_.sm_count, time_split), clusters);
   const auto resident = [&](const Expr& blocks_of_sm, const std::string& resource) {
-    s_.require(implies(parts > 1 && exchange != 2, teams <= room * blocks_of_sm),
+    s_.require(implies(parts > 1 && exchange != Exchange::Launch, teams <= room * blocks_of_sm),
                "blocks resident at once, by " + resource);
   };
   resident(floor_div(limits_.shared_per_sm, bytes + kShootReserved), "shared memory");
   resident(floor_div(limits_.threads_per_sm, threads), "threads");
   // An estimate is no proof: where blocks wait through global memory one an SM is taken for granted.
-  resident(when(exchange == 1, 1, floor_div(limits_.registers_per_sm, registers * threads)), "registers");
+  resident(when(exchange == Exchange::Global, 1, floor_div(limits_.registers_per_sm, registers * threads)),
+           "registers");
 }
 
 }  // namespace

@@ -60,18 +60,20 @@ Legality Shoot::legal(const Task& task) const {
   return {};
 }
 
+std::span<const ParameterRow> Shoot::parameters() const { return kParameters<ShootParameters>.rows(); }
+
 int Shoot::alignment(const Problem& problem, const Parameters& parameters) const {
-  return static_cast<int>(parameters.at("vector")) * kernel::storage_bytes(problem.storage);
+  return read_parameters<ShootParameters>(parameters).vector * kernel::storage_bytes(problem.storage);
 }
 
 // Each warp turns its ring within its own segment.
 std::int64_t Shoot::turn(const Parameters& parameters) const {
-  return parameters.at("steps") * parameters.at("stages") * parameters.at("segments") *
-         parameters.at("time_split");
+  const auto p = read_parameters<ShootParameters>(parameters);
+  return std::int64_t{p.steps} * p.stages * p.all_segments();
 }
 
 KernelPlan Shoot::build_kernels(const Task& task, const Parameters& parameters) const {
-  const ShootParameters p = ShootParameters::from(parameters);
+  const ShootParameters p = read_parameters<ShootParameters>(parameters);
   KernelPlan plan;
   plan.strategy = name();
   plan.parameters = parameters;

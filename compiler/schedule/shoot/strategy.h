@@ -15,9 +15,9 @@ class Shoot final : public Strategy {
   std::string name() const override { return "shoot"; }
   Legality serves(const target::Profile& profile) const override;
   Legality legal(const Task& task) const override;
+  std::span<const ParameterRow> parameters() const override;
   constraint::System space(const Task& task) const override;
   CostModel cost_model(const Task& task) const override;
-  Parameters added_parameters() const override { return {{"keep_inputs", 0}}; }
   int alignment(const Problem& problem, const Parameters& parameters) const override;
   std::int64_t turn(const Parameters& parameters) const override;
   KernelPlan build_kernels(const Task& task, const Parameters& parameters) const override;

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "compiler/schedule/analysis/history.h"
+#include "compiler/schedule/rewrite/rewrite_step.h"
 #include "compiler/step/verify.h"
 #include "compiler/support/index.h"
 

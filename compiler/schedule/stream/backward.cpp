@@ -169,9 +169,9 @@ class BackwardBuilder : StreamBody {
 
 }  // namespace
 
-Launch stream_backward(const Task& task, const Parameters& parameters) {
+Launch stream_backward(const Task& task, const StreamParameters& parameters) {
   const BackwardNeeds needs = backward_needs(task);
-  return BackwardBuilder(task, StreamParameters::of(task.cell, parameters), needs).build();
+  return BackwardBuilder(task, parameters, needs).build();
 }
 
 }  // namespace rondo::schedule

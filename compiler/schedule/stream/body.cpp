@@ -1,5 +1,6 @@
 #include "compiler/schedule/stream/body.h"
 
+#include "compiler/schedule/rewrite/rewrite_step.h"
 #include "compiler/schedule/stream/head_step.h"
 #include "compiler/schedule/stream/segment_body.h"
 

@@ -103,8 +103,8 @@ class ForwardBuilder : StreamBody {
 
 }  // namespace
 
-Launch stream_forward(const Task& task, const Parameters& parameters) {
-  return ForwardBuilder(task, StreamParameters::of(task.cell, parameters)).build();
+Launch stream_forward(const Task& task, const StreamParameters& parameters) {
+  return ForwardBuilder(task, parameters).build();
 }
 
 }  // namespace rondo::schedule

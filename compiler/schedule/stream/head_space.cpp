@@ -10,6 +10,7 @@
 #include "compiler/schedule/analysis/compulsory_bytes.h"
 #include "compiler/schedule/analysis/history.h"
 #include "compiler/schedule/analysis/param_rows.h"
+#include "compiler/schedule/plan/space_variables.h"
 #include "compiler/schedule/stream/head_exchange.h"
 #include "compiler/schedule/stream/head_reductions.h"
 #include "compiler/schedule/stream/resources.h"
@@ -206,15 +207,21 @@ int head_blocks_by_registers(const StreamParameters& p, const HeadShape& shape,
 namespace {
 
 class HeadSpace {
+  using P = StreamParameters;
+
  public:
   HeadSpace(const Task& task, const target::Limits& limits)
       : task_(task), limits_(limits), shape_(head_shape(task)) {}
 
   System build() {
-    for (const char* fixed : {"producer_warps", "rewrite", "exchange", "interleaved_copies"})
-      s_.var(fixed, values({0}), "of cells whose channels do not see each other");
-    for (const char* fixed : {"segments", "time_split", "pipeline_depth"})
-      s_.var(fixed, values({1}), "of cells whose channels do not see each other");
+    // Of cells whose channels do not see each other.
+    variable<P, &P::producer_warps>(s_, values({0}));
+    variable<P, &P::rewrite>(s_, up_to(Rewrite::None));
+    variable<P, &P::exchange>(s_, up_to(Exchange::Cluster));
+    variable<P, &P::interleaved_copies>(s_, if_so(false));
+    variable<P, &P::segments>(s_, values({1}));
+    variable<P, &P::time_split>(s_, values({1}));
+    variable<P, &P::pipeline_depth>(s_, values({1}));
     require_copies();
     require_heads();
     require_blocks();
@@ -244,20 +251,16 @@ class HeadSpace {
   const target::Limits& limits_;
   const HeadShape shape_;
   System s_;
-  const Var channels =
-      s_.var("channels", channel_domain(), "channels that the threads of a head or block take");
-  const Var per_thread =
-      s_.var("per_thread", powers_of_two(1, most_channels(task_.problem)), "channels a thread");
+  const Var channels = variable<P, &P::channels>(s_, channel_domain());
+  const Var per_thread = variable<P, &P::per_thread>(s_, powers_of_two(1, most_channels(task_.problem)));
   const Var heads =
-      s_.var("heads", powers_of_two(1, task_.problem.sizes.heads == 1 ? 1 : kMostHeads), "heads a block");
-  const Var head_split = s_.var("head_split", powers_of_two(1, kMostBlocksOfHead),
-                                "blocks of a cluster that hold a head together");
-  const Var steps = s_.var("steps", values({1, 2, 4, 8, 16, 32}), "time steps a stage");
-  const Var stages = s_.var("stages", values({2, 3, 4}), "stages in the ring");
-  const Var unroll = s_.var("unroll", values({1, 2, 4}), "steps whose values are loaded together");
-  const Var vector = s_.var("vector", powers_of_two(1, 8), "elements an asynchronous copy moves");
-  const Var stream_stores = s_.var("stream_stores", range(0, passes_l2() ? 1 : 0),
-                                   "1: what is written at each step leaves the L2 first");
+      variable<P, &P::heads>(s_, powers_of_two(1, task_.problem.sizes.heads == 1 ? 1 : kMostHeads));
+  const Var head_split = variable<P, &P::head_split>(s_, powers_of_two(1, kMostBlocksOfHead));
+  const Var steps = variable<P, &P::steps>(s_, powers_of_two(1, 32));
+  const Var stages = variable<P, &P::stages>(s_, values({2, 3, 4}));
+  const Var unroll = variable<P, &P::unroll>(s_, values({1, 2, 4}));
+  const Var vector = variable<P, &P::vector>(s_);
+  const Var stream_stores = variable<P, &P::stream_stores>(s_, if_so(passes_l2()));
 };
 
 void HeadSpace::require_copies() {

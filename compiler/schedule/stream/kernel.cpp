@@ -17,45 +17,6 @@ namespace {
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 }  // namespace
 
-StreamParameters StreamParameters::from(const Parameters& parameters) {
-  auto get = [&](const char* name) {
-    const auto found = parameters.find(name);
-    if (found == parameters.end())
-      throw std::logic_error(fmt::format("stream: parameter {} is missing", name));
-    return static_cast<int>(found->second);
-  };
-  const auto within = [&](const char* name, int least, int most) {
-    const int value = get(name);
-    if (value < least || value > most)
-      throw std::logic_error(fmt::format("stream: {} is {}, not {} to {}", name, value, least, most));
-    return value;
-  };
-  StreamParameters p;
-  p.channels = get("channels");
-  p.per_thread = get("per_thread");
-  p.steps = get("steps");
-  p.stages = get("stages");
-  p.unroll = get("unroll");
-  p.vector = get("vector");
-  p.producer_warps = get("producer_warps");
-  p.rewrite = static_cast<Rewrite>(within("rewrite", 0, 2));
-  p.segments = get("segments");
-  p.time_split = get("time_split");
-  p.exchange = static_cast<Exchange>(within("exchange", 0, 1));
-  p.stream_stores = get("stream_stores") != 0;
-  p.interleaved_copies = get("interleaved_copies") != 0;
-  p.pipeline_depth = within("pipeline_depth", 1, 2);
-  if (parameters.count("heads") != 0) p.heads = get("heads");
-  if (parameters.count("head_split") != 0) p.head_split = get("head_split");
-  return p;
-}
-
-StreamParameters StreamParameters::of(const step::Cell& cell, const Parameters& parameters) {
-  StreamParameters p = from(parameters);
-  p.whole_head = needs_whole_head(cell);
-  return p;
-}
-
 StreamKernel::StreamKernel(std::string name, std::string comment, const Task& task,
                            const StreamParameters& parameters, Direction direction)
     : ChannelThreads(name, parameters.threads(), comment, task, parameters),

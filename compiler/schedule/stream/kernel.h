@@ -16,45 +16,9 @@
 #include "compiler/schedule/channelwise/threads.h"
 #include "compiler/schedule/lower/graph.h"
 #include "compiler/schedule/problem/task.h"
-#include "compiler/schedule/rewrite/rewrite_step.h"
+#include "compiler/schedule/stream/parameters.h"
 
 namespace rondo::schedule {
-
-// Of Team: more segments than one, which are parts of a stage, need a step that is affine in what it
-// carries (linear_step.h) and unroll * segments == steps.
-struct StreamParameters : Team {
-  int steps = 16;          // time steps of a stage
-  int stages = 4;          // of the ring
-  int unroll = 4;          // steps whose values are loaded together
-  int vector = 8;          // elements that one asynchronous copy moves
-  int producer_warps = 0;  // warps that only stage inputs; 0: the computing threads stage them
-  Rewrite rewrite = Rewrite::None;
-  bool stream_stores = false;  // what each step writes leaves the L2 first (st.global.cs)
-  // How reads and writes are spread over a stage. Without it, a stage's copies are issued at its start with
-  // arithmetic between them, and each step stores its results. With it, copies come in bursts between the
-  // steps, and the compiler may gather the stores of a group of steps. Which is faster depends on the
-  // problem.
-  bool interleaved_copies = false;
-  // A block holds all channels of a head, so that its threads can reduce over them. No parameter: the cell
-  // says whether it must (needs_whole_head).
-  bool whole_head = false;
-
-  static StreamParameters from(const Parameters& parameters);
-  // The same, and what the cell asks for.
-  static StreamParameters of(const step::Cell& cell, const Parameters& parameters);
-  kernel::CacheHint writing() const {
-    return stream_stores ? kernel::CacheHint::Streaming : kernel::CacheHint::Default;
-  }
-  int first_producer() const { return producer_warps == 0 ? 0 : (computing() + 31) / 32 * 32; }
-  int staging() const {
-    return producer_warps == 0 ? computing() : 32 * producer_warps;
-  }  // threads that stage inputs
-  int walking() const {
-    return producer_warps > 0 ? first_producer() + 32 * producer_warps : computing();
-  }  // threads that compute or stage
-  // Where blocks split time, the scan warp comes after the others (scan_warp.h).
-  int threads() const { return walking() + (among_blocks() ? 32 : 0); }
-};
 
 inline constexpr int kWarpLanes = 32;  // threads of a warp
 

@@ -292,7 +292,7 @@ Estimate Model::wave(const StreamParameters& p, const Wave& at) const {
 }
 
 Estimate Model::operator()(const Parameters& parameters) const {
-  StreamParameters p = StreamParameters::from(parameters);
+  StreamParameters p = read_parameters<StreamParameters>(parameters);
   p.whole_head = head.has_value();
   const Placing at = place(p);
   Estimate e = wave(p, at.last);

@@ -2,6 +2,7 @@
 
 #include "compiler/schedule/analysis/compulsory_bytes.h"
 #include "compiler/schedule/channelwise/affine_transforms.h"
+#include "compiler/schedule/plan/space_variables.h"
 #include "compiler/schedule/stream/head_reductions.h"
 #include "compiler/schedule/stream/head_space.h"
 #include "compiler/schedule/stream/resources.h"
@@ -17,7 +18,6 @@ using namespace constraint;
 
 constexpr int kLeastRound = 2048;  // steps times channels, of a stage that hides an exchange
 constexpr int kGridRound = 2048;   // the same, of an exchange through global memory
-constexpr int kLargestTeam = 32;   // blocks that split time through global memory
 
 // The space as it is put together.
 class Space {
@@ -35,9 +35,9 @@ class Space {
  private:
   int states() const { return static_cast<int>(task_.cell.next.size()); }
   // Fewer instructions only where there are fewer.
-  int most_rewrite() const {
-    if (task_.problem.math != kernel::Math::Fast) return 0;
-    return stream_instructions_folded(task_) > 0 ? 2 : 1;
+  Rewrite most_rewrite() const {
+    if (task_.problem.math != kernel::Math::Fast) return Rewrite::None;
+    return stream_instructions_folded(task_) > 0 ? Rewrite::Throughput : Rewrite::Latency;
   }
   std::int64_t element() const { return kernel::storage_bytes(task_.problem.storage); }
   // Streaming stores matter where tensors pass through the L2.
@@ -52,48 +52,40 @@ class Space {
   const int parts_;
   System s_;
 
-  // Tiles that are no powers of two matter: they are what lets the blocks of a launch divide evenly among the
-  // SMs.
-  const Var channels =
-      s_.var("channels", values({8, 16, 24, 32, 48, 64, 96, 128, 192, 256}), "channels a block");
-  const Var per_thread = s_.var("per_thread", powers_of_two(1, 2), "channels a thread");
-  const Var steps =
-      s_.var("steps", values({8, 16, 32, 56, 64, 88, 112, 120, 128, 176, 240, 256}), "time steps a stage");
-  const Var stages = s_.var("stages", values({2, 3, 4, 6, 8}), "stages in the ring");
-  const Var unroll = s_.var("unroll", values({4, 8, 16}), "steps whose values are loaded together");
-  const Var vector = s_.var("vector", powers_of_two(1, 8), "elements an asynchronous copy moves");
-  const Var producer_warps = s_.var("producer_warps", values({0, 1, 2}),
-                                    "warps that only stage inputs; 0: those that compute do it");
+  using P = StreamParameters;
+  const Var channels = variable<P, &P::channels>(s_, values({8, 16, 24, 32, 48, 64, 96, 128, 192, 256}));
+  const Var per_thread = variable<P, &P::per_thread>(s_, powers_of_two(1, 2));
+  const Var steps = variable<P, &P::steps>(s_, values({8, 16, 32, 56, 64, 88, 112, 120, 128, 176, 240, 256}));
+  const Var stages = variable<P, &P::stages>(s_);
+  const Var unroll = variable<P, &P::unroll>(s_, powers_of_two(4, 16));
+  const Var vector = variable<P, &P::vector>(s_);
+  const Var producer_warps = variable<P, &P::producer_warps>(s_);
   // Rounding changes, so only where the user did not ask for accurate arithmetic.
-  const Var rewrite =
-      s_.var("rewrite", range(0, most_rewrite()),
-             "how the step is rewritten; 0: not, 1: for a short dependent chain, 2: for few instructions");
-  const Var segments = s_.var("segments", parts_ > 0 ? values({1, 2, 4, 7, 8, 11, 15, 16, 32}) : values({1}),
-                              "parts of a stage worked on at once");
-  const Var time_split = s_.var("time_split", powers_of_two(1, parts_ > 0 ? kLargestTeam : 1),
-                                "blocks that share channels and split time");
-  const Var exchange = s_.var("exchange", range(0, parts_ > 0 ? 1 : 0),
-                              "how those blocks exchange; 0: in a cluster, 1: through global memory");
-  const Var stream_stores = s_.var("stream_stores", range(0, passes_l2() ? 1 : 0),
-                                   "1: what is written at each step leaves the L2 first");
-  const Var interleaved_copies =
-      s_.var("interleaved_copies", range(0, 1), "1: a stage is copied in bursts between the steps computed");
-  const Var pipeline_depth = s_.var("pipeline_depth", range(1, parts_ > 0 ? 2 : 1),
-                                    "rounds in flight; 2: a round is applied in the next one");
+  const ChoiceVar<Rewrite> rewrite = variable<P, &P::rewrite>(s_, up_to(most_rewrite()));
+  const bool cut_ = parts_ > 0;
+  const Var segments = variable<P, &P::segments>(s_, cut_ ? std::nullopt : std::optional(values({1})));
+  const Var time_split = variable<P, &P::time_split>(s_, cut_ ? std::nullopt : std::optional(values({1})));
+  const ChoiceVar<Exchange> exchange =
+      variable<P, &P::exchange>(s_, up_to(cut_ ? Exchange::Global : Exchange::Cluster));
+  const Var stream_stores = variable<P, &P::stream_stores>(s_, if_so(passes_l2()));
+  const Var interleaved_copies = variable<P, &P::interleaved_copies>(s_);
+  const Var pipeline_depth = variable<P, &P::pipeline_depth>(s_, range(1, cut_ ? 2 : 1));
 };
 
 void Space::require_segments() {
   s_.require(implies(segments == 1, steps <= 64 && steps != 56), "long stages are for segments");
   s_.require(implies(segments > 1, unroll * segments == steps), "a segment's steps are unrolled");
-  s_.require(implies(segments > 1, rewrite == 0 || rewrite == 2), "no chain from step to step in segments");
+  s_.require(implies(segments > 1, rewrite == Rewrite::None || rewrite == Rewrite::Throughput),
+             "no chain from step to step in segments");
   // With the scan warp they fill the SM's four schedulers evenly.
   s_.require(implies(segments == 7 || segments == 11 || segments == 15, time_split > 1),
              "segments beside the scan warp");
-  s_.require(implies(exchange == 0, time_split <= target::largest_cluster(limits_)),
+  s_.require(implies(exchange == Exchange::Cluster, time_split <= target::largest_cluster(limits_)),
              "thread blocks of a cluster (sm_90 and later)");
   s_.require(implies(time_split > 1, segments > 1), "blocks split time in segments");
   s_.require(implies(pipeline_depth == 2, time_split > 1), "rounds of blocks that split time");
-  s_.require(implies(exchange == 1, time_split > 1 && producer_warps == 0 && steps * channels >= kGridRound),
+  s_.require(implies(exchange == Exchange::Global,
+                     time_split > 1 && producer_warps == 0 && steps * channels >= kGridRound),
              "rounds through global memory");
   s_.require(implies(interleaved_copies == 1, producer_warps == 0),
              "bursts between the steps of threads that compute");
@@ -148,7 +140,7 @@ void Space::require_resources() {
   s_.require(registers <= limits_.registers_per_thread, "registers a thread");
   // Through global memory a lane of the scan warp has the words of all blocks at once (ScanLanes).
   const Expr words = time_split * ceil_div(channels, 64) * (2 * TransformTable::entries(states()));
-  s_.require(implies(exchange == 1, words + kScanRegisters <= registers), "the scan warp");
+  s_.require(implies(exchange == Exchange::Global, words + kScanRegisters <= registers), "the scan warp");
   const Expr counted =
       when(time_split > 1, ceil_div(threads, kThreadsOfAllSchedulers) * kThreadsOfAllSchedulers,
            ceil_div(threads, 32) * 32);
@@ -166,7 +158,7 @@ void Space::require_resources() {
                     segment_exchange_bytes(task_, true))) +
       when(time_split == 1, 0,
            channels * (each_team +
-                       when(exchange == 1, 0,
+                       when(exchange == Exchange::Global, 0,
                             time_split * when(pipeline_depth == 2, each_block(true), each_block(false)))) +
                kMbarrierBytes);
   const Expr ring_bytes = stages * steps * channels * ring;
@@ -179,7 +171,7 @@ void Space::require_resources() {
   const Expr blocks = ceil_div(static_cast<int>(task_.problem.sizes.dim), channels) *
                       (task_.problem.sizes.heads * task_.problem.sizes.batch) * time_split;
   const auto resident = [&](const Expr& blocks_of_sm, const std::string& resource) {
-    s_.require(implies(exchange == 1, blocks <= limits_.sm_count * blocks_of_sm),
+    s_.require(implies(exchange == Exchange::Global, blocks <= limits_.sm_count * blocks_of_sm),
                "blocks resident at once, by " + resource);
   };
   resident(floor_div(limits_.shared_per_sm, shared + kSharedReserved), "shared memory");

@@ -18,12 +18,6 @@ namespace rondo::schedule {
 
 namespace {
 
-constexpr RenamedParameter kRenamed[] = {
-    {"cluster", "time_split"},        {"grid", "exchange"},
-    {"behind", "pipeline_depth", 1},  {"shorten", "rewrite"},
-    {"pieces", "interleaved_copies"}, {"loaders", "producer_warps"},
-};
-
 // A table of transforms for each round of each team.
 executable::SizeRule exchange_extent(const Task& task, const StreamParameters& p) {
   const std::int64_t tiles = (task.problem.sizes.dim + p.channels - 1) / p.channels;
@@ -48,39 +42,33 @@ int segment_parts(const Task& task) {
   return linear ? static_cast<int>(linear->carry_free.roots.size()) : 0;
 }
 
-std::span<const RenamedParameter> Stream::renamed_parameters() const { return kRenamed; }
-
-Parameters Stream::added_parameters() const {
-  return {{"time_split", 1},
-          {"exchange", 0},
-          {"stream_stores", 0},
-          {"interleaved_copies", 0},
-          {"pipeline_depth", 1}};
-}
+std::span<const ParameterRow> Stream::parameters() const { return kParameters<StreamParameters>.rows(); }
 
 int Stream::alignment(const Problem& problem, const Parameters& parameters) const {
-  return static_cast<int>(parameters.at("vector")) * kernel::storage_bytes(problem.storage);
+  return read_parameters<StreamParameters>(parameters).vector * kernel::storage_bytes(problem.storage);
 }
 
 std::int64_t Stream::turn(const Parameters& parameters) const {
-  return parameters.at("steps") * parameters.at("stages") * parameters.at("time_split");
+  const auto p = read_parameters<StreamParameters>(parameters);
+  return std::int64_t{p.steps} * p.stages * p.time_split;
 }
 
 KernelPlan Stream::build_kernels(const Task& task, const Parameters& parameters) const {
   KernelPlan plan;
   plan.strategy = name();
   plan.parameters = parameters;
-  const StreamParameters p = StreamParameters::from(parameters);
+  auto p = read_parameters<StreamParameters>(parameters);
+  p.whole_head = needs_whole_head(task.cell);
   plan.alignment = alignment(task.problem, parameters);
   if (p.through_global()) {
     plan.exchange = exchange_extent(task, p);
     plan.launches.push_back(clear_exchange(task, plan));
   }
   if (task.problem.pass != Pass::Backward) {
-    plan.launches.push_back(stream_forward(task, parameters));
+    plan.launches.push_back(stream_forward(task, p));
     return plan;
   }
-  plan.launches.push_back(stream_backward(task, parameters));
+  plan.launches.push_back(stream_backward(task, p));
   for (Launch& launch : sum_param_gradients(task, p.time_split)) plan.launches.push_back(std::move(launch));
   if (const int rows = number_rows(task.cell); rows > 0 && !needs_whole_head(task.cell)) {
     plan.scratch_rows = number_scratch(rows);

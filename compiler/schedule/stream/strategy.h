@@ -5,6 +5,7 @@
 
 #include "compiler/schedule/plan/strategy.h"
 #include "compiler/schedule/problem/task.h"
+#include "compiler/schedule/stream/parameters.h"
 
 namespace rondo::schedule {
 
@@ -17,8 +18,7 @@ class Stream final : public Strategy {
   CostModel cost_model(const Task& task) const override;
   // Of the problems of three cells in h200-model.json.
   double model_error() const override { return 1.1; }
-  std::span<const RenamedParameter> renamed_parameters() const override;
-  Parameters added_parameters() const override;
+  std::span<const ParameterRow> parameters() const override;
   int alignment(const Problem& problem, const Parameters& parameters) const override;
   std::int64_t turn(const Parameters& parameters) const override;
   KernelPlan build_kernels(const Task& task, const Parameters& parameters) const override;
@@ -31,9 +31,9 @@ const Strategy& stream_strategy();
 int segment_parts(const Task& task);
 
 // Parts of build_kernels(), one file each.
-Launch stream_forward(const Task& task, const Parameters& parameters);
+Launch stream_forward(const Task& task, const StreamParameters& parameters);
 // The sweep; writes parameter gradients of each batch row to the workspace [B, time_split, H, P, D], P rows
 // as counted by `param_rows`.
-Launch stream_backward(const Task& task, const Parameters& parameters);
+Launch stream_backward(const Task& task, const StreamParameters& parameters);
 
 }  // namespace rondo::schedule

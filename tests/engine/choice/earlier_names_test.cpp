@@ -173,11 +173,10 @@ TEST_F(EarlierNames, TheCodeOfAChoiceIsKept) {
   for (const auto& [name, value] : wanted.parameters) {
     std::string old = name;
     std::int64_t shift = 0;
-    for (const schedule::RenamedParameter& renamed :
-         schedule::find_strategy(wanted.strategy)->renamed_parameters())
-      if (renamed.now == name) {
-        old = renamed.was;
-        shift = renamed.shift;
+    for (const schedule::ParameterRow& row : schedule::find_strategy(wanted.strategy)->parameters())
+      if (row.name == name && !row.past.was.empty()) {
+        old = row.past.was;
+        shift = row.past.shift;
       }
     earlier[old] = value - shift;
   }
@@ -247,12 +246,10 @@ TEST_F(EarlierNames, EveryNameNowIsInASpace) {
   for (const Expected& wanted : expected()) {
     const schedule::Strategy* strategy = schedule::find_strategy(wanted.strategy);
     ASSERT_NE(strategy, nullptr);
-    for (const schedule::RenamedParameter& entry : strategy->renamed_parameters()) {
-      EXPECT_EQ(wanted.parameters.count(std::string(entry.now)), 1U) << entry.now;
-      EXPECT_EQ(wanted.parameters.count(std::string(entry.was)), 0U) << entry.was;
+    for (const schedule::ParameterRow& row : strategy->parameters()) {
+      EXPECT_EQ(wanted.parameters.count(std::string(row.name)), row.past.optional ? 0U : 1U) << row.name;
+      EXPECT_EQ(wanted.parameters.count(std::string(row.past.was)), 0U) << row.past.was;
     }
-    for (const auto& [name, value] : strategy->added_parameters())
-      EXPECT_EQ(wanted.parameters.count(name), 1U) << name;
   }
 }
 

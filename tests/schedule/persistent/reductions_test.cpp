@@ -114,8 +114,9 @@ TEST(PersistentReductions, ManyLines) {
       c.parameters["unit_blocks"] = c.parameters["split_k"] = 1;
       c.parameters["batch_tiles"] = lines.dim == 120 ? 2 : 1;
       if (kForms[lines.team].reduce_scatter) c.parameters["unit_blocks"] = 2;
-      const PersistentGeometry geometry(lines.dim, Storage::BF16,
-                                        PersistentParameters::from(kReducing->completed(c.parameters)));
+      const PersistentGeometry geometry(
+          lines.dim, Storage::BF16,
+          read_parameters<PersistentParameters>(kReducing->completed(c.parameters)));
       EXPECT_EQ(ReductionExchange::by_block(geometry), lines.by_block) << lines.dim;
       Comparison(std::move(c)).run();
       EXPECT_FALSE(HasFailure()) << cell.name << " " << lines.dim;

@@ -169,7 +169,7 @@ TEST(PersistentSimulated, GridCollectsInTurns) {
     if (storage == Storage::F32) c.problem.math = kernel::Math::Accurate;
     c.parameters = persistent_point(c.problem, 24, 1, 2, false);
     c.parameters["unit_blocks"] = c.parameters["split_k"] = 1;
-    const PersistentGeometry g(192, storage, PersistentParameters::from(c.parameters));
+    const PersistentGeometry g(192, storage, read_parameters<PersistentParameters>(c.parameters));
     const int vectors = g.p.batch_tiles * g.padded * g.row_vectors() / g.multiplying();
     ASSERT_GT(vectors, AllGatherProducts::kMostCollected);
     if (storage == Storage::BF16) {
