@@ -63,6 +63,13 @@ Graph simplify(const Graph& graph, std::vector<NodeId*> roots, NodeId keep_prefi
   return result;
 }
 
+StepGraph simplified(StepGraph step) {
+  std::vector<NodeId*> roots;
+  for (NodeId& root : step.roots) roots.push_back(&root);
+  step.graph = simplify(step.graph, std::move(roots));
+  return step;
+}
+
 Cell simplify(const Cell& cell) {
   Cell result = cell;
   std::vector<NodeId*> roots;

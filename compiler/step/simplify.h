@@ -14,6 +14,9 @@ namespace rondo::step {
 // labels and spans. If `keep_prefix` > 0, nodes [0, keep_prefix) stay as they are and keep their ids.
 Graph simplify(const Graph& graph, std::vector<NodeId*> roots, NodeId keep_prefix = 0);
 
+// The step with its graph simplified, and its roots in it.
+StepGraph simplified(StepGraph step);
+
 // The cell with its graph simplified (next and outputs are the roots).
 Cell simplify(const Cell& cell);
 

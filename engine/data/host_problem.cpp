@@ -11,6 +11,7 @@
 #include "compiler/schedule/analysis/saved_products.h"
 #include "compiler/schedule/plan/signature.h"
 #include "compiler/schedule/plan/tensor_layout.h"
+#include "compiler/step/simplify.h"
 #include "compiler/support/split_mix.h"
 
 namespace rondo::engine {
@@ -97,7 +98,7 @@ Status add_products(const step::Cell& cell, const step::Sizes& sizes,
                     const step::ForwardArguments<double>& arguments, const step::RunOptions<double>& options,
                     step::ForwardResult<double>& into) {
   Result<step::ForwardResult<double>> run =
-      step::run_forward(schedule::with_product_outputs(cell), sizes, arguments, options);
+      step::run_forward(schedule::with_product_outputs(step::simplify(cell)), sizes, arguments, options);
   if (!run) return run.error();
   for (const step::TensorId id : schedule::product_tensors(cell)) {
     const std::string name = schedule::product_output(cell.tensors[static_cast<std::size_t>(id)]);

@@ -126,7 +126,7 @@ std::vector<TensorRef> tensors_of_pass(const schedule::Task& task) {
     add(TensorKind::Param, {Role::Param, Role::ParamGradient});
     add(TensorKind::State, {Role::InitialState, Role::LastStateGradient, Role::InitialStateGradient});
     add(TensorKind::Output, {Role::OutputGradient});
-    for (const TensorRef& history : schedule::backward_needs(task.written).history_tensors)
+    for (const TensorRef& history : schedule::backward_needs(task.cell).history_tensors)
       result.push_back(history);
     return result;
   }
@@ -135,7 +135,7 @@ std::vector<TensorRef> tensors_of_pass(const schedule::Task& task) {
   add(TensorKind::State, {Role::InitialState, Role::LastState});
   add(TensorKind::Output, {Role::Output});
   if (pass == Pass::ForwardSave)
-    for (const step::TensorId id : schedule::stored_histories(task.written))
+    for (const step::TensorId id : schedule::stored_histories(task.cell))
       result.push_back({Role::History, id});
   return result;
 }

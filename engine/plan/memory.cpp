@@ -5,7 +5,6 @@
 #include "compiler/schedule/analysis/saved_products.h"
 #include "compiler/schedule/plan/lower_plan.h"
 #include "compiler/schedule/plan/tensor_layout.h"
-#include "compiler/step/simplify.h"
 
 namespace rondo::engine {
 
@@ -17,15 +16,14 @@ Result<PlanMemory> plan_memory(const schedule::Task& task, const schedule::Kerne
   PlanMemory memory;
   memory.workspace_bytes = launcher->workspace_bytes(task.problem.sizes.batch, task.problem.sizes.time);
   if (task.problem.pass == schedule::Pass::Forward) return memory;
-  const step::Cell simple = step::simplify(task.written);
-  for (const step::TensorId id : schedule::stored_histories(simple))
+  for (const step::TensorId id : schedule::stored_histories(task.cell))
     memory.saved_bytes +=
-        step::history_count(simple.tensors[static_cast<std::size_t>(id)], task.problem.sizes) *
+        step::history_count(task.cell.tensors[static_cast<std::size_t>(id)], task.problem.sizes) *
         kernel::storage_bytes(task.problem.storage);
   if (!schedule::passes_products(task.problem)) return memory;
-  for (const step::TensorId id : schedule::product_tensors(simple))
+  for (const step::TensorId id : schedule::product_tensors(task.cell))
     memory.saved_bytes +=
-        schedule::total_elements({schedule::Role::Products, id}, simple, task.problem.sizes) *
+        schedule::total_elements({schedule::Role::Products, id}, task.cell, task.problem.sizes) *
         kernel::storage_bytes(task.problem.storage);
   return memory;
 }

@@ -7,6 +7,7 @@
 
 #include "compiler/schedule/analysis/history.h"
 #include "compiler/schedule/analysis/saved_products.h"
+#include "compiler/step/simplify.h"
 #include "tests/schedule/comparison.h"
 
 namespace rondo::points {
@@ -190,8 +191,9 @@ Results<Real> run_reference(const Point& point, const step::ForwardArguments<Rea
   };
   results.forward = need(run_forward(point.cell, point.call, arguments, options));
   if (schedule::passes_products(point.problem) && !schedule::product_tensors(point.cell).empty())
-    results.products =
-        need(run_forward(schedule::with_product_outputs(point.cell), point.call, arguments, options)).outputs;
+    results.products = need(run_forward(schedule::with_product_outputs(step::simplify(point.cell)),
+                                        point.call, arguments, options))
+                           .outputs;
   if (point.problem.pass == Pass::Backward)
     results.backward = need(run_backward(point.cell, point.call, arguments, loss, options));
   return results;
@@ -227,7 +229,8 @@ std::vector<TensorRef> written_by(const Point& point) {
   }
   add(Role::Output, cell.of_kind(TensorKind::Output));
   add(Role::LastState, cell.of_kind(TensorKind::State));
-  if (point.problem.pass == Pass::ForwardSave) add(Role::History, schedule::stored_histories(cell));
+  if (point.problem.pass == Pass::ForwardSave)
+    add(Role::History, schedule::stored_histories(step::simplify(cell)));
   if (schedule::passes_products(point.problem)) add(Role::Products, schedule::product_tensors(cell));
   return refs;
 }
@@ -242,7 +245,7 @@ void give_saved(const Point& point, const Results<Real>& results, schedule::Tens
     }
   };
   give(Role::Output, point.cell.of_kind(TensorKind::Output));
-  give(Role::History, schedule::stored_histories(point.cell));
+  give(Role::History, schedule::stored_histories(step::simplify(point.cell)));
   if (schedule::passes_products(point.problem)) give(Role::Products, schedule::product_tensors(point.cell));
 }
 

@@ -40,7 +40,7 @@ std::set<step::TensorId> read_by_backward(const step::Cell& cell) {
 std::vector<TensorRef> tensors_asked_for(const schedule::Task& task) {
   std::vector<TensorRef> tensors = engine::tensors_of_pass(task);
   if (task.problem.pass != Pass::Backward) return tensors;
-  const std::set<step::TensorId> read = read_by_backward(task.written);
+  const std::set<step::TensorId> read = read_by_backward(task.cell);
   std::erase_if(tensors, [&](TensorRef ref) {
     return (ref.role == Role::Input || ref.role == Role::Param || ref.role == Role::InitialState) &&
            !read.contains(ref.tensor);

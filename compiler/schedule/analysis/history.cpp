@@ -4,7 +4,6 @@
 #include <stdexcept>
 
 #include "compiler/schedule/analysis/saved_products.h"
-#include "compiler/step/simplify.h"
 #include "compiler/step/verify.h"
 
 namespace rondo::schedule {
@@ -83,10 +82,7 @@ void add_history(const step::Cell& cell, const step::Node& leaf, BackwardNeeds& 
     needs.history_tensors.push_back(where.tensor);
 }
 
-// The cell is simplified first, so that what is stored does not depend on who asks: the plan that is built or
-// a caller that allocates tensors for it.
-BackwardNeeds needs_of(const step::Cell& original, pipeline::PassWatcher* watcher) {
-  const step::Cell cell = step::simplify(original);
+BackwardNeeds needs_of(const step::Cell& cell, pipeline::PassWatcher* watcher) {
   BackwardNeeds needs;
   needs.step = pipeline::watched(
       watcher, pipeline::Pass::Differentiate, [&] { return step::backward_step(cell); },

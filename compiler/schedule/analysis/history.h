@@ -24,6 +24,7 @@ struct BackwardNeeds {
       history_tensors;  // outputs or histories that hold the previous states needed, each once
   std::map<std::pair<step::TensorId, int>, RowRef> history;  // (state, row) needed -> where it is stored
 };
+// Of a simplified cell, as Task has it.
 BackwardNeeds backward_needs(const step::Cell& cell);
 // The same where kernels are made of it: the watcher of the task is told.
 BackwardNeeds backward_needs(const Task& task);

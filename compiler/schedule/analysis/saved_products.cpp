@@ -4,7 +4,6 @@
 #include <tuple>
 
 #include "compiler/schedule/analysis/product_groups.h"
-#include "compiler/step/simplify.h"
 
 namespace rondo::schedule {
 
@@ -46,12 +45,12 @@ int product_rows(const step::Cell& cell, TensorId matrix) {
   }));
 }
 
-step::Cell with_product_outputs(const step::Cell& original) {
-  step::Cell cell = step::simplify(original);
+step::Cell with_product_outputs(step::Cell cell) {
+  const step::Cell plain = cell;
   const std::map<NodeId, RowRef> products = saved_products(cell);
   for (const TensorId matrix : product_tensors(cell)) {
     const auto output = static_cast<TensorId>(cell.tensors.size());
-    cell.tensors.push_back(tensor_in_role({Role::Products, matrix}, original));
+    cell.tensors.push_back(tensor_in_role({Role::Products, matrix}, plain));
     for (const auto& [node, where] : products)
       if (where.tensor.tensor == matrix) cell.outputs.push_back({output, where.row, node});
   }

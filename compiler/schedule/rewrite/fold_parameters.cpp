@@ -53,12 +53,9 @@ class Folder {
     for (const NodeId id : needed)
       for (const NodeId operand : original_.graph.at(id).operands) ++uses_[index(operand)];
     for (const NodeId id : needed) visit(id);
-    step::StepGraph result;
-    for (const NodeId root : original_.roots) result.roots.push_back(root == kNoNode ? kNoNode : value(root));
-    std::vector<NodeId*> roots;
-    for (NodeId& root : result.roots) roots.push_back(&root);
-    result.graph = step::simplify(out_, roots);
-    return result;
+    std::vector<NodeId> roots;
+    for (const NodeId root : original_.roots) roots.push_back(root == kNoNode ? kNoNode : value(root));
+    return step::simplified({std::move(out_), std::move(roots)});
   }
 
  private:

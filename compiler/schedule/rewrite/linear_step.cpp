@@ -203,10 +203,7 @@ class Linearizer {
       result.roots.push_back(std::move(linear));
     }
     for (const NodeId shift : shifts_) result.shifts.push_back(place(shift));
-    std::vector<NodeId*> keep;
-    for (NodeId& node : nodes) keep.push_back(&node);
-    result.carry_free.graph = step::simplify(graph_, keep);
-    result.carry_free.roots = std::move(nodes);
+    result.carry_free = step::simplified({std::move(graph_), std::move(nodes)});
     return result;
   }
 

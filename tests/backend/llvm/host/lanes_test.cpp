@@ -161,7 +161,8 @@ TEST(HostLanes, FunctionsKeepTheirBounds) {
                                           : of.low + (of.high - of.low) * part);
     }
     for (int level = kLeastLevel; level <= target::host_target()->level; ++level) {
-      NativeKernel(made, {target::Target::Kind::X86_64, level}).run(kCount / 16, {pointer_to(in.data()), pointer_to(out.data())});
+      NativeKernel(made, {target::Target::Kind::X86_64, level})
+          .run(kCount / 16, {pointer_to(in.data()), pointer_to(out.data())});
       double worst = 0;
       float where = 0;
       for (int k = 0; k < kCount; ++k) {
@@ -207,7 +208,8 @@ void expect_ends(Op op, kernel::Math math, int level) {
   const float ends[] = {-INFINITY, -1e30f, -200, -90, -0.0f, 0, 1e-30f, 90, 200, 1e30f, INFINITY, NAN};
   std::array<float, 16> in{}, out{};
   std::copy(std::begin(ends), std::end(ends), in.begin());
-  NativeKernel(function_kernel(op, math), {target::Target::Kind::X86_64, level}).run(1, {pointer_to(in.data()), pointer_to(out.data())});
+  NativeKernel(function_kernel(op, math), {target::Target::Kind::X86_64, level})
+      .run(1, {pointer_to(in.data()), pointer_to(out.data())});
   for (std::size_t i = 0; i < std::size(ends); ++i) {
     const double exact = scalar::evaluate(op, std::array{static_cast<double>(in[i])});
     const std::string at = fmt::format("{} of {}, {} math, level {}", scalar::info(op).name, in[i],
