@@ -23,8 +23,8 @@ int product_rows(const step::Cell& cell, step::TensorId matrix);
 // The tensor as it is in this role: the cell's declaration, but for Products. Not of internal roles.
 step::Tensor tensor_in_role(TensorRef ref, const step::Cell& cell);
 
-// A simplified cell with its saved products as outputs, so that the reference executor gives them. An output's
-// name can be none of the cell's own.
+// A simplified cell with its saved products as outputs, so that the reference executor gives them. An
+// output's name can be none of the cell's own.
 step::Cell with_product_outputs(step::Cell cell);
 std::string product_output(const step::Tensor& matrix);
 

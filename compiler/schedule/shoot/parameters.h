@@ -61,10 +61,8 @@ inline constexpr auto kParameters<ShootParameters> = [] {
        row<P, &P::vector>("vector", PowersOfTwo{1, 8}, "elements an asynchronous copy moves"),
        row<P, &P::warmup>("warmup", {0, 32, 64, 128, 256}, "steps before its segment where a guess begins"),
        row<P, &P::newton>("newton", "1: Jacobians correct the starts; 0: the ends of the segments before"),
-       row<P, &P::sweeps>(
-           "sweeps", {1, 2, 3, 4},
-           "sweeps side by side before the rest is finished in order; a search has up to 3, as "
-           "`newton` and the number of segments ask for"),
+       row<P, &P::sweeps>("sweeps", {1, 2, 3, 4},
+                          "sweeps side by side before the rest is finished in order; a search has up to 3"),
        row<P, &P::rewrite>(Rewrite::Throughput,
                            "how the step is rewritten; 0: not, 1: for a short dependent chain, 2: for few "
                            "instructions"),
