@@ -45,11 +45,13 @@ TEST(Check, SaysWhatFitsWhichBoard) {
     ++seen;
     EXPECT_EQ(entry["fits"], false);
     EXPECT_EQ(entry["legal"], true);
-    EXPECT_EQ(entry["missed"], "threads a block");
+    EXPECT_EQ(entry["missed"], "shared memory");
   }
   EXPECT_EQ(seen, 2) << "forward and backward";
   const Outcome one = rondo(with({"check", "lstm", "--arch", "a100"}, kSmall));
-  EXPECT_NE(one.out.find("persistent, cluster of 2   cluster size\n"), std::string::npos) << one.out;
+  EXPECT_NE(one.out.find("persistent, cluster of 2   clusters of 2: NVIDIA A100-SXM4-80GB has none\n"),
+            std::string::npos)
+      << one.out;
   EXPECT_EQ(rondo({"emit", "lstm", "--arch", "all"}).status, 2) << "only check knows all";
 }
 
