@@ -92,7 +92,8 @@ const Walk kWalkOfAPlan = {{5, "engine/service", "answer"},
                            {15, "engine/plan", "compile_plan"},
                            {16, "engine/plan", "uncompiled_plan"},
                            {17, "compiler/schedule/plan", "lower_plan"},
-                           {16, "compiler/backend/llvm", "compile"},
+                           {16, "engine/plan", "image_of"},
+                           {17, "compiler/backend/llvm", "compile"},
                            {14, "runtime/device", "load"}};
 
 Walk with_plan(Walk walk) {
