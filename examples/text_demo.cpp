@@ -20,6 +20,7 @@
 #include "engine/check/compare.h"
 #include "engine/commands/emit_stages.h"
 #include "engine/data/host_problem.h"
+#include "engine/plan/ready_plan.h"
 #include "engine/request/load_cell.h"
 #include "engine/request/problem_text.h"
 

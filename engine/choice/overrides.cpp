@@ -67,11 +67,4 @@ Result<Choice> choose_with(const schedule::Task& task, const Overrides& override
   return no_candidate_agrees(task, overrides, candidates->front());
 }
 
-Result<schedule::KernelPlan> build_choice(const schedule::Task& task, const Choice& choice) {
-  const schedule::Strategy* strategy = schedule::find_strategy(choice.strategy);
-  if (strategy == nullptr)
-    return Error{ErrorKind::Input, fmt::format("there is no strategy '{}'", choice.strategy), ""};
-  return strategy->build_legal(task, choice.parameters);
-}
-
 }  // namespace rondo::engine

@@ -3,7 +3,6 @@
 
 #include <string>
 
-#include "compiler/schedule/plan/kernel_plan.h"
 #include "compiler/schedule/problem/task.h"
 #include "engine/choice/choose.h"
 
@@ -20,7 +19,5 @@ struct Overrides {
 // that contradict each other or the GPU's limits), and those of choose().
 Result<Choice> choose_with(const schedule::Task& task, const Overrides& overrides,
                            const ChooseOptions& options = {});
-// The kernels of a choice.
-Result<schedule::KernelPlan> build_choice(const schedule::Task& task, const Choice& choice);
 
 }  // namespace rondo::engine

@@ -14,6 +14,7 @@
 #include "compiler/step/structure.h"
 #include "compiler/step/verify.h"
 #include "engine/plan/compile.h"
+#include "engine/plan/ready_plan.h"
 #include "engine/request/problem_text.h"
 
 namespace rondo::engine {

@@ -12,6 +12,9 @@
 
 namespace rondo::engine {
 
+// The kernels of a choice.
+Result<schedule::KernelPlan> build_choice(const schedule::Task& task, const Choice& choice);
+
 // The code of a choice for the problem: what is stored for a tuned one, as it is, if this build of the
 // program stored it; else its plan is built, and compared with what is stored, or compiled. Needs no GPU.
 // Code that is compiled is kept in `database` (null: none), and so is code that another build stored, as made

@@ -4,6 +4,7 @@
 #include "compiler/schedule/strategies.h"
 #include "engine/commands/emit_stages.h"
 #include "engine/plan/compile.h"
+#include "engine/plan/ready_plan.h"
 #include "tests/backend/compiled.h"
 #include "tests/backend/cuda/kernels.h"
 #include "tests/schedule/part_plans.h"

@@ -63,7 +63,7 @@ void read_trial_request(std::string_view bytes) {
   const auto request = tuner::decode_request(bytes);
   if (!request) return;
   require(tuner::decode_request(tuner::encode_request(*request)).has_value(), "what was read is written");
-  if (request->setup) check_cell(request->setup->cell);
+  if (request->setup) check_cell(request->setup->task.written);
 }
 
 void read_trial_reply(std::string_view bytes) {

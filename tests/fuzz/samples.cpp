@@ -61,14 +61,15 @@ executable::Executable sample_executable() {
 }
 
 tuner::TrialSetup sample_setup() {
+  const step::Cell cell = frontend::parse(
+                              "cell c(D) { input x[2, D]\n param R[D, D]\n const k = 0.5\n state h[D]\n"
+                              "next h = tanh(R @ h + x[0]) * k + sum(x[1]) / 64\n output h }",
+                              "sample.cell")
+                              .cells.at(0);
+  schedule::Problem problem;
+  problem.constants["k"] = 2;
   tuner::TrialSetup setup;
-  setup.cell = frontend::parse(
-                   "cell c(D) { input x[2, D]\n param R[D, D]\n const k = 0.5\n state h[D]\n"
-                   "next h = tanh(R @ h + x[0]) * k + sum(x[1]) / 64\n output h }",
-                   "sample.cell")
-                   .cells.at(0);
-  setup.problem.constants["k"] = 2;
-  setup.profile = target::shipped_profiles().front();
+  setup.task = {cell, problem, target::shipped_profiles().front()};
   return setup;
 }
 
@@ -107,8 +108,8 @@ std::string with_header(std::string_view payload) {
 std::vector<std::string> samples() {
   using What = tuner::TrialRequest::What;
   const std::string code = executable::to_bytes(sample_executable());
-  const std::string compile =
-      engine::encode_request({"nvrtc", "text", "name", {90, true}, {"-a", "--b=c d"}});
+  const std::string compile = engine::encode_request(
+      {"nvrtc", "text", "name", {target::Target::Kind::Gpu, 90, true}, {"-a", "--b=c d"}});
   const std::string sample_package_bytes = sample_package();
   backend::Compiled compiled;
   compiled.image = sample_executable().images.front();

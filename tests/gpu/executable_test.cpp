@@ -2,6 +2,7 @@
 // several, and with launches for each step.
 #include "compiler/executable/serialise.h"
 #include "engine/measure/measure.h"
+#include "engine/plan/ready_plan.h"
 #include "tests/gpu/gpu.h"
 
 namespace rondo::tuner {

@@ -8,6 +8,7 @@
 #include "compiler/schedule/strategies.h"
 #include "engine/commands/emit_stages.h"
 #include "engine/plan/compile.h"
+#include "engine/plan/ready_plan.h"
 #include "engine/request/cell_library.h"
 #include "engine/request/load_cell.h"
 #include "tests/backend/golden_text.h"

@@ -12,6 +12,7 @@
 #include "compiler/backend/ptxas/ptxas_log.h"
 #include "engine/commands/emit_stages.h"
 #include "engine/plan/compile.h"
+#include "engine/plan/ready_plan.h"
 #include "engine/request/cell_library.h"
 #include "engine/request/problem_text.h"
 #include "tests/support/turns.h"

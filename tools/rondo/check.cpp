@@ -15,6 +15,7 @@
 #include "engine/arrays/run_arrays.h"
 #include "engine/choice/choose.h"
 #include "engine/choice/crossover.h"
+#include "engine/plan/ready_plan.h"
 #include "engine/request/problem_text.h"
 #include "tools/rondo/commands.h"
 #include "tools/rondo/json_view.h"

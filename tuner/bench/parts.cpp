@@ -12,6 +12,7 @@
 #include "compiler/target/target.h"
 #include "engine/measure/measure.h"
 #include "engine/plan/compile.h"
+#include "engine/plan/ready_plan.h"
 #include "engine/worker/compile_worker.h"
 
 namespace rondo::tuner {

@@ -13,6 +13,7 @@
 #include "compiler/schedule/strategies.h"
 #include "engine/commands/emit_stages.h"
 #include "engine/plan/compile.h"
+#include "engine/plan/ready_plan.h"
 #include "engine/request/cell_library.h"
 #include "tests/schedule/cell_files.h"
 #include "tests/support/turns.h"

@@ -5,6 +5,7 @@
 #include "compiler/schedule/strategies.h"
 #include "engine/choice/choose.h"
 #include "engine/commands/emit_stages.h"
+#include "engine/plan/ready_plan.h"
 #include "tests/engine/plan/cells.h"
 #include "tests/support/turns.h"
 

@@ -2,6 +2,7 @@
 
 #include "engine/choice/choose.h"
 #include "engine/commands/emit_stages.h"
+#include "engine/plan/ready_plan.h"
 #include "tests/engine/plan/cells.h"
 
 namespace rondo::engine {

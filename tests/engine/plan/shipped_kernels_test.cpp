@@ -16,6 +16,7 @@
 #include "engine/choice/choose.h"
 #include "engine/commands/emit_stages.h"
 #include "engine/plan/compile.h"
+#include "engine/plan/ready_plan.h"
 #include "engine/worker/compile_worker.h"
 #include "tests/engine/plan/cells.h"
 #include "tests/support/turns.h"

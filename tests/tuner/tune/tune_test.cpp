@@ -10,6 +10,7 @@
 #include "engine/commands/emit_stages.h"
 #include "engine/machine/device_profile.h"
 #include "engine/measure/measure.h"
+#include "engine/plan/ready_plan.h"
 #include "tests/engine/choice/shipped_layer.h"
 #include "tests/engine/plan/cells.h"
 #include "tests/tuner/search/landscape.h"
