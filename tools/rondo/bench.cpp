@@ -99,24 +99,40 @@ Status bench_parts(const Options& options, const step::Cell& cell, const engine:
   return success();
 }
 
+// With --save auto: what the service would save for training.
+Result<Options> with_save(Options options, const step::Cell& cell, const engine::Overrides& overrides,
+                          Session& session) {
+  if (options.save != "auto") return options;
+  options.save = "states";
+  const Result<schedule::Problem> problem = problem_of(options, cell, schedule::Pass::ForwardSave);
+  if (!problem) return problem.error();
+  const auto training = engine::answer_training(request_of(options, session, cell, *problem, overrides),
+                                                session.machine, engine::Save::Faster);
+  if (!training) return training.error();
+  if (training->save == engine::Save::Products) options.save = "products";
+  return options;
+}
+
 }  // namespace
 
-Status bench(const Options& options) {
-  const Result<LoadedCell> loaded = load_cell(options);
+Status bench(const Options& given) {
+  const Result<LoadedCell> loaded = load_cell(given);
   if (!loaded) return loaded.error();
-  const auto passes = engine::parse_passes(options.pass);
+  const auto passes = engine::parse_passes(given.pass);
   if (!passes) return passes.error();
-  const Result<engine::Overrides> overrides = overrides_of(options);
+  const Result<engine::Overrides> overrides = overrides_of(given);
   if (!overrides) return overrides.error();
-  Result<Session> session = open_session(options, Use::Optional);
+  Result<Session> session = open_session(given, Use::Optional);
   if (!session) return session.error();
+  const Result<Options> options = with_save(given, loaded->cell, *overrides, *session);
+  if (!options) return options.error();
   std::vector<schedule::Problem> problems;
   for (const schedule::Pass pass : *passes) {
-    Result<schedule::Problem> problem = problem_of(options, loaded->cell, pass);
+    Result<schedule::Problem> problem = problem_of(*options, loaded->cell, pass);
     if (!problem) return problem.error();
     problems.push_back(std::move(problem).value());
   }
-  return (options.ablate ? bench_parts : bench_rows)(options, loaded->cell, *overrides, problems, *session);
+  return (given.ablate ? bench_parts : bench_rows)(*options, loaded->cell, *overrides, problems, *session);
 }
 
 }  // namespace rondo::tools

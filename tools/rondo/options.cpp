@@ -219,7 +219,7 @@ void bench_options(CLI::App& app, Options& o) {
   add_cell(app, o);
   add_forms(app, o);
   add_problem(app, o, true);
-  add_save(app, o);
+  add_save(app, o, "; auto: what training would save");
   add_target(app, o);
   add_backend(app, o);
   add_kernel(app, o);
