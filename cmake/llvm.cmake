@@ -44,6 +44,7 @@ function(rondo_llvm_library folder)
   target_link_options(rondo_llvm PRIVATE -Wl,--exclude-libs,ALL -Wl,--gc-sections -Wl,--as-needed -Wl,-z,nodelete
     -Wl,--version-script=${CMAKE_SOURCE_DIR}/${folder}/exports.map)
   target_link_options(rondo_llvm PRIVATE -static-libstdc++ -static-libgcc)
+  rondo_older_glibc(rondo_llvm)
   if(CMAKE_BUILD_TYPE STREQUAL Release)
     target_link_options(rondo_llvm PRIVATE -s)
   endif()

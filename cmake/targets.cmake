@@ -18,6 +18,22 @@ function(rondo_flags target)
   endif()
 endfunction()
 
+# rondo_older_glibc(target ...): these run with a glibc of 2.34 too, though they are linked with a newer one
+# (tools/package/older_glibc.c).
+function(rondo_older_glibc)
+  if(RONDO_SANITIZE)
+    return()
+  endif()
+  if(NOT TARGET rondo_older_glibc)
+    add_library(rondo_older_glibc OBJECT ${CMAKE_SOURCE_DIR}/tools/package/older_glibc.c)
+    rondo_flags(rondo_older_glibc)
+  endif()
+  foreach(target IN LISTS ARGN)
+    target_sources(${target} PRIVATE $<TARGET_OBJECTS:rondo_older_glibc>)
+    target_link_options(${target} PRIVATE -Wl,--wrap=hypot)
+  endforeach()
+endfunction()
+
 # rondo_light(target): compiled in four fifths of the time with less optimisation; for what takes no time itself: it
 # writes text, or calls libraries that are optimised in full.
 function(rondo_light target)

@@ -11,7 +11,7 @@ import tempfile
 
 MOST_BYTES = 500_000
 LIBRARIES = {"libc.so.6", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
-NEWEST_GLIBC = (2, 36)  # of Debian 12
+NEWEST_GLIBC = (2, 34)  # of Ubuntu 22.04 and RHEL 9
 
 PROGRAM = r"""
 #include <rondo/package.h>

@@ -13,7 +13,7 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 CMAKE, BUILD = sys.argv.pop(1), pathlib.Path(sys.argv.pop(1))
 LIBRARY = BUILD / "librondo.so"
-OLDEST_LIBC = (2, 36)  # Debian 12; the .deb says so too
+OLDEST_LIBC = (2, 34)  # Ubuntu 22.04 and RHEL 9; the .deb says so too
 
 
 def run(*command, **options):
@@ -273,7 +273,7 @@ class Packages(unittest.TestCase):
                 self.check_files([str(path) for path in (folder / "root").rglob("*")])
                 run(folder / "root/usr/bin/rondo", "--version")
                 library = next((folder / "root/usr").rglob("librondo.so.0"))
-                # Debian 12 has glibc 2.36 and Ubuntu 24.04 has 2.39: every program and library in it runs on both.
+                # Debian 12 has glibc 2.36, and what is linked there runs with older ones too (tools/package/older_glibc.c).
                 binaries = [path for path in (folder / "root").rglob("*") if path.is_file() and not path.is_symlink() and
                             path.read_bytes()[:4] == b"\x7fELF" and path.suffix != ".a"]
                 self.assertGreaterEqual(len(binaries), 3, binaries)

@@ -20,8 +20,8 @@ constexpr const char* kFile = "librondo_llvm.so";
 // The first that knows Blackwell, and whose IR the text is written in.
 constexpr int kLeastVersion = 22;
 constexpr const char* kInstallHint =
-    "it is built beside rondo where LLVM 22 is installed (tools/setup), or point RONDO_LLVM at it or its "
-    "folder";
+    "it is built beside rondo where LLVM 22 is installed (tools/setup), for Python it is the extra "
+    "rondo-rnn[llvm], or point RONDO_LLVM at it or its folder";
 
 std::vector<std::string> candidates_of(const std::string& path) {
   std::error_code failed;
@@ -29,7 +29,9 @@ std::vector<std::string> candidates_of(const std::string& path) {
     return {std::filesystem::is_directory(path, failed) ? fmt::format("{}/{}", path, kFile) : path};
   std::vector<std::string> candidates;
   for (const std::string& folder : own_folders(1))
-    for (const char* place : {"/", "/rondo/", "/../rondo/", "/../lib/", "/../lib/rondo/"})
+    // The last is a package of Python beside the one that librondo is in (python/llvm).
+    for (const char* place :
+         {"/", "/rondo/", "/../rondo/", "/../lib/", "/../lib/rondo/", "/../../rondo_llvm/"})
       candidates.push_back(folder + place + kFile);
   candidates.emplace_back(kFile);
   return candidates;

@@ -24,11 +24,23 @@ class ToolkitSearch {
     candidates_.insert(candidates_.end(), found.begin(), found.end());
   }
 
+  // What NVIDIA's wheels put into a folder of Python packages: those of CUDA 13 and newer into one folder,
+  // those of CUDA 12 into one a library.
+  void add_python_packages(const std::string& packages) {
+    for (const std::string& wheel : {std::string("cu1[3-9]"), library_.wheel})
+      add_folder(fmt::format("{}/nvidia/{}/lib", packages, wheel));
+  }
+
   void add_python_prefix(const std::string& prefix) {
     for (const char* packages :
          {"/lib/python3*/site-packages", "/lib/python3*/dist-packages", "/lib/python3/dist-packages"})
-      for (const std::string& wheel : {std::string("cu1[3-9]"), library_.wheel})
-        add_folder(fmt::format("{}{}/nvidia/{}/lib", prefix, packages, wheel));
+      add_python_packages(prefix + packages);
+  }
+
+  // In a Python environment this code lies in rondo/lib of the packages: PyTorch and JAX bring NVRTC there.
+  void add_own_environment() {
+    constexpr int kLevels = 3;
+    for (const std::string& folder : own_folders(kLevels)) add_python_packages(folder);
   }
 
   // tools/setup unpacks wheels under .deps of the source tree, where the program is built too.
@@ -49,6 +61,7 @@ class ToolkitSearch {
     for (const char* version : {".so.13", ".so.12", ".so"}) candidates_.push_back(library_.stem + version);
     for (const char* variable : {"CUDA_HOME", "CUDA_PATH"})
       with(variable, [&](const std::string& root) { add_folder(root + "/lib64"); });
+    add_own_environment();
     for (const char* folder :
          {"/usr/local/cuda/lib64", "/usr/local/cuda/lib", "/usr/local/cuda/targets/*/lib",
           "/usr/local/cuda-*/lib64", "/opt/cuda/lib64", "/usr/lib/x86_64-linux-gnu"})

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -69,6 +70,23 @@ TEST(ToolkitSearch, AFolderGivesItsLibrariesTheNewestFirst) {
             (std::vector<std::string>{folder / "libnvJitLink.so.13", folder / "libnvJitLink.so.12"}));
   std::filesystem::remove_all(folder);
   EXPECT_EQ(toolkit_candidates({"libnvJitLink", "nvjitlink"}, "").front(), "libnvJitLink.so.13");
+}
+
+TEST(ToolkitSearch, FindsTheWheelsOfTheEnvironmentThatItIsIn) {
+  // As in site-packages/rondo/lib: this program lies in the last of three folders.
+  std::error_code failed;
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", failed);
+  const std::filesystem::path packages = program.parent_path() / "nvidia";
+  for (const char* wheel : {"cu13", "rondo_stand_in"}) {
+    const std::filesystem::path file = packages / wheel / "lib/librondo_stand_in.so.1";
+    std::filesystem::create_directories(file.parent_path());
+    std::ofstream(file) << "x";
+    const std::vector<std::string> candidates =
+        toolkit_candidates({"librondo_stand_in", "rondo_stand_in"}, "");
+    EXPECT_NE(std::ranges::find(candidates, file.string()), candidates.end()) << wheel;
+    std::filesystem::remove_all(packages / wheel);
+  }
+  std::filesystem::remove(packages, failed);
 }
 
 #ifdef RONDO_NVCC
