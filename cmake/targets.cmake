@@ -18,19 +18,25 @@ function(rondo_flags target)
   endif()
 endfunction()
 
-# rondo_older_glibc(target ...): these run with a glibc of 2.34 too, though they are linked with a newer one
-# (tools/package/older_glibc.c).
+# rondo_older_glibc(target ... [NO_MATH]): these run with a glibc of 2.34 too, though they are linked with a newer one
+# (tools/package/older_*.c). NO_MATH: they need no libm, and are to stay so.
 function(rondo_older_glibc)
+  cmake_parse_arguments(ARG "NO_MATH" "" "" ${ARGN})
   if(RONDO_SANITIZE)
     return()
   endif()
   if(NOT TARGET rondo_older_glibc)
-    add_library(rondo_older_glibc OBJECT ${CMAKE_SOURCE_DIR}/tools/package/older_glibc.c)
-    rondo_flags(rondo_older_glibc)
+    foreach(part glibc hypot)
+      add_library(rondo_older_${part} OBJECT ${CMAKE_SOURCE_DIR}/tools/package/older_${part}.c)
+      rondo_flags(rondo_older_${part})
+    endforeach()
   endif()
-  foreach(target IN LISTS ARGN)
+  foreach(target IN LISTS ARG_UNPARSED_ARGUMENTS)
     target_sources(${target} PRIVATE $<TARGET_OBJECTS:rondo_older_glibc>)
-    target_link_options(${target} PRIVATE -Wl,--wrap=hypot)
+    if(NOT ARG_NO_MATH)
+      target_sources(${target} PRIVATE $<TARGET_OBJECTS:rondo_older_hypot>)
+      target_link_options(${target} PRIVATE -Wl,--wrap=hypot)
+    endif()
   endforeach()
 endfunction()
 
