@@ -22,9 +22,20 @@ Error bad(const std::string& what) {
 
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30;  // of code and constants
 
+// Whether the file holds a section's bytes. A section of type NULL is none, whatever else its header says.
+bool is_stored(const Elf64_Shdr& section) {
+  return section.sh_type != SHT_NULL && section.sh_type != SHT_NOBITS;
+}
+
+// Whether a section is part of the program.
+bool is_loaded(const Elf64_Shdr& section) {
+  return section.sh_type != SHT_NULL && (section.sh_flags & SHF_ALLOC) != 0;
+}
+
 }  // namespace
 
-// Checks every place of the file before it is read: the bytes come from databases and packages.
+// Checks every place of the file before it is read: the bytes come from databases, which others may have
+// written. Sections that overlap are refused, so that the work is bounded by the size of the file.
 class ObjectLoader {
  public:
   explicit ObjectLoader(std::string_view bytes) : bytes_(bytes) {}
@@ -55,15 +66,17 @@ class ObjectLoader {
     if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != EM_X86_64 || header.e_type != ET_REL)
       return Error{ErrorKind::Unsupported, "an object file that is not of x86-64",
                    "make it for the machine that it runs on"};
+    std::uint64_t stored = 0;
     for (std::uint64_t i = 0; i < header.e_shnum; ++i) {
       Elf64_Shdr section;
       if (header.e_shoff > bytes_.size() || !read(header.e_shoff + i * sizeof section, section))
         return bad("its sections end beyond it");
-      const bool stored = section.sh_type != SHT_NOBITS && section.sh_type != SHT_NULL;
-      if (stored &&
-          (section.sh_offset > bytes_.size() || bytes_.size() - section.sh_offset < section.sh_size))
-        return bad("a section ends beyond it");
       sections_.push_back(section);
+      if (!is_stored(section)) continue;
+      if (section.sh_offset > bytes_.size() || bytes_.size() - section.sh_offset < section.sh_size)
+        return bad("a section ends beyond it");
+      stored += section.sh_size;
+      if (stored > bytes_.size()) return bad("its sections overlap");
     }
     return read_symbols();
   }
@@ -71,7 +84,9 @@ class ObjectLoader {
   Status read_symbols() {
     for (const Elf64_Shdr& section : sections_) {
       if (section.sh_type != SHT_SYMTAB) continue;
-      if (section.sh_link >= sections_.size()) return bad("symbols without names");
+      if (section.sh_link >= sections_.size() || sections_[section.sh_link].sh_type != SHT_STRTAB)
+        return bad("symbols without names");
+      if (!symbols_.empty()) return bad("it has two tables of symbols");
       names_ = sections_[section.sh_link];
       for (std::uint64_t at = 0; at + sizeof(Elf64_Sym) <= section.sh_size; at += sizeof(Elf64_Sym)) {
         symbols_.emplace_back();
@@ -94,7 +109,7 @@ class ObjectLoader {
     places_.assign(sections_.size(), std::nullopt);
     for (std::size_t i = 0; i < sections_.size(); ++i) {
       const Elf64_Shdr& section = sections_[i];
-      if ((section.sh_flags & SHF_ALLOC) == 0) continue;
+      if (!is_loaded(section)) continue;
       const std::uint64_t alignment = std::max<std::uint64_t>(section.sh_addralign, 64);
       if ((alignment & (alignment - 1)) != 0 || alignment > 4096 || section.sh_size > kMostBytes)
         return bad("a section of impossible size or alignment");
@@ -108,10 +123,11 @@ class ObjectLoader {
     if (memory == MAP_FAILED) return Error{ErrorKind::Memory, "no memory for machine code", ""};
     result_.memory_ = memory;
     for (std::size_t i = 0; i < sections_.size(); ++i)
-      if (places_[i] && sections_[i].sh_type != SHT_NOBITS)
+      if (places_[i] && is_stored(sections_[i]))
         std::memcpy(base() + *places_[i], bytes_.data() + sections_[i].sh_offset, sections_[i].sh_size);
     for (const Elf64_Sym& symbol : symbols_)
-      if (ELF64_ST_TYPE(symbol.st_info) == STT_FUNC && inside(symbol))
+      if (ELF64_ST_TYPE(symbol.st_info) == STT_FUNC && inside(symbol) &&
+          symbol.st_value < sections_[symbol.st_shndx].sh_size)
         result_.functions_[name_of(symbol)] = base() + *places_[symbol.st_shndx] + symbol.st_value;
     return success();
   }
@@ -148,8 +164,10 @@ class ObjectLoader {
     if (entry.r_offset > size || size - entry.r_offset < bytes) return bad("a relocation beyond its section");
     char* const place = base() + *places_[section] + entry.r_offset;
     const char* const target = base() + *places_[symbol.st_shndx] + symbol.st_value;
-    std::int64_t value = reinterpret_cast<std::int64_t>(target) + entry.r_addend;
-    if (type != R_X86_64_64) value -= reinterpret_cast<std::int64_t>(place);
+    // Addresses are counted modulo 2^64, as linkers do: what overflows does not fit, and is no undefined sum.
+    std::uint64_t sum = reinterpret_cast<std::uintptr_t>(target) + static_cast<std::uint64_t>(entry.r_addend);
+    if (type != R_X86_64_64) sum -= reinterpret_cast<std::uintptr_t>(place);
+    const auto value = static_cast<std::int64_t>(sum);
     if (!wide && (value > std::numeric_limits<std::int32_t>::max() ||
                   value < std::numeric_limits<std::int32_t>::min()))
       return bad("a relocation that does not fit");

@@ -1,6 +1,5 @@
 // Binary records: executables, packages, and what a tuner and its workers write to each other. The first byte
 // of the input says which reader gets the rest.
-#include "compiler/executable/launcher.h"
 #include "compiler/executable/print.h"
 #include "compiler/executable/serialise.h"
 #include "engine/worker/compile_message.h"
@@ -10,45 +9,13 @@
 #include "tests/fuzz/passes.h"
 #include "tests/fuzz/samples.h"
 #include "tests/fuzz/target.h"
+#include "tests/fuzz/walk.h"
 #include "tuner/trial/message.h"
 
 extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t most);
 
 namespace rondo::fuzz {
 namespace {
-
-// Counts starts, and ends a walk that a hostile repetition would make long.
-class Counter final : public executable::LaunchSink {
- public:
-  Status zero(executable::Address, std::int64_t bytes) override {
-    require(bytes >= 0, "a region has a size");
-    return success();
-  }
-  Status launch(std::size_t, std::int64_t blocks, std::span<void* const>) override {
-    require(blocks >= 0, "blocks are counted");
-    constexpr int kMost = 1000;
-    return ++starts_ < kMost ? success() : Status(Error{ErrorKind::Cancelled, "enough", ""});
-  }
-
- private:
-  int starts_ = 0;
-};
-
-void walk(const executable::Executable& code, std::int64_t batch, std::int64_t time) {
-  const Result<executable::Launcher> launcher = executable::Launcher::make(code);
-  require(launcher.ok(), "what was read can be launched");
-  executable::Bindings bindings;
-  executable::Address next = executable::Address{1} << 40;
-  for (const executable::Tensor& tensor : code.tensors) {
-    if (executable::is_internal(tensor.ref.role)) continue;
-    bindings.set(tensor.ref, next, std::nullopt, std::int64_t{1} << 40);
-    next += executable::Address{1} << 41;
-  }
-  require(launcher->workspace_bytes(batch, time) >= 0, "a workspace has a size");
-  bindings.set_workspace(next);
-  Counter counter;
-  (void)launcher->launch(counter, bindings, batch, time);
-}
 
 void read_executable(std::string_view bytes) {
   const Result<executable::Executable> code = executable::from_bytes(bytes, "fuzz");

@@ -43,6 +43,8 @@ TARGETS = {
     "database": (20480, None, []),
     "rows": (256, "rows.dict", []),
     "messages": (4096, None, []),
+    "object": (4096, None, []),
+    "package": (8192, None, []),
 }
 
 

@@ -82,6 +82,10 @@ package::SelfTest sample_self_test() {
   return test;
 }
 
+std::string as_text(char reader, std::string bytes) { return reader + std::move(bytes); }
+
+}  // namespace
+
 std::string sample_package() {
   package::Kernels kernels;
   kernels.executable = sample_executable();
@@ -93,10 +97,6 @@ std::string sample_package() {
   (void)writer.add(kernels);
   return writer.bytes();
 }
-
-std::string as_text(char reader, std::string bytes) { return reader + std::move(bytes); }
-
-}  // namespace
 
 std::string with_header(std::string_view payload) {
   ByteWriter header;

@@ -13,4 +13,7 @@ std::string with_header(std::string_view payload);
 // One of each kind, behind the byte that chooses its reader (messages.cpp).
 std::vector<std::string> samples();
 
+// A package of one entry, whole.
+std::string sample_package();
+
 }  // namespace rondo::fuzz

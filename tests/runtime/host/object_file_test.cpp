@@ -2,9 +2,12 @@
 #include "runtime/host/object_file.h"
 #include "runtime/host/launch_cost.h"
 
+#include <elf.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cstring>
+#include <limits>
 #include <random>
 
 #include "compiler/target/target.h"
@@ -24,6 +27,92 @@ TEST(ObjectFile, WhatIsNoneIsRefused) {
     ASSERT_FALSE(loaded.ok());
     EXPECT_EQ(loaded.error().kind, ErrorKind::Input);
   }
+}
+
+// An object file by hand: code, names, one function, and one relocation of it.
+struct HandMade {
+  Elf64_Shdr code{0, SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, 0, 0, 64, 0, 0, 16, 0};
+  Elf64_Shdr names{0, SHT_STRTAB, 0, 0, 0, 7, 0, 0, 1, 0};
+  Elf64_Shdr symbols{0, SHT_SYMTAB, 0, 0, 0, 2 * sizeof(Elf64_Sym), 2, 1, 8, sizeof(Elf64_Sym)};
+  Elf64_Shdr relocations{0, SHT_RELA, 0, 0, 0, sizeof(Elf64_Rela), 3, 1, 8, sizeof(Elf64_Rela)};
+  Elf64_Rela relocation{8, ELF64_R_INFO(1, R_X86_64_64), 0};
+
+  std::string file() const {
+    const Elf64_Sym symbol[2] = {{}, {1, ELF64_ST_INFO(STB_GLOBAL, STT_FUNC), 0, 1, 0, 16}};
+    Elf64_Ehdr header{};
+    std::memcpy(header.e_ident, ELFMAG, SELFMAG);
+    header.e_ident[EI_CLASS] = ELFCLASS64;
+    header.e_type = ET_REL;
+    header.e_machine = EM_X86_64;
+    header.e_shnum = 5;
+    std::string bytes(sizeof header, '\0');
+    Elf64_Shdr sections[5] = {{}, code, names, symbols, relocations};
+    const auto add = [&](Elf64_Shdr& section, const void* content, std::size_t size) {
+      section.sh_offset = bytes.size();
+      bytes.append(static_cast<const char*>(content), size);
+    };
+    const std::string text(64, '\xC3');
+    add(sections[1], text.data(), text.size());
+    add(sections[2], "\0entry", 7);
+    add(sections[3], symbol, sizeof symbol);
+    add(sections[4], &relocation, sizeof relocation);
+    header.e_shoff = bytes.size();
+    bytes.append(reinterpret_cast<const char*>(sections), sizeof sections);
+    std::memcpy(bytes.data(), &header, sizeof header);
+    return bytes;
+  }
+};
+
+void expect_refused(const HandMade& made, const char* why) {
+  const auto loaded = ObjectFile::load(made.file());
+  ASSERT_FALSE(loaded.ok()) << why;
+  EXPECT_NE(loaded.error().message.find(why), std::string::npos) << loaded.error().message;
+}
+
+TEST(ObjectFile, HandMadeOneIsLoaded) {
+  const auto loaded = ObjectFile::load(HandMade().file());
+  ASSERT_TRUE(loaded.ok()) << loaded.error().message;
+  EXPECT_NE(loaded->function("entry"), nullptr);
+}
+
+// A section of type NULL is none, though it says that it belongs into memory and lies beyond the file.
+TEST(ObjectFile, SectionsOfNoTypeAreNotRead) {
+  HandMade made;
+  made.code.sh_type = SHT_NULL;
+  made.code.sh_size = 1 << 20;
+  const auto loaded = ObjectFile::load(made.file());
+  ASSERT_TRUE(loaded.ok()) << loaded.error().message;
+  EXPECT_EQ(loaded->function("entry"), nullptr);
+}
+
+TEST(ObjectFile, NamesMustBeInTheFile) {
+  for (const std::uint32_t type : {SHT_NULL, SHT_NOBITS}) {
+    HandMade made;
+    made.names.sh_type = type;
+    made.names.sh_size = 1 << 20;
+    expect_refused(made, "symbols without names");
+  }
+}
+
+// Of any addend: the sum is of addresses, modulo 2^64, and what does not fit is refused.
+TEST(ObjectFile, AddendsDoNotOverflow) {
+  for (const std::int64_t addend :
+       {std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::min()}) {
+    HandMade made;
+    made.relocation.r_addend = addend;
+    EXPECT_TRUE(ObjectFile::load(made.file()).ok());
+    made.relocation.r_info = ELF64_R_INFO(1, R_X86_64_PC64);
+    EXPECT_TRUE(ObjectFile::load(made.file()).ok());
+    made.relocation.r_info = ELF64_R_INFO(1, R_X86_64_PC32);
+    expect_refused(made, "does not fit");
+  }
+}
+
+// Otherwise a short file could ask for any amount of work.
+TEST(ObjectFile, SectionsMayNotOverlap) {
+  HandMade made;
+  made.code.sh_size = 460;
+  expect_refused(made, "overlap");
 }
 
 #ifdef RONDO_BUILT_LLVM
