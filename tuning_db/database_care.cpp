@@ -2,7 +2,6 @@
 #include <filesystem>
 
 #include "tuning_db/database_impl.h"
-#include "tuning_db/schema.h"
 
 namespace rondo::db {
 namespace {
@@ -67,16 +66,6 @@ void delete_old(Connection& c, std::int64_t before, PruneReport& report) {
 }
 
 }  // namespace
-
-Result<bool> Database::is_older(const std::string& path) {
-  try {
-    Connection connection(resolved(path), OpenMode::ReadOnly, OpenOptions{}.busy_timeout);
-    const std::optional<int> version = schema_version(connection);
-    return version && *version < newest_version();
-  } catch (const Failure& failure) {
-    return failure.error();
-  }
-}
 
 Result<Stats> Database::stats() {
   return impl_->read([&](Connection& c) {

@@ -1,5 +1,7 @@
 // Export, import and merging. All ways in go through one merge of Contents.
-#include <unistd.h>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
 
 #include <chrono>
 #include <filesystem>
@@ -64,26 +66,40 @@ void merge_problem(Connection& c, const TunedProblem& tuned, MergeReport& report
   }
 }
 
-// A copy of a database with an older schema, to be brought up to date in its stead: merging leaves the files
-// that it reads as they are. Lies beside the file that is merged into, and goes away with the object.
-class UpdatedCopy {
+// A folder beside a file that nobody else enters; it goes away with the object.
+class PrivateFolder {
  public:
-  UpdatedCopy(const std::string& of, const std::string& beside, std::chrono::milliseconds busy_timeout)
-      : path_(fmt::format("{}.merging-{}", beside, ::getpid())) {
-    remove();
-    Connection(resolved(of), OpenMode::ReadOnly, busy_timeout).run("VACUUM INTO ?1", path_);
+  explicit PrivateFolder(const std::string& beside) : path_(beside + ".merging-XXXXXX") {
+    if (::mkdtemp(path_.data()) == nullptr)
+      throw Failure(
+          {ErrorKind::Database,
+           fmt::format("cannot make a folder beside database '{}': {}", beside, std::strerror(errno)),
+           "make its folder writable"});
   }
-  UpdatedCopy(const UpdatedCopy&) = delete;
-  UpdatedCopy& operator=(const UpdatedCopy&) = delete;
-  ~UpdatedCopy() { remove(); }
+  PrivateFolder(const PrivateFolder&) = delete;
+  PrivateFolder& operator=(const PrivateFolder&) = delete;
+  ~PrivateFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
   const std::string& path() const { return path_; }
 
  private:
-  void remove() const {
-    std::error_code ignored;
-    for (const char* suffix : {"", "-wal", "-shm"}) std::filesystem::remove(path_ + suffix, ignored);
-  }
   std::string path_;
+};
+
+// A copy of a database with an older schema, to be brought up to date in its stead: merging leaves the files
+// that it reads as they are. Lies beside the file that is merged into.
+class UpdatedCopy {
+ public:
+  UpdatedCopy(const std::string& of, const std::string& beside, std::chrono::milliseconds busy_timeout)
+      : folder_(beside) {
+    Connection(resolved(of), OpenMode::ReadOnly, busy_timeout).run("VACUUM INTO ?1", path());
+  }
+  std::string path() const { return folder_.path() + "/copy.db"; }
+
+ private:
+  PrivateFolder folder_;
 };
 
 // What was verified under its key ran other bytes.

@@ -5,8 +5,10 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <thread>
 
+#include "compiler/support/environment.h"
 #include "tuning_db/database_impl.h"
 #include "tuning_db/schema.h"
 
@@ -36,6 +38,31 @@ std::uintmax_t size_of(const fs::path& path) {
 
 bool has_log(const std::string& path) { return size_of(path + "-wal") > 0; }
 
+// A rollback journal that ends with the name of another file, as SQLite writes it for a transaction over
+// several databases (https://www.sqlite.org/fileformat2.html#the_rollback_journal). SQLite deletes that file
+// once it has read the journal, whatever it is. Rondo has no such transactions, so somebody else made the
+// journal.
+bool names_another_file(const std::string& journal) {
+  constexpr std::string_view kMagic = "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7";
+  const std::uintmax_t size = size_of(journal);
+  if (size < kMagic.size()) return false;
+  std::ifstream file(journal, std::ios::binary);
+  std::string end(kMagic.size(), '\0');
+  file.seekg(static_cast<std::streamoff>(size - end.size()));
+  return file.read(end.data(), static_cast<std::streamsize>(end.size())) && end == kMagic;
+}
+
+void check_journal(const std::string& path) {
+  const std::string journal = path + "-journal";
+  std::error_code error;
+  const fs::file_status status = fs::symlink_status(journal, error);
+  if (status.type() == fs::file_type::not_found) return;
+  if (!fs::is_regular_file(status) || names_another_file(journal))
+    fail(fmt::format("beside database '{}' lies '{}', which Rondo did not write: {}", path, journal,
+                     fs::is_regular_file(status) ? "reading it would delete another file" : "it is no file"),
+         "look at it, and delete it; Rondo leaves both as they are");
+}
+
 // What can be told without opening the file. (Reading it here is out: closing any descriptor of a file drops
 // the locks that SQLite holds on it in this process.)
 void preflight(const std::string& path, Access access) {
@@ -55,6 +82,7 @@ void preflight(const std::string& path, Access access) {
   if (error) fail(fmt::format("database '{}' cannot be opened: {}", path, error.message()));
   if (fs::is_directory(status)) fail(fmt::format("database '{}' is a folder, not a file", path));
   if (!fs::is_regular_file(status)) fail(fmt::format("database '{}' is not a regular file", path));
+  check_journal(path);
   const std::uintmax_t size = size_of(path);
   // SQLite takes a file shorter than its smallest page for an empty database, and would write over it.
   constexpr std::uintmax_t kSmallestPage = 512;
@@ -138,11 +166,6 @@ std::unique_ptr<Connection> open_for_reading(const std::string& path,
   return connection;
 }
 
-const char* environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr || *value == '\0' ? nullptr : value;
-}
-
 }  // namespace
 
 std::string resolved(const std::string& path) {
@@ -153,9 +176,10 @@ std::string resolved(const std::string& path) {
 }
 
 Result<std::string> default_path() {
-  if (const char* file = environment("RONDO_DB")) return std::string(file);
-  if (const char* data = environment("XDG_DATA_HOME")) return std::string(data) + "/rondo/tuning.db";
-  if (const char* home = environment("HOME")) return std::string(home) + "/.local/share/rondo/tuning.db";
+  if (std::string file = environment("RONDO_DB"); !file.empty()) return file;
+  if (const std::string data = environment("XDG_DATA_HOME"); !data.empty()) return data + "/rondo/tuning.db";
+  if (const std::string home = environment("HOME"); !home.empty())
+    return home + "/.local/share/rondo/tuning.db";
   return Error{ErrorKind::Missing, "no place for the tuning database: neither RONDO_DB nor HOME is set",
                "name a file with --db"};
 }
@@ -181,6 +205,17 @@ Result<Database> Database::open(const std::string& path, const OpenOptions& opti
   });
   if (!opened.ok()) return opened.error();
   return Database(std::move(impl));
+}
+
+Result<bool> Database::is_older(const std::string& path) {
+  try {
+    preflight(resolved(path), Access::ReadOnly);
+    Connection connection(resolved(path), OpenMode::ReadOnly, OpenOptions{}.busy_timeout);
+    const std::optional<int> version = schema_version(connection);
+    return version && *version < newest_version();
+  } catch (const Failure& failure) {
+    return failure.error();
+  }
 }
 
 Result<Database> Database::open_default(const OpenOptions& options) {

@@ -8,6 +8,7 @@
 
 #include "compiler/backend/llvm/llvm_backend.h"
 #include "compiler/backend/nvrtc/nvrtc_backend.h"
+#include "compiler/support/environment.h"
 
 namespace rondo::backend {
 
@@ -27,10 +28,7 @@ const Backend* find_backend(const std::string& name) {
 namespace {
 
 std::atomic<const Backend*>& wanted() {
-  static std::atomic<const Backend*> backend = [] {
-    const char* name = std::getenv("RONDO_BACKEND");
-    return name == nullptr ? nullptr : find_backend(name);
-  }();
+  static std::atomic<const Backend*> backend = [] { return find_backend(environment("RONDO_BACKEND")); }();
   return backend;
 }
 

@@ -6,14 +6,21 @@
 
 #include <utility>
 
+#include "compiler/support/find_files.h"
+
 namespace rondo {
 
 Result<DynamicLibrary> DynamicLibrary::open(std::span<const std::string> candidates, const std::string& what,
-                                            const std::string& hint, bool global) {
+                                            const std::string& hint, How how) {
   std::string reasons;
   for (const std::string& name : candidates) {
+    if (how.found && others_may_change(name)) {
+      reasons += fmt::format("{}{}: other users may change it or its folder, so it is not opened",
+                             reasons.empty() ? "" : "; ", name);
+      continue;
+    }
     DynamicLibrary library;
-    library.handle_ = ::dlopen(name.c_str(), RTLD_NOW | (global ? RTLD_GLOBAL : RTLD_LOCAL));
+    library.handle_ = ::dlopen(name.c_str(), RTLD_NOW | (how.global ? RTLD_GLOBAL : RTLD_LOCAL));
     if (library.handle_ != nullptr) {
       library.opened_as_ = name;
       return library;

@@ -13,10 +13,14 @@ class DynamicLibrary {
  public:
   // Opens the first of `candidates` (paths, or bare names that the dynamic linker searches for). An error of
   // kind Missing lists what was tried and why each failed; `what` names the library in it and `hint` ends up
-  // in the error. Memory where one was there and did not fit. With `global` its symbols satisfy libraries
-  // opened later.
+  // in the error. Memory where one was there and did not fit.
+  struct How {
+    bool global = false;  // its symbols satisfy libraries opened later
+    // The paths were looked for and not named by the user: those that others_may_change() are passed over.
+    bool found = false;
+  };
   static Result<DynamicLibrary> open(std::span<const std::string> candidates, const std::string& what,
-                                     const std::string& hint, bool global = false);
+                                     const std::string& hint, How how = {.global = false, .found = false});
 
   DynamicLibrary() = default;
   DynamicLibrary(DynamicLibrary&& other) noexcept;

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <random>
 #include <utility>
 
 #include "compiler/support/locked_file.h"
@@ -35,13 +36,27 @@ int write_all(int file, std::string_view contents) {
   return 0;
 }
 
-int write_file(const std::string& path, int flags, std::string_view contents, bool sync) {
-  const int file = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | flags, 0666);
-  if (file < 0) return errno;
+// Writes to an open file and closes it.
+int finish(int file, std::string_view contents, bool sync) {
   int error = write_all(file, contents);
   if (error == 0 && sync && ::fsync(file) != 0) error = errno;
   if (::close(file) != 0 && error == 0) error = errno;
   return error;
+}
+
+// A new file beside `path`, open for writing: -1 with errno. The name cannot be told beforehand and the file
+// is this process's alone: what others left under a name, links among it, is never written to.
+int create_beside(const std::string& path, std::string& name) {
+  std::random_device random;
+  constexpr int kTurns = 100;
+  for (int turn = 0; turn < kTurns; ++turn) {
+    const std::uint64_t number = std::uint64_t{random()} << 32 | random();
+    name = fmt::format("{}.{:016x}.tmp", path, number);
+    const int file = ::open(name.c_str(), O_WRONLY | O_CLOEXEC | O_CREAT | O_EXCL | O_NOFOLLOW, 0666);
+    if (file >= 0 || errno != EEXIST) return file;
+  }
+  errno = EEXIST;
+  return -1;
 }
 
 Status written(const std::string& path, int error) {
@@ -111,12 +126,15 @@ Result<std::string> read_text_file(const std::string& path, std::int64_t most) {
 }
 
 Result<StagedFile> StagedFile::write(const std::string& path, std::string_view contents) {
-  StagedFile staged(path, fmt::format("{}.{}.tmp", path, ::getpid()));
-  int error = write_file(staged.temporary_, O_CREAT | O_TRUNC, contents, true);
+  std::string name;
+  const int file = create_beside(path, name);
+  if (file < 0) return written(path, errno).error();
+  StagedFile staged(path, std::move(name));
   struct stat before = {};  // the mode of what it replaces
-  if (error == 0 && ::stat(path.c_str(), &before) == 0 && S_ISREG(before.st_mode) &&
-      ::chmod(staged.temporary_.c_str(), before.st_mode & 07777) != 0)
-    error = errno;
+  const bool replaces = ::stat(path.c_str(), &before) == 0 && S_ISREG(before.st_mode);
+  const int refused = replaces && ::fchmod(file, before.st_mode & 07777) != 0 ? errno : 0;
+  const int failed = finish(file, contents, true);
+  const int error = refused != 0 ? refused : failed;
   if (Status status = written(path, error); !status) return status.error();
   return staged;
 }
@@ -147,7 +165,8 @@ Status write_text_file(const std::string& path, std::string_view text) {
 }
 
 Status write_in_place(const std::string& path, std::string_view contents) {
-  return written(path, write_file(path, 0, contents, false));
+  const int file = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  return written(path, file < 0 ? errno : finish(file, contents, false));
 }
 
 Status write_to_descriptor(int file, const std::string& name, std::string_view contents) {

@@ -41,8 +41,8 @@ inline constexpr std::int64_t kMostTextBytes = std::int64_t{256} << 20;
 // told before it is read where its size is known.
 Result<std::string> read_text_file(const std::string& path, std::int64_t most = kMostTextBytes);
 
-// A file's new contents, complete on the disk under a temporary name beside it. commit() puts them in the
-// file's place; what was not committed is removed when this object goes.
+// A file's new contents, complete on the disk under a temporary name beside it, which is random. commit()
+// puts them in the file's place; what was not committed is removed when this object goes.
 class StagedFile {
  public:
   // Error Input with the system's reason; nothing is left behind.

@@ -11,6 +11,7 @@
 #include <sstream>
 #include <thread>
 
+#include "compiler/support/environment.h"
 #include "compiler/target/profile.h"
 #include "compiler/target/target.h"
 
@@ -78,8 +79,8 @@ std::int64_t cache_size_of(const std::string& text) {
 }
 
 int usable_threads() {
-  if (const char* asked = std::getenv("RONDO_THREADS"))
-    if (const int count = std::atoi(asked); count > 0) return std::min(count, kMostThreads);
+  if (const int count = std::atoi(environment("RONDO_THREADS").c_str()); count > 0)
+    return std::min(count, kMostThreads);
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof set, &set) == 0) return std::clamp(CPU_COUNT(&set), 1, kMostThreads);
   return std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, kMostThreads);

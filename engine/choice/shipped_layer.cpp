@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "compiler/frontend/frontend.h"
+#include "compiler/support/environment.h"
 #include "compiler/support/text_file.h"
 
 namespace rondo::engine {
@@ -28,8 +29,7 @@ Status add_export(ShippedLayer& layer, const std::string& text, const std::strin
 }
 
 Result<ShippedLayer> read_layer() {
-  const char* given = std::getenv("RONDO_SHIPPED");
-  const std::string named = given == nullptr ? "" : given;
+  const std::string named = environment("RONDO_SHIPPED");
   if (named == "none") return ShippedLayer();
   if (!named.empty()) {
     const Result<std::string> text = read_text_file(named);

@@ -14,13 +14,15 @@
 #include <cstring>
 #include <utility>
 
+#include "compiler/support/environment.h"
+
 namespace rondo::engine {
 namespace {
 
 std::string worker_executable(const std::string& given) {
   if (!given.empty()) return given;
-  const char* named = std::getenv("RONDO_WORKER");
-  return named != nullptr && *named != '\0' ? named : "/proc/self/exe";
+  std::string named = environment("RONDO_WORKER");
+  return named.empty() ? "/proc/self/exe" : named;
 }
 
 // Starts the program with `socket` as its kWorkerSocket; 0 or an errno.

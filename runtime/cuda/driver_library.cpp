@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include "compiler/support/environment.h"
 #include "runtime/cuda/driver_api.h"
 
 namespace rondo::runtime {
@@ -119,8 +120,7 @@ Result<std::unique_ptr<const Driver>> Driver::open(const std::string& path) {
 Result<const Driver*> Driver::get() {
   // Never destroyed: handles in static storage may still close after main.
   static const auto* driver = [] {
-    const char* path = std::getenv("RONDO_LIBCUDA");
-    auto* opened = new Result<std::unique_ptr<const Driver>>(open(path != nullptr ? path : ""));
+    auto* opened = new Result<std::unique_ptr<const Driver>>(open(environment("RONDO_LIBCUDA")));
     if (*opened) loaded_api.store((**opened)->api_.get());
     return opened;
   }();

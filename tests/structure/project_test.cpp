@@ -74,6 +74,15 @@ TEST(Project, FilesFunctionsAndFoldersAreSmall) {
   expect_none(check_sizes(sources_of(folders)));
 }
 
+// What a program with more rights than its user believes of the environment is decided in one place.
+TEST(Project, TheEnvironmentIsReadInOnePlace) {
+  for (const SourceFile& file : sources_of(kProduct)) {
+    const bool reads = file.text.find("getenv(") != std::string::npos;
+    EXPECT_EQ(reads, file.path == "compiler/support/environment.cpp")
+        << file.path << ": environment() of compiler/support/environment.h reads it";
+  }
+}
+
 // The ways of a request: `rondo run` and the C interface to a plan, and `rondo tune` to a record.
 const Walk kWalkOfAPlan = {{5, "engine/service", "answer"},
                            {6, "engine/service", "on_cpus"},

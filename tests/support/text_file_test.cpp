@@ -7,9 +7,11 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <thread>
+#include <vector>
 
 #include "compiler/support/locked_file.h"
 
@@ -39,6 +41,32 @@ TEST_F(TextFile, IsReadAsItWasWritten) {
   ASSERT_TRUE(write_text_file(path("f"), "shorter").ok());
   EXPECT_EQ(read_text_file(path("f")).value(), "shorter");
   EXPECT_EQ(files(), 1) << "no temporary file is left";
+}
+
+// A link under a name that could be told beforehand is not followed.
+TEST_F(TextFile, TemporaryNamesCannotBeTold) {
+  ASSERT_TRUE(write_text_file(path("victim"), "precious").ok());
+  std::filesystem::create_symlink(path("victim"), path("f." + std::to_string(::getpid()) + ".tmp"));
+  ASSERT_TRUE(write_text_file(path("f"), "text").ok());
+  EXPECT_EQ(read_text_file(path("victim")).value(), "precious");
+  EXPECT_EQ(read_text_file(path("f")).value(), "text");
+  EXPECT_FALSE(std::filesystem::is_symlink(path("f")));
+}
+
+// Writers of one process number, as in two containers, do not meet in one temporary file.
+TEST_F(TextFile, WritersOfOneNumberDoNotMeet) {
+  std::atomic<int> failed = 0;
+  std::vector<std::jthread> writers;
+  for (int writer = 0; writer < 8; ++writer)
+    writers.emplace_back([&, writer] {
+      for (int turn = 0; turn < 20; ++turn)
+        failed += !write_text_file(path("f"), std::string(10'000, static_cast<char>('a' + writer))).ok();
+    });
+  writers.clear();
+  EXPECT_EQ(failed, 0);
+  const std::string left = read_text_file(path("f")).value();
+  EXPECT_EQ(left, std::string(10'000, left.at(0)));
+  EXPECT_EQ(files(), 1);
 }
 
 TEST_F(TextFile, ErrorsNameTheFile) {

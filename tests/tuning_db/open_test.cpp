@@ -1,4 +1,6 @@
 // Opening files that are missing, damaged, foreign or too new: a clear error, and not a byte changed.
+#include <sys/stat.h>
+
 #include "tests/tuning_db/fixture.h"
 #include "tuning_db/schema.h"
 #include "tuning_db/sqlite.h"
@@ -68,6 +70,48 @@ TEST_F(OpenTest, ReadOnlyReadsAndRefusesToWrite) {
   EXPECT_EQ(must(reader.cells()).size(), 2u);
   expect_error(reader.put_cell(sample_cell("x")), ErrorKind::Database, "opened for reading only");
   expect_error(reader.prune(now()), ErrorKind::Database, "opened for reading only");
+}
+
+// SQLite deletes the file that such a journal names, whatever it is.
+TEST_F(OpenTest, JournalsThatNameOtherFilesAreRefused) {
+  { sample_database(file); }
+  const std::string victim = folder + "/victim";
+  write_bytes(victim, "precious");
+  const auto big_endian = [](std::uint32_t value) {
+    return std::string{static_cast<char>(value >> 24), static_cast<char>(value >> 16),
+                       static_cast<char>(value >> 8), static_cast<char>(value)};
+  };
+  const std::string magic = "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7";
+  std::uint32_t sum = 0;
+  for (const char c : victim) sum += static_cast<std::uint32_t>(static_cast<signed char>(c));
+  std::string journal =
+      magic + big_endian(0) + big_endian(7) + big_endian(1) + big_endian(512) + big_endian(4096);
+  journal.resize(512, '\0');
+  const std::string locking_page = big_endian((1U << 30) / 4096 + 1);
+  journal +=
+      locking_page + victim + big_endian(static_cast<std::uint32_t>(victim.size())) + big_endian(sum) + magic;
+  write_bytes(file + "-journal", journal);
+  expect_refused("reading it would delete another file");
+  expect_error(Database::is_older(file), ErrorKind::Database, "reading it would delete another file");
+  EXPECT_EQ(read_bytes(victim), "precious");
+  std::filesystem::remove(file + "-journal");
+  must(Database::open(file));
+}
+
+TEST_F(OpenTest, JournalsThatAreLinksAreRefused) {
+  { sample_database(file); }
+  write_bytes(folder + "/victim", "precious");
+  std::filesystem::create_symlink(folder + "/victim", file + "-journal");
+  expect_refused("it is no file");
+}
+
+// Opening one waits for a writer that never comes.
+TEST_F(OpenTest, PipesAreNoDatabases) {
+  ASSERT_EQ(::mkfifo(file.c_str(), 0600), 0);
+  expect_error(Database::is_older(file), ErrorKind::Database, "not a regular file");
+  expect_error(Database::open(file), ErrorKind::Database, "not a regular file");
+  Database into = sample_database(folder + "/into.db");
+  expect_error(into.merge_database(file), ErrorKind::Database, "not a regular file");
 }
 
 TEST_F(OpenTest, MissingFolder) {

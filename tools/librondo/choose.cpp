@@ -8,6 +8,8 @@
 #include <filesystem>
 #include <utility>
 
+#include "compiler/support/environment.h"
+#include "compiler/support/find_files.h"
 #include "engine/machine/machine.h"
 #include "runtime/device/gpu_device.h"
 #include "runtime/host/host_plan.h"
@@ -122,7 +124,7 @@ Result<TrainingPlans> training_for(const std::shared_ptr<const Device>& device,
 }
 
 std::string worker_program() {
-  if (const char* named = std::getenv("RONDO_WORKER"); named != nullptr && *named != '\0') return named;
+  if (std::string named = environment("RONDO_WORKER"); !named.empty()) return named;
   Dl_info info{};
   if (::dladdr(reinterpret_cast<const void*>(&worker_program), &info) != 0 && info.dli_fname != nullptr) {
     std::error_code ignored;
@@ -130,7 +132,8 @@ std::string worker_program() {
         std::filesystem::weakly_canonical(info.dli_fname, ignored).parent_path();
     for (const char* place : {"rondo", "../bin/rondo", "../../bin/rondo"}) {
       const std::filesystem::path program = folder / place;
-      if (std::filesystem::is_regular_file(program, ignored) && ::access(program.c_str(), X_OK) == 0)
+      if (std::filesystem::is_regular_file(program, ignored) && ::access(program.c_str(), X_OK) == 0 &&
+          !others_may_change(program.string()))
         return program.string();
     }
   }

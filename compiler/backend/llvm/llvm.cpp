@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "compiler/backend/llvm/library/entry.h"
+#include "compiler/support/environment.h"
 #include "compiler/support/find_files.h"
 
 namespace rondo::backend {
@@ -42,7 +43,8 @@ std::string architecture_of(const std::string& triple) { return triple.substr(0,
 }  // namespace
 
 Status Llvm::load(const std::string& path) {
-  auto library = DynamicLibrary::open(candidates_of(path), fmt::format("LLVM ({})", kFile), kInstallHint);
+  auto library = DynamicLibrary::open(candidates_of(path), fmt::format("LLVM ({})", kFile), kInstallHint,
+                                      {.found = path.empty()});
   if (!library) return library.error();
   library_ = std::move(*library);
   decltype(&rondo_llvm_entry) entry = nullptr;
@@ -73,16 +75,14 @@ Result<std::unique_ptr<const Llvm>> Llvm::open(const std::string& path) {
 Result<const Llvm*> Llvm::get() {
   // Never destroyed: LLVM has state of its own that other static destructors may still reach.
   static const auto* llvm = [] {
-    const char* path = std::getenv("RONDO_LLVM");
-    return new Result<std::unique_ptr<const Llvm>>(open(path != nullptr ? path : ""));
+    return new Result<std::unique_ptr<const Llvm>>(open(environment("RONDO_LLVM")));
   }();
   if (!*llvm) return llvm->error();
   return (**llvm).get();
 }
 
 bool Llvm::looks_installed() {
-  const char* given = std::getenv("RONDO_LLVM");
-  const std::string path = given != nullptr ? given : "";
+  const std::string path = environment("RONDO_LLVM");
   if (path == "none") return false;
   std::error_code failed;
   return std::ranges::any_of(candidates_of(path), [&](const std::string& candidate) {

@@ -10,6 +10,7 @@
 
 #include "compiler/backend/nvrtc/search.h"
 #include "compiler/backend/ptxas/ptxas_log.h"
+#include "compiler/support/environment.h"
 
 namespace rondo::backend {
 
@@ -141,7 +142,8 @@ Nvrtc::Nvrtc() : api_(std::make_unique<NvrtcApi>()) {}
 Nvrtc::~Nvrtc() = default;
 
 Status Nvrtc::load(const std::string& path) {
-  auto library = DynamicLibrary::open(nvrtc_candidates(path), "NVRTC (libnvrtc)", kInstallHint);
+  auto library =
+      DynamicLibrary::open(nvrtc_candidates(path), "NVRTC (libnvrtc)", kInstallHint, {.found = path.empty()});
   if (!library) return library.error();
   library_ = std::move(*library);
   if (!api_->load(library_))
@@ -151,7 +153,7 @@ Status Nvrtc::load(const std::string& path) {
   // already.
   const std::vector<std::string> beside = nvrtc_builtins_beside(library_.path());
   if (!beside.empty()) {
-    if (auto builtins = DynamicLibrary::open(beside, "NVRTC's built-ins", "", true))
+    if (auto builtins = DynamicLibrary::open(beside, "NVRTC's built-ins", "", {.global = true}))
       builtins_ = std::move(*builtins);
   }
   api_->version(&version_.major, &version_.minor);
@@ -175,8 +177,7 @@ Result<std::unique_ptr<const Nvrtc>> Nvrtc::open(const std::string& path) {
 Result<const Nvrtc*> Nvrtc::get() {
   // Never destroyed: NVRTC has state of its own that other static destructors may still reach.
   static const auto* nvrtc = [] {
-    const char* path = std::getenv("RONDO_NVRTC");
-    return new Result<std::unique_ptr<const Nvrtc>>(open(path != nullptr ? path : ""));
+    return new Result<std::unique_ptr<const Nvrtc>>(open(environment("RONDO_NVRTC")));
   }();
   if (!*nvrtc) return nvrtc->error();
   return (**nvrtc).get();

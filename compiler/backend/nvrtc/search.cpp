@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "compiler/backend/ptxas/toolkit_search.h"
+#include "compiler/support/environment.h"
 #include "compiler/support/find_files.h"
 
 namespace rondo::backend {
@@ -15,8 +16,7 @@ std::vector<std::string> nvrtc_candidates(const std::string& path) {
 }
 
 bool nvrtc_looks_installed() {
-  const char* given = std::getenv("RONDO_NVRTC");
-  const std::string path = given != nullptr ? given : "";
+  const std::string path = environment("RONDO_NVRTC");
   if (path == "none") return false;
   const std::vector<std::string> candidates = nvrtc_candidates(path);
   std::error_code failed;

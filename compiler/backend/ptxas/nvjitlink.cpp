@@ -8,6 +8,7 @@
 #include <cstdlib>
 
 #include "compiler/backend/ptxas/toolkit_search.h"
+#include "compiler/support/environment.h"
 
 namespace rondo::backend {
 
@@ -105,7 +106,7 @@ NvJitLink::~NvJitLink() = default;
 
 Status NvJitLink::load(const std::string& path) {
   auto library = DynamicLibrary::open(toolkit_candidates({"libnvJitLink", "nvjitlink"}, path),
-                                      "nvJitLink (libnvJitLink)", kNvJitLinkHint);
+                                      "nvJitLink (libnvJitLink)", kNvJitLinkHint, {.found = path.empty()});
   if (!library) return library.error();
   library_ = std::move(*library);
   unsigned major = 0, minor = 0;
@@ -127,8 +128,7 @@ Result<std::unique_ptr<const NvJitLink>> NvJitLink::open(const std::string& path
 Result<const NvJitLink*> NvJitLink::get() {
   // Never destroyed: the library has state of its own that other static destructors may still reach.
   static const auto* linker = [] {
-    const char* path = std::getenv("RONDO_NVJITLINK");
-    return new Result<std::unique_ptr<const NvJitLink>>(open(path != nullptr ? path : ""));
+    return new Result<std::unique_ptr<const NvJitLink>>(open(environment("RONDO_NVJITLINK")));
   }();
   if (!*linker) return linker->error();
   return (**linker).get();

@@ -15,6 +15,7 @@
 #include <system_error>
 #include <vector>
 
+#include "compiler/support/environment.h"
 #include "compiler/support/find_files.h"
 #include "compiler/support/text_file.h"
 
@@ -81,15 +82,15 @@ void add(std::vector<std::string>& candidates, const std::string& pattern) {
 std::vector<std::string> candidates_of(const std::string& path) {
   if (!path.empty()) return {path};
   std::vector<std::string> candidates;
-  const char* folders = std::getenv("PATH");
-  for (std::string_view rest = folders != nullptr ? folders : ""; !rest.empty();) {
+  const std::string folders = environment("PATH");
+  for (std::string_view rest = folders; !rest.empty();) {
     const std::size_t end = std::min(rest.find(':'), rest.size());
     candidates.push_back(std::string(rest.substr(0, end)) + "/ptxas");
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
   for (const char* variable : {"CUDA_HOME", "CUDA_PATH"})
-    if (const char* value = std::getenv(variable); value != nullptr && *value != '\0')
-      candidates.push_back(std::string(value) + "/bin/ptxas");
+    if (const std::string value = environment(variable); !value.empty())
+      candidates.push_back(value + "/bin/ptxas");
   for (const char* place :
        {"/usr/local/cuda/bin/ptxas", "/usr/local/cuda-*/bin/ptxas", "/opt/cuda/bin/ptxas"})
     add(candidates, place);
@@ -116,6 +117,7 @@ Result<Ptxas> Ptxas::find(const std::string& path) {
   if (!folder.ok()) return Error{ErrorKind::Missing, "no folder for temporary files", "set TMPDIR"};
   for (const std::string& candidate : candidates_of(path)) {
     if (::access(candidate.c_str(), X_OK) != 0) continue;
+    if (path.empty() && others_may_change(candidate)) continue;
     const std::string log = folder.file("log");
     if (run({candidate, "--version"}, log) != 0) continue;
     Ptxas found;
@@ -129,10 +131,7 @@ Result<Ptxas> Ptxas::find(const std::string& path) {
 }
 
 Result<const Ptxas*> Ptxas::get() {
-  static const auto found = [] {
-    const char* path = std::getenv("RONDO_PTXAS");
-    return find(path != nullptr ? path : "");
-  }();
+  static const auto found = find(environment("RONDO_PTXAS"));
   if (!found) return found.error();
   return &*found;
 }

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "compiler/support/environment.h"
 #include "compiler/support/find_files.h"
 
 namespace rondo::backend {
@@ -53,8 +54,7 @@ class ToolkitSearch {
   // What `use` adds for the value of an environment variable, where it has one.
   template <class Use>
   void with(const char* variable, const Use& use) {
-    if (const char* value = std::getenv(variable); value != nullptr && *value != '\0')
-      use(std::string(value));
+    if (const std::string value = environment(variable); !value.empty()) use(value);
   }
 
   std::vector<std::string> everywhere() {
