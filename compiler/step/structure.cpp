@@ -187,8 +187,17 @@ std::string head_wide_text(const Structure& structure) {
 
 }  // namespace
 
-Structure analyze(const Cell& original) {
-  const Cell cell = simplify(original);
+Structure analyze(const Cell& cell) { return structure_of(simplify(cell)); }
+
+bool has_matrix(const Cell& simplified) {
+  return any_node(simplified.graph, NodeKind::MatVec, NodeKind::MatTVec);
+}
+
+bool has_reduction(const Cell& simplified) {
+  return any_node(simplified.graph, NodeKind::ReduceSum, NodeKind::ReduceMax);
+}
+
+Structure structure_of(const Cell& cell) {
   const DependenceSweep sweep(cell);
   Structure structure;
   structure.states = static_cast<int>(cell.next.size());
@@ -205,8 +214,8 @@ Structure analyze(const Cell& original) {
     }
   }
   structure.affine = structure.affine && structure.all_diagonal;
-  structure.has_matrix = any_node(cell.graph, NodeKind::MatVec, NodeKind::MatTVec);
-  structure.has_reduction = any_node(cell.graph, NodeKind::ReduceSum, NodeKind::ReduceMax);
+  structure.has_matrix = has_matrix(cell);
+  structure.has_reduction = has_reduction(cell);
   return structure;
 }
 

@@ -28,6 +28,11 @@ struct Structure {
   }
 };
 Structure analyze(const Cell& cell);
+// The same of a cell that is simplified already, which is most of the work.
+Structure structure_of(const Cell& simplified);
+// What Structure says of a simplified cell's graph alone, without the dependences.
+bool has_matrix(const Cell& simplified);
+bool has_reduction(const Cell& simplified);
 
 // Plain words for `rondo check`: the recurrence's kind, each pair that is coupled, and what acts on the whole
 // head. Which strategies that allows is for them to say (schedule::Strategy::legal).

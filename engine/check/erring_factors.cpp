@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/step/structure.h"
 #include "engine/check/plain.h"
 #include "engine/check/spread.h"
 
@@ -81,7 +80,7 @@ class Rebuilt {
 
 std::optional<step::Cell> with_erring_factors(const schedule::Task& task) {
   if (task.problem.storage == kernel::Storage::F32 && task.problem.math != kernel::Math::Tf32) return {};
-  if (!step::analyze(task.written).has_matrix) return {};
+  if (!task.structure.has_matrix) return {};
   return Rebuilt(task).run(task.written);
 }
 

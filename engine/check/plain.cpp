@@ -8,7 +8,6 @@
 #include "compiler/scalar/storage.h"
 #include "compiler/schedule/strategies.h"
 #include "compiler/step/derive.h"
-#include "compiler/step/structure.h"
 #include "engine/check/erring_factors.h"
 
 namespace rondo::engine {
@@ -31,8 +30,9 @@ constexpr std::int64_t kTiles[][3] = {{16, 1, 4}, {8, 1, 2}, {8, 1, 4}, {16, 1, 
 constexpr double kArithmetic = 4 * 0x1p-24;
 constexpr double kTf32 = 0x1p-11;
 
-Status plain_serves(const step::Cell& cell) {
-  if (step::analyze(cell).has_reduction)
+Status plain_serves(const schedule::Task& task) {
+  const step::Cell& cell = task.written;
+  if (task.structure.has_reduction)
     return Error{ErrorKind::Unsupported, "no plain plan reduces over the head", ""};
   for (const step::Tensor& tensor : cell.tensors)
     if (tensor.tail == step::Tail::Scalar && tensor.kind != step::TensorKind::Param &&
@@ -105,7 +105,7 @@ step::Cell with_rounded_numbers(step::Cell cell, Problem& problem) {
 }  // namespace
 
 Result<PlainPlans> plain_plans(const Task& task, const std::string& strategy, const Parameters& beside) {
-  if (Status status = plain_serves(task.written); !status) return status.error();
+  if (Status status = plain_serves(task); !status) return status.error();
   const auto plan = [&](Task of, kernel::Math math) {
     return plain_plan(std::move(of), math, strategy, beside);
   };

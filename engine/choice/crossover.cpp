@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "compiler/schedule/strategies.h"
-#include "compiler/step/structure.h"
 #include "engine/choice/candidates.h"
 
 namespace rondo::engine {
@@ -29,7 +28,7 @@ Result<std::string> best_strategy(schedule::Task task, int power) {
 }  // namespace
 
 Result<std::optional<Crossover>> crossover(const schedule::Task& task) {
-  if (step::analyze(task.written).has_matrix) return std::optional<Crossover>{};
+  if (task.structure.has_matrix) return std::optional<Crossover>{};
   std::int64_t legal = 0;
   for (const schedule::Strategy* strategy : schedule::strategies())
     legal += strategy->legal(task).legal ? 1 : 0;

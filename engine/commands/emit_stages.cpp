@@ -11,7 +11,6 @@
 #include "compiler/schedule/plan/lower_plan.h"
 #include "compiler/schedule/strategies.h"
 #include "compiler/step/forms.h"
-#include "compiler/step/structure.h"
 #include "compiler/step/verify.h"
 #include "engine/plan/compile.h"
 #include "engine/plan/ready_plan.h"
@@ -24,7 +23,7 @@ using pipeline::Stage;
 namespace {
 
 Result<std::string> jacobian_text(const schedule::Task& task) {
-  if (!step::analyze(task.written).all_diagonal)
+  if (!task.structure.all_diagonal)
     return Error{ErrorKind::Unsupported,
                  fmt::format("cell {} is dense: its Jacobian has no block a channel that could be printed",
                              task.written.name),

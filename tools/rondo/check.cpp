@@ -102,8 +102,8 @@ std::string verdicts_text(const std::vector<StrategyVerdict>& verdicts) {
 std::string check_text(const schedule::Task& task, const std::vector<StrategyVerdict>& verdicts,
                        const std::vector<CheckedTensor>& tensors, const engine::FitTable& fits,
                        const std::optional<engine::Crossover>& crossover) {
-  std::string text = step::describe(task.written, step::analyze(task.written)) +
-                     step::describe_clip(task.written) + step::describe_forms(task.written);
+  std::string text = step::describe(task.written, task.structure) + step::describe_clip(task.written) +
+                     step::describe_forms(task.written);
   text += fmt::format("strategies of this version, for {} {} {} on {}\n",
                       engine::shape_text(task.problem.sizes), kernel::storage_name(task.problem.storage),
                       schedule::pass_title(task.problem), task.profile.name);

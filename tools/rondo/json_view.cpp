@@ -193,7 +193,7 @@ std::string check_json(const schedule::Task& task, const std::vector<StrategyVer
                {"clip", clip_json(task.written.clip)},
                {"forms", forms_json(task.written)},
                {"hash", step::canonical_hash(task.written)},
-               {"structure", structure_json(step::analyze(task.written))},
+               {"structure", structure_json(task.structure)},
                {"problem", problem_json(task.problem, task.profile)},
                {"strategies", strategies},
                {"crossover", crossover ? json{{"few", crossover->few},

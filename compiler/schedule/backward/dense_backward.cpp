@@ -21,7 +21,7 @@ using step::NodeId;
 using step::TensorKind;
 
 Legality dense_legal(const step::Cell& cell) {
-  if (!step::analyze(cell).has_matrix)
+  if (!step::has_matrix(cell))
     return {
         false,
         "the step multiplies by no matrix: stream computes such cells, shoot those with few channels, and "

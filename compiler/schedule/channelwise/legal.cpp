@@ -2,12 +2,10 @@
 
 #include <fmt/format.h>
 
-#include "compiler/step/structure.h"
-
 namespace rondo::schedule {
 
 Legality channels_alone(const Task& task, bool number_inputs) {
-  const step::Structure structure = step::analyze(task.cell);
+  const step::Structure& structure = task.structure;
   if (structure.has_matrix) return {false, "the step multiplies by a matrix: channels see each other"};
   if (passes_products(task.problem))
     return {false, "the step multiplies by no matrix: there are no products to save"};

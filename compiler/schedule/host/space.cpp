@@ -13,7 +13,6 @@
 #include "compiler/schedule/plan/space_variables.h"
 #include "compiler/schedule/sweep/backward_split.h"
 #include "compiler/step/simplify.h"
-#include "compiler/step/structure.h"
 
 namespace rondo::schedule {
 
@@ -52,14 +51,14 @@ double written_share(const Sweep& sweep) {
 
 // The sweep of a pass whose time can be cut into segments.
 std::optional<AffineSweep> cut_sweep(const Task& task) {
-  if (step::analyze(task.cell).has_matrix || adds_over_head(task.cell)) return std::nullopt;
+  if (task.structure.has_matrix || adds_over_head(task.cell)) return std::nullopt;
   return affine_sweep(task, sweep_of(task));
 }
 
 }  // namespace
 
 constraint::System Host::space(const Task& task) const {
-  const bool dense = step::analyze(task.cell).has_matrix, whole_head = !dense && adds_over_head(task.cell);
+  const bool dense = task.structure.has_matrix, whole_head = !dense && adds_over_head(task.cell);
   const bool far = !dense && passes_own_caches(task);
   const bool leaves = far && passes_caches(task);
   constraint::System s;
@@ -170,7 +169,7 @@ CostModel Host::cost_model(const Task& task) const {
   const step::StepGraph graph = sweep_graph(task);
   HostModel model{task.problem, task.profile.cpu, task.profile.speeds,
                   step_cost(task, graph.graph, graph.roots), compulsory_bytes(task)};
-  const bool dense = step::analyze(task.cell).has_matrix;
+  const bool dense = task.structure.has_matrix;
   model.whole_head = !dense && adds_over_head(task.cell);
   if (dense) model.products = sweep_shape(task).product_count;
   if (!dense) {

@@ -14,7 +14,6 @@
 #include "compiler/schedule/host/whole_head.h"
 #include "compiler/schedule/lower/param_gradient_sum.h"
 #include "compiler/step/simplify.h"
-#include "compiler/step/structure.h"
 #include "compiler/target/target.h"
 
 namespace rondo::schedule {
@@ -26,7 +25,7 @@ Legality Host::serves(const target::Profile& profile) const {
 
 Legality Host::legal(const Task& task) const {
   if (!task.profile.is_cpu()) return {false, "it is for CPUs"};
-  if (step::analyze(task.cell).has_matrix) return dense_legal(task.cell);
+  if (task.structure.has_matrix) return dense_legal(task.cell);
   const bool saves = passes_products(task.problem);
   return adds_over_head(task.cell) && !saves ? Legality{} : channels_alone(task);
 }
@@ -93,7 +92,7 @@ KernelPlan Host::build_kernels(const Task& task, const Parameters& parameters) c
   plan.strategy = name();
   plan.parameters = parameters;
   plan.alignment = alignment(task.problem, parameters);
-  if (step::analyze(task.cell).has_matrix)
+  if (task.structure.has_matrix)
     add_dense(task, own, plan);
   else
     add_without_matrix(task, own, plan);

@@ -12,6 +12,7 @@ Task::Task(step::Cell as_written, Problem of, target::Profile on, pipeline::Pass
       cell(pipeline::watched(
           by, pipeline::Pass::Simplify, [&] { return step::simplify(written); },
           [](const step::Cell& simple) { return step::made(simple); })),
+      structure(step::structure_of(cell)),
       problem(std::move(of)),
       profile(std::move(on)),
       watcher(by) {}

@@ -5,6 +5,7 @@
 #include "compiler/pipeline/watch.h"
 #include "compiler/schedule/problem/problem.h"
 #include "compiler/step/step_ir.h"
+#include "compiler/step/structure.h"
 #include "compiler/target/profile.h"
 
 namespace rondo::schedule {
@@ -15,6 +16,7 @@ struct Task {
 
   step::Cell written;  // as its text says: what hashes and records name, and what the reference computes
   step::Cell cell;     // the same, simplified: what kernels are made of
+  step::Structure structure;
   Problem problem;
   target::Profile profile;
   // Is told of every pass that makes the task's kernels. It outlives the task. Null: nobody watches.

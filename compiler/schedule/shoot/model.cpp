@@ -5,7 +5,6 @@
 #include "compiler/schedule/shoot/resources.h"
 #include "compiler/schedule/shoot/strategy.h"
 #include "compiler/step/simplify.h"
-#include "compiler/step/structure.h"
 #include "compiler/target/cluster_cost.h"
 
 namespace rondo::schedule {
@@ -129,7 +128,7 @@ CostModel Shoot::cost_model(const Task& task) const {
                shoot_traffic(task.cell, task.problem.pass),
                shoot_cost(task, false),
                shoot_cost(task, true),
-               step::analyze(task.cell).affine,
+               task.structure.affine,
                task.problem.math != kernel::Math::Fast};
 }
 

@@ -9,7 +9,6 @@
 #include "compiler/schedule/shoot/strategy.h"
 #include "compiler/schedule/shoot/sweep.h"
 #include "compiler/step/simplify.h"
-#include "compiler/step/structure.h"
 #include "compiler/target/cluster_cost.h"
 
 namespace rondo::schedule {
@@ -51,7 +50,7 @@ class Space {
       : task_(task),
         limits_(task.profile.limits),
         shape_(shoot_shape(task)),
-        affine_(step::analyze(task.cell).affine),
+        affine_(task.structure.affine),
         steps_of_latency_(steps_of_latency(task.profile.speeds)),
         sweep_share_(sweep_share(task.profile.speeds)),
         walk_s_(walk_seconds(task.profile.speeds)),

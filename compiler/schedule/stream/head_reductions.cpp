@@ -64,7 +64,7 @@ class Finder {
 }  // namespace
 
 bool needs_whole_head(const step::Cell& cell) {
-  if (step::analyze(cell).has_reduction) return true;
+  if (step::has_reduction(cell)) return true;
   return std::any_of(cell.tensors.begin(), cell.tensors.end(), [](const step::Tensor& tensor) {
     return tensor.tail == step::Tail::Scalar &&
            (tensor.kind == step::TensorKind::State || tensor.kind == step::TensorKind::Output);

@@ -15,7 +15,6 @@
 #include "compiler/schedule/stream/head_reductions.h"
 #include "compiler/schedule/stream/resources.h"
 #include "compiler/step/simplify.h"
-#include "compiler/step/structure.h"
 #include "compiler/support/index.h"
 #include "compiler/target/cluster_cost.h"
 
@@ -120,8 +119,7 @@ std::int64_t channels_of_block(const Problem& problem, int each, int blocks) {
 }  // namespace
 
 Legality head_fits(const Task& task) {
-  if (step::analyze(task.cell).has_matrix)
-    return {false, "the step multiplies by a matrix: channels see each other"};
+  if (task.structure.has_matrix) return {false, "the step multiplies by a matrix: channels see each other"};
   if (passes_products(task.problem))
     return {false, "the step multiplies by no matrix: there are no products to save"};
   const std::int64_t dim = task.problem.sizes.dim;
