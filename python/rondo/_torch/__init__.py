@@ -1,0 +1,1 @@
+"""Rondo in PyTorch: operators, derivatives, launches."""

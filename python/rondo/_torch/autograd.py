@@ -1,0 +1,234 @@
+"""Derivatives of Rondo's operators: a first one in reverse mode. Second ones and forward mode raise, never wrong in silence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch._functorch.autograd_function import enable_single_level_autograd_function
+from torch.autograd import forward_ad
+
+from .._errors import NotDifferentiableError
+from .._structure import structure_of
+from . import operators, vmap
+
+Tensors = Sequence[torch.Tensor]
+_BelowAutograd = torch._C._AutoDispatchBelowAutograd
+
+FORWARD_MODE = "Rondo has no derivatives in forward mode"
+SECOND = "Rondo has no second derivatives"
+HINT = "take torch.autograd.grad or torch.func.grad, once"
+
+
+class Recurrence(torch.autograd.Function):
+    """A forward pass that saves, with its backward pass."""
+
+    @staticmethod
+    def forward(how: str, given: int, time_major: bool, *tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:  # type: ignore[override]
+        with _BelowAutograd():
+            return tuple(operators.forward_save(list(tensors), how, given, time_major))
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        how, given, time_major, *tensors = inputs
+        structure = structure_of(how)
+        ctx.how, ctx.given, ctx.time_major, ctx.structure = how, given, time_major, structure
+        ctx.save_for_backward(*tensors, *(output[place] for place in structure.kept_places))
+        ctx.mark_non_differentiable(*output[len(structure.results) :])
+        ctx.set_materialize_grads(False)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: torch.Tensor | None) -> tuple[Any, ...]:
+        structure = ctx.structure
+        tensors = ctx.saved_tensors
+        public = grads[: len(structure.results)]
+        wanted, numbers = 0, []
+        place = 0
+        for number in range(len(structure.given)):
+            if ctx.given >> number & 1:
+                if ctx.needs_input_grad[3 + place] and number < len(structure.differentiable):
+                    wanted |= 1 << number
+                    numbers.append(place)
+                place += 1
+        result: list[Any] = [None] * (3 + place)
+        if not wanted or all(grad is None for grad in public):
+            return tuple(result)
+        coming = [grad for grad in public if grad is not None]
+        arguments = (ctx.how, operators.mask_of(public), ctx.given, wanted, ctx.time_major)
+        if torch._C._are_functorch_transforms_active():
+            found: Any = NoSecond.apply(*arguments, *coming, *tensors)
+        else:
+            found = operators.backward([*coming, *tensors], *arguments)
+        for at, grad in zip(numbers, found, strict=True):
+            result[3 + at] = grad
+        return tuple(result)
+
+    @staticmethod
+    def jvp(ctx: Any, *tangents: Any) -> Any:
+        raise NotDifferentiableError(FORWARD_MODE, HINT)
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, how: str, given: int, time_major: bool, *tensors: torch.Tensor) -> Any:
+        def run(many: Tensors) -> Any:
+            return Recurrence.apply(how, given, time_major, *many)
+
+        return vmap.forward(run, info.batch_size, in_dims[3:], tensors, how, given, saving=True)
+
+
+class NoSecond(torch.autograd.Function):
+    """The backward pass, which can be run and not be differentiated."""
+
+    @staticmethod
+    def forward(  # type: ignore[override]
+        how: str, grads: int, given: int, wanted: int, time_major: bool, *tensors: torch.Tensor
+    ) -> tuple[torch.Tensor, ...]:
+        with _BelowAutograd():
+            return tuple(operators.backward(list(tensors), how, grads, given, wanted, time_major))
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        pass
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> Any:
+        raise NotDifferentiableError(SECOND, HINT)
+
+    @staticmethod
+    def jvp(ctx: Any, *tangents: Any) -> Any:
+        raise NotDifferentiableError(SECOND, HINT)
+
+    @staticmethod
+    def vmap(
+        info: Any, in_dims: Any, how: str, grads: int, given: int, wanted: int, time_major: bool, *tensors: torch.Tensor
+    ) -> Any:
+        def run(many: Tensors) -> Any:
+            return NoSecond.apply(how, grads, given, wanted, time_major, *many)
+
+        return vmap.backward(run, info.batch_size, in_dims[5:], tensors, how, grads, given, wanted)
+
+
+def wants_gradient(tensors: Tensors) -> bool:
+    if torch.is_grad_enabled():
+        for tensor in tensors:
+            if tensor.requires_grad:
+                return True
+    return False
+
+
+def no_step_gradient() -> NotDifferentiableError:
+    return NotDifferentiableError(
+        "step() has no derivative: its states stay in place", "call it under torch.no_grad(), or the cell on a sequence"
+    )
+
+
+def _refuse_tangents(tensors: Tensors) -> None:
+    """Forward mode reaches operators whose inputs want no gradient in reverse, and would give no tangent in silence."""
+    if forward_ad._current_level >= 0:
+        for tensor in tensors:
+            if forward_ad.unpack_dual(tensor).tangent is not None:
+                raise NotDifferentiableError(FORWARD_MODE, HINT)
+
+
+# What the dispatcher calls at the key Autograd, where an operator is called and not one of the functions above: from a graph
+# of torch.compile or torch.export. Under torch.func functorch has done its part there: what is left is one level of autograd.
+
+
+def _one_level(function: Any) -> Any:
+    members = {name: staticmethod(getattr(function, name)) for name in ("forward", "setup_context", "backward", "jvp")}
+    return type(function.__name__, (torch.autograd.function._SingleLevelFunction,), members)
+
+
+_ONE_LEVEL = {function: _one_level(function) for function in (Recurrence, NoSecond)}
+
+
+def _apply(function: Any, *arguments: Any) -> Any:
+    if not torch._C._are_functorch_transforms_active():
+        return function.apply(*arguments)
+    with enable_single_level_autograd_function():
+        return _ONE_LEVEL[function].apply(*arguments)
+
+
+def _forward(tensors: Tensors, how: str, given: int, time_major: bool) -> list[torch.Tensor]:
+    _refuse_tangents(tensors)
+    if wants_gradient(tensors):
+        return list(_apply(Recurrence, how, given, time_major, *tensors)[: len(structure_of(how).results)])
+    with _BelowAutograd():
+        return operators.forward(tensors, how, given, time_major)
+
+
+def _forward_save(tensors: Tensors, how: str, given: int, time_major: bool) -> list[torch.Tensor]:
+    _refuse_tangents(tensors)
+    if wants_gradient(tensors):
+        return list(_apply(Recurrence, how, given, time_major, *tensors))
+    with _BelowAutograd():
+        return operators.forward_save(tensors, how, given, time_major)
+
+
+def _backward(tensors: Tensors, how: str, grads: int, given: int, wanted: int, time_major: bool) -> list[torch.Tensor]:
+    _refuse_tangents(tensors)
+    if wants_gradient(tensors):
+        return list(_apply(NoSecond, how, grads, given, wanted, time_major, *tensors))
+    with _BelowAutograd():
+        return operators.backward(tensors, how, grads, given, wanted, time_major)
+
+
+def _step(tensors: Tensors, states: Tensors, outputs: Tensors, how: str) -> None:
+    everything = [*tensors, *states]
+    _refuse_tangents(everything)
+    if wants_gradient(everything):
+        raise no_step_gradient()
+    with _BelowAutograd():
+        operators.step(tensors, states, outputs, how)
+
+
+for _name, _kernel in (
+    ("forward", _forward),
+    ("forward_save", _forward_save),
+    ("backward", _backward),
+    ("step", _step),
+):
+    operators.LIBRARY.impl(_name, _kernel, "Autograd")
+
+
+def run(tensors: list[torch.Tensor], how: str, given: int, time_major: bool) -> Sequence[torch.Tensor]:
+    """Outputs and last states, by the shortest way that this call has."""
+    if torch.compiler.is_compiling():
+        return operators.forward(tensors, how, given, time_major)
+    if torch._C._are_functorch_transforms_active() or wants_gradient(tensors):
+        return Recurrence.apply(how, given, time_major, *tensors)  # type: ignore[return-value]
+    return operators.forward(tensors, how, given, time_major)
+
+
+# vmap of the operators themselves, from such graphs.
+
+
+def _forward_vmap(info: Any, in_dims: Any, tensors: Tensors, how: str, given: int, time_major: bool) -> Any:
+    def run_many(many: Tensors) -> Any:
+        return operators.forward(list(many), how, given, time_major)
+
+    return _listed(vmap.forward(run_many, info.batch_size, in_dims[0], tensors, how, given, saving=False))
+
+
+def _forward_save_vmap(info: Any, in_dims: Any, tensors: Tensors, how: str, given: int, time_major: bool) -> Any:
+    def run_many(many: Tensors) -> Any:
+        return operators.forward_save(list(many), how, given, time_major)
+
+    return _listed(vmap.forward(run_many, info.batch_size, in_dims[0], tensors, how, given, saving=True))
+
+
+def _backward_vmap(
+    info: Any, in_dims: Any, tensors: Tensors, how: str, grads: int, given: int, wanted: int, time_major: bool
+) -> Any:
+    def run_many(many: Tensors) -> Any:
+        return operators.backward(list(many), how, grads, given, wanted, time_major)
+
+    return _listed(vmap.backward(run_many, info.batch_size, in_dims[0], tensors, how, grads, given, wanted))
+
+
+def _listed(found: Any) -> Any:
+    return list(found[0]), list(found[1])
+
+
+for _name, _rule in (("forward", _forward_vmap), ("forward_save", _forward_save_vmap), ("backward", _backward_vmap)):
+    torch.library.register_vmap(f"rondo::{_name}", _rule, lib=operators.LIBRARY)

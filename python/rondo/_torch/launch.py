@@ -1,0 +1,221 @@
+"""Launches of plans on PyTorch's tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import torch
+
+from .._errors import InputError, RondoError
+from .._launch import WORKSPACE_ALIGNMENT, Arguments
+from .._library import library
+from .._plans import Plan, PlanRequest, plan_for
+from .._structure import Structure, TensorSpec, dense_strides
+from .types import DTYPE_OF, device_of, type_of
+
+
+class Taken(NamedTuple):
+    """How a launch takes a tensor."""
+
+    dtype: torch.dtype
+    timed: bool
+    alignment: int
+    name: str
+
+
+class Made(NamedTuple):
+    """A tensor that a launch gives. `asked`: for the caller; else the plan alone wants it."""
+
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    dtype: torch.dtype
+    asked: bool
+    bound: bool
+
+
+def fit(tensor: torch.Tensor, how: Taken) -> torch.Tensor:
+    """The tensor as a launch takes it: its type, inner axes dense, strides in B and T aligned. Copies where it has to."""
+    if tensor.dtype is not how.dtype:
+        tensor = tensor.to(how.dtype)
+    if tensor.is_contiguous():
+        return tensor if tensor.data_ptr() % how.alignment == 0 else tensor.clone()
+    if not how.timed:
+        return fit(tensor.contiguous(), how)
+    shape, strides = tensor.shape, tensor.stride()
+    dense = dense_strides(shape)
+    inner = all(shape[axis] == 1 or strides[axis] == dense[axis] for axis in range(2, len(shape)))
+    size = tensor.element_size()
+    outer = all(shape[axis] == 1 or strides[axis] * size % how.alignment == 0 for axis in (0, 1))
+    if inner and outer and tensor.data_ptr() % how.alignment == 0:
+        return tensor
+    return fit(tensor.contiguous(), how)
+
+
+def result_strides(spec: TensorSpec, shape: Sequence[Any], time_major: bool) -> tuple[Any, ...]:
+    """Dense, or with T outermost."""
+    strides = list(dense_strides(shape))
+    if time_major and spec.timed:
+        strides[0], strides[1] = strides[1], strides[1] * shape[0]
+    return tuple(strides)
+
+
+class Call:
+    """Launches of a plan at one B and T, with the same tensors given and asked for."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        given: Sequence[TensorSpec],
+        asked: Sequence[TensorSpec],
+        possible: Sequence[TensorSpec],
+        sizes: dict[str, int],
+        device: torch.device,
+        storage: torch.dtype,
+        time_major: bool = False,
+        stepping: bool = False,
+    ) -> None:
+        self.plan, self.device, self.sizes = plan, device, sizes
+        self.on_cuda, self.ordinal = device.type == "cuda", device.index
+        self.batch, self.time = sizes["B"], sizes["T"]
+        lib = library()
+        self.launch = lib.step if stepping else lib.launch
+        self.workspace = (
+            plan.step_workspace_bytes(self.batch) if stepping else plan.workspace_bytes(self.batch, self.time)
+        )
+        self.taken: list[Taken | None] = []
+        self.names: list[str] = []
+        for spec in given:
+            bound = plan.tensors.get(spec.name)
+            if bound is None:  # what this pass does not read
+                self.taken.append(None)
+                continue
+            self.taken.append(Taken(DTYPE_OF[bound.type], bound.timed, bound.alignment, spec.short))
+            self.names.append(spec.name)
+        wanted = {spec.name for spec in asked}
+        given_names = set(self.names)  # outputs of a step are given
+        self.made: list[Made] = []
+        for spec in possible:
+            bound = plan.tensors.get(spec.name)
+            is_bound = bound is not None and (spec.name in wanted or bound.required) and spec.name not in given_names
+            if spec.name not in wanted and not is_bound:
+                continue
+            shape = spec.shape(sizes)
+            dtype = storage if spec.type is None else DTYPE_OF[spec.type]
+            self.made.append(Made(shape, result_strides(spec, shape, time_major), dtype, spec.name in wanted, is_bound))
+            if is_bound:
+                self.names.append(spec.name)
+        missing = [name for name, bound in plan.tensors.items() if bound.required and name not in self.names]
+        if missing:
+            raise RondoError(f"{plan.info.cell}: the plan needs {', '.join(missing)}, which nothing gives")
+        self._pool: list[Arguments] = []
+
+    def __call__(self, tensors: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+        bound: list[torch.Tensor] = []
+        for tensor, taken in zip(tensors, self.taken):
+            if taken is None:
+                continue
+            if tensor.dtype is not taken.dtype or not tensor.is_contiguous() or tensor.data_ptr() % taken.alignment:
+                tensor = fit(tensor, taken)
+            bound.append(tensor)
+        results: list[torch.Tensor] = []
+        device = self.device
+        for shape, strides, dtype, asked, is_bound in self.made:
+            made = torch.empty_strided(shape, strides, dtype=dtype, device=device)
+            if is_bound:
+                bound.append(made)
+            else:
+                made.zero_()
+            if asked:
+                results.append(made)
+        try:
+            ready = self._pool.pop()  # of this call alone: other threads take others
+        except IndexError:
+            ready = Arguments(self.plan, self.names, self.sizes, self.workspace)
+        self._fill(ready, bound)
+        work = self._workspace(ready)
+        status = self.launch(self.plan.handle, ready.reference)
+        self._pool.append(ready)
+        del work
+        if status:
+            library().fail(status, self.plan.info.cell)
+        return results
+
+    def _fill(self, ready: Arguments, bound: Sequence[torch.Tensor]) -> None:
+        words = ready.words
+        for place, tensor in zip(ready.places, bound):
+            at, at_b, at_t, timed, dense_b, dense_t = place
+            words[at] = tensor.data_ptr()
+            if timed:
+                if tensor.is_contiguous():
+                    words[at_b], words[at_t] = dense_b, dense_t
+                else:
+                    words[at_b] = tensor.stride(0) if self.batch > 1 else dense_b
+                    words[at_t] = tensor.stride(1) if self.time > 1 else dense_t
+        if self.on_cuda:
+            ready.args.stream = torch._C._cuda_getCurrentRawStream(self.ordinal)
+
+    def _workspace(self, ready: Arguments) -> torch.Tensor | None:
+        """Of PyTorch's allocator, so that it is of the stream that the launch is on."""
+        if not self.workspace:
+            return None
+        if self.on_cuda:
+            work = torch.empty(self.workspace, dtype=torch.uint8, device=self.device)
+            ready.args.workspace = work.data_ptr()
+        else:
+            work = torch.empty(self.workspace + WORKSPACE_ALIGNMENT, dtype=torch.uint8)
+            at = work.data_ptr()
+            ready.args.workspace = at + -at % WORKSPACE_ALIGNMENT
+        return work
+
+
+def _may_make(structure: Structure, sizes: dict[str, int], device: torch.device) -> None:
+    """Plans are made before a stream is captured: compilers and verification do what a capture forbids."""
+    if device.type == "cuda" and torch.cuda.is_current_stream_capturing():
+        raise RondoError(
+            f"{structure.name}: a plan for B={sizes['B']}, T={sizes['T']} is not there yet, and the stream is being captured",
+            "call it once before the capture, or rondo.prepare() the module",
+        )
+
+
+def plan_of(
+    structure: Structure, pass_: int, sizes: dict[str, int], device: torch.device, storage: torch.dtype, exact: bool
+) -> Plan:
+    """The plan of these sizes, which is made at its first use."""
+    ordinal = -1 if device.type == "cpu" else device.index
+    if ordinal >= 0:
+        torch.cuda.init()
+    if "D" not in sizes:
+        raise InputError(f"{structure.name}: no tensor that is given says D", "give an initial state")
+    request = PlanRequest(
+        structure.description.text,
+        pass_,
+        device_of(ordinal),
+        type_of(storage, structure.name),
+        sizes["B"],
+        sizes["T"],
+        sizes["H"],
+        sizes["D"],
+    )
+    return plan_for(request, exact, lambda: _may_make(structure, sizes, device))
+
+
+_calls: dict[Any, Call] = {}
+MOST_CALLS = 4096
+
+
+def remembered(key: Any) -> Call | None:
+    return _calls.get(key)
+
+
+def remember(key: Any, call: Call) -> Call:
+    """Calls are cheap to make again: when there are many, as with lengths that differ in each batch, all are forgotten."""
+    if len(_calls) >= MOST_CALLS:
+        _calls.clear()
+    _calls[key] = call
+    return call
+
+
+def forget_calls() -> None:
+    """Calls hold plans: after a tune others are to be taken."""
+    _calls.clear()

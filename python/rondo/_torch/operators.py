@@ -1,0 +1,232 @@
+"""Rondo's operators in PyTorch: `rondo::forward`, `forward_save`, `backward` and `step`, which serve every recurrence.
+
+    forward(Tensor[] tensors, str how, int given, bool time_major) -> Tensor[]
+        The outputs and last states. `how` is the text of a description, `tensors` what the structure of it calls `given`, and
+        bit i of `given` says whether tensor i is among them. It has autograd: where a gradient is wanted it runs the next two.
+    forward_save(...) -> Tensor[]
+        The same, and behind them what the backward pass reads.
+    backward(Tensor[] tensors, str how, int grads, int given, int wanted, bool time_major) -> Tensor[]
+        The gradients of those differentiable tensors whose bit is in `wanted`. `tensors`: gradients of results (`grads` says
+        which), then those given to the forward pass, then what that has kept.
+    step(Tensor[] tensors, Tensor(a!)[] states, Tensor(b!)[] outputs, str how) -> ()
+        Writes the outputs of one step, whose states stay in place.
+
+A graph that `torch.export` writes holds these names and `how`, and so runs wherever `import rondo` was said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from .. import _policy
+from .. import _structs as s
+from .._structure import Structure, TensorSpec, structure_of
+from .launch import Call, plan_of, remember, remembered, result_strides
+from .types import DTYPE_OF
+
+Tensors = Sequence[torch.Tensor]
+
+LIBRARY = torch.library.Library("rondo", "DEF")
+_TAGS = (torch.Tag.pt2_compliant_tag, torch.Tag.needs_exact_strides)
+LIBRARY.define("forward(Tensor[] tensors, str how, int given, bool time_major) -> Tensor[]", tags=_TAGS)
+LIBRARY.define("forward_save(Tensor[] tensors, str how, int given, bool time_major) -> Tensor[]", tags=_TAGS)
+LIBRARY.define(
+    "backward(Tensor[] tensors, str how, int grads, int given, int wanted, bool time_major) -> Tensor[]", tags=_TAGS
+)
+LIBRARY.define("step(Tensor[] tensors, Tensor(a!)[] states, Tensor(b!)[] outputs, str how) -> ()", tags=_TAGS)
+
+
+def of_mask(specs: Sequence[TensorSpec], mask: int) -> list[TensorSpec]:
+    return [spec for number, spec in enumerate(specs) if mask >> number & 1]
+
+
+def mask_of(tensors: Sequence[Any]) -> int:
+    return sum(1 << number for number, tensor in enumerate(tensors) if tensor is not None)
+
+
+def _key(like: torch.Tensor, tensors: Tensors, *rest: Any) -> tuple[Any, ...]:
+    """All that a launch depends on but for addresses and strides. `like` has the type of inputs."""
+    exact = torch.are_deterministic_algorithms_enabled()
+    return (*rest, exact, _policy.current_number(), like.dtype, like.get_device(), *[t.shape for t in tensors])
+
+
+# --- forward ---
+
+
+def _forward(tensors: Tensors, how: str, given: int, time_major: bool, pass_: int) -> list[torch.Tensor]:
+    key = _key(tensors[0], tensors, pass_, how, given, time_major)
+    call = remembered(key)
+    if call is None:
+        structure = structure_of(how)
+        specs = of_mask(structure.given, given)
+        sizes = structure.sizes(specs, [t.shape for t in tensors])
+        results = structure.results + (structure.saved if pass_ == s.PASS_FORWARD_SAVE else [])
+        storage, device = tensors[0].dtype, tensors[0].device
+        if sizes["B"] == 0 or sizes["T"] == 0:
+            return _forward_of_nothing(tensors, specs, results, sizes, time_major)
+        plan = plan_of(structure, pass_, sizes, device, storage, torch.are_deterministic_algorithms_enabled())
+        call = remember(key, Call(plan, specs, results, results, sizes, device, storage, time_major))
+    return call(tensors)
+
+
+def _forward_of_nothing(
+    tensors: Tensors,
+    specs: Sequence[TensorSpec],
+    results: Sequence[TensorSpec],
+    sizes: dict[str, int],
+    time_major: bool,
+) -> list[torch.Tensor]:
+    """No rows, or no steps: the last state is the first."""
+    first = {spec.name: tensor for spec, tensor in zip(specs, tensors, strict=True)}
+    made = _empty(tensors[0], results, sizes, time_major)
+    for spec, out in zip(results, made, strict=True):
+        start = first.get(spec.short + "_first") if spec.role == s.ROLE_LAST_STATE else None
+        if start is None:
+            out.zero_()
+        else:
+            out.copy_(start)
+    return made
+
+
+def _empty(
+    like: torch.Tensor, specs: Sequence[TensorSpec], sizes: dict[str, Any], time_major: bool
+) -> list[torch.Tensor]:
+    made = []
+    for spec in specs:
+        shape = spec.shape(sizes)
+        dtype = like.dtype if spec.type is None else DTYPE_OF[spec.type]
+        made.append(like.new_empty_strided(shape, result_strides(spec, shape, time_major), dtype=dtype))
+    return made
+
+
+def _forward_fake(tensors: Tensors, how: str, given: int, time_major: bool) -> list[torch.Tensor]:
+    structure = structure_of(how)
+    sizes = structure.sizes(of_mask(structure.given, given), [t.shape for t in tensors])
+    return _empty(tensors[0], structure.results, sizes, time_major)
+
+
+def _forward_save_fake(tensors: Tensors, how: str, given: int, time_major: bool) -> list[torch.Tensor]:
+    structure = structure_of(how)
+    sizes = structure.sizes(of_mask(structure.given, given), [t.shape for t in tensors])
+    return _empty(tensors[0], structure.results + structure.saved, sizes, time_major)
+
+
+# --- backward ---
+
+
+class Split:
+    """The tensors of a backward pass, apart."""
+
+    def __init__(self, structure: Structure, tensors: Tensors, grads: int, given: int) -> None:
+        self.specs = of_mask(structure.grads_in, grads) + of_mask(structure.given, given) + structure.kept
+        first = bin(grads).count("1")
+        self.given = dict(
+            zip((i for i in range(len(structure.given)) if given >> i & 1), tensors[first:], strict=False)
+        )
+        self.like = tensors[first]  # an input: it has the type of inputs
+
+
+def _backward(tensors: Tensors, how: str, grads: int, given: int, wanted: int, time_major: bool) -> list[torch.Tensor]:
+    structure = structure_of(how)
+    split = Split(structure, tensors, grads, given)
+    key = _key(split.like, tensors, how, grads, given, wanted, time_major)
+    call = remembered(key)
+    if call is None:
+        sizes = structure.sizes(split.specs, [t.shape for t in tensors])
+        asked = of_mask(structure.grads_out, wanted)
+        if sizes["B"] == 0 or sizes["T"] == 0:
+            return _as_given(split, wanted, _backward_of_nothing(split, tensors, asked, sizes, time_major))
+        storage, device = split.like.dtype, split.like.device
+        exact = torch.are_deterministic_algorithms_enabled()
+        plan = plan_of(structure, s.PASS_BACKWARD, sizes, device, storage, exact)
+        made = Call(plan, split.specs, asked, structure.grads_out, sizes, device, storage, time_major)
+        call = remember(key, made)
+    return _as_given(split, wanted, call(tensors))
+
+
+def _backward_of_nothing(
+    split: Split, tensors: Tensors, asked: Sequence[TensorSpec], sizes: dict[str, int], time_major: bool
+) -> list[torch.Tensor]:
+    """The gradient of the first state is that of the last one, and there is no other."""
+    into = {spec.name: tensor for spec, tensor in zip(split.specs, tensors, strict=True)}
+    made = _empty(split.like, asked, sizes, time_major)
+    for spec, out in zip(asked, made, strict=True):
+        last = into.get(spec.short + "_last") if spec.role == s.ROLE_INITIAL_STATE_GRADIENT else None
+        if last is None:
+            out.zero_()
+        else:
+            out.copy_(last)
+    return made
+
+
+def _as_given(split: Split, wanted: int, grads: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+    """Gradients have the types of what they belong to."""
+    numbers = (number for number in range(wanted.bit_length()) if wanted >> number & 1)
+    return [
+        grad if grad.dtype is split.given[number].dtype else grad.to(split.given[number].dtype)
+        for number, grad in zip(numbers, grads, strict=True)
+    ]
+
+
+def _backward_fake(
+    tensors: Tensors, how: str, grads: int, given: int, wanted: int, time_major: bool
+) -> list[torch.Tensor]:
+    structure = structure_of(how)
+    split = Split(structure, tensors, grads, given)
+    sizes = structure.sizes(split.specs, [t.shape for t in tensors])
+    return _as_given(split, wanted, _empty(split.like, of_mask(structure.grads_out, wanted), sizes, time_major))
+
+
+# --- one step ---
+
+
+def _step(tensors: Tensors, states: Tensors, outputs: Tensors, how: str) -> None:
+    structure = structure_of(how)
+    everything = (*tensors, *states, *outputs)
+    key = _key(tensors[0], everything, "step", how)
+    call = remembered(key)
+    if call is None:
+        specs = structure.inputs + structure.params + structure.initials + structure.outputs
+        sizes = structure.sizes(specs, [t.shape for t in everything])
+        if sizes["B"] == 0:
+            return
+        storage, device = tensors[0].dtype, tensors[0].device
+        exact = torch.are_deterministic_algorithms_enabled()
+        plan = plan_of(structure, s.PASS_FORWARD, sizes, device, storage, exact)
+        call = remember(key, Call(plan, specs, [], structure.outputs, sizes, device, storage, stepping=True))
+    call(everything)
+
+
+def _step_fake(tensors: Tensors, states: Tensors, outputs: Tensors, how: str) -> None:
+    structure = structure_of(how)
+    specs = structure.inputs + structure.params + structure.initials + structure.outputs
+    structure.sizes(specs, [t.shape for t in (*tensors, *states, *outputs)])
+
+
+def _register() -> None:
+    def forward(tensors: Tensors, how: str, given: int, time_major: bool) -> list[torch.Tensor]:
+        return _forward(tensors, how, given, time_major, s.PASS_FORWARD)
+
+    def forward_save(tensors: Tensors, how: str, given: int, time_major: bool) -> list[torch.Tensor]:
+        return _forward(tensors, how, given, time_major, s.PASS_FORWARD_SAVE)
+
+    kernels = {
+        "forward": (forward, _forward_fake),
+        "forward_save": (forward_save, _forward_save_fake),
+        "backward": (_backward, _backward_fake),
+        "step": (_step, _step_fake),
+    }
+    for name, (kernel, fake) in kernels.items():
+        for device in ("CPU", "CUDA"):
+            LIBRARY.impl(name, kernel, device)
+        torch.library.register_fake(f"rondo::{name}", fake, lib=LIBRARY)
+
+
+_register()
+forward = torch.ops.rondo.forward.default
+forward_save = torch.ops.rondo.forward_save.default
+backward = torch.ops.rondo.backward.default
+step = torch.ops.rondo.step.default

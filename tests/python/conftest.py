@@ -1,0 +1,44 @@
+"""Tests of the Python package. They run in three environments, each of which takes what it has: with PyTorch, with NumPy alone,
+and with neither. `tests/python/run.py` finds one, and says what was left out."""
+
+import os
+import pathlib
+import sys
+
+import pytest
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+
+# An installed package is tested as it is; else that of this tree, over the library of its build.
+if not os.environ.get("RONDO_TEST_INSTALLED"):
+    sys.path.insert(0, str(SOURCE / "python"))
+    if "RONDO_LIBRARY" not in os.environ:
+        os.environ["RONDO_LIBRARY"] = str(SOURCE / "build" / "release" / "librondo.so")
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+# What is shipped would be verified first, which takes longer than what is tested here.
+os.environ.setdefault("RONDO_SHIPPED", "none")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def database(tmp_path_factory):
+    """A tuning database for this run, so that the user's own is left alone and a kernel is compiled once."""
+    if "RONDO_DB" not in os.environ:
+        os.environ["RONDO_DB"] = str(tmp_path_factory.mktemp("rondo") / "tuning.db")
+    return os.environ["RONDO_DB"]
+
+
+@pytest.fixture(autouse=True)
+def same_draws(request):
+    """Each test draws the same numbers, alone or among others."""
+    if "torch" in sys.modules:
+        sys.modules["torch"].manual_seed(sum(map(ord, request.node.name)))
+
+
+@pytest.fixture(autouse=True)
+def policy_as_it_was():
+    """A test that sets the policy does so for itself."""
+    from rondo import _policy
+
+    former = _policy.current()
+    yield
+    _policy._set(former)

@@ -1,0 +1,203 @@
+"""Cells without PyTorch: what they say of themselves, their errors, and forward passes on NumPy's arrays."""
+
+import pickle
+
+import pytest
+import rondo
+
+np = pytest.importorskip("numpy", reason="no NumPy: forward passes on arrays are not tested")
+
+LEAK = """cell leak(N) {
+  input x[N]
+  state h[N]
+  const keep = 0.5
+  next h = keep * h + x
+  output h
+}
+"""
+
+
+def draw(*shape, seed=0):
+    return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
+
+
+def leaked(x, keep, h=0.0):
+    out = []
+    for t in range(x.shape[1]):
+        h = keep * h + x[:, t]
+        out.append(h)
+    return np.stack(out, 1)
+
+
+def test_a_cell_says_what_it_is():
+    cell = rondo.Cell("lstm")
+    assert cell.name == "lstm" and repr(cell) == "Cell('lstm')"
+    assert cell.inputs == {"x": "[B, T, H, 4, D]"}
+    assert cell.params == {"R": "[H, 4, D, D]", "b": "[H, 4, D]"}
+    assert cell.states == {"h": "[B, H, D]", "c": "[B, H, D]"}
+    assert cell.outputs == {"h": "[B, T, H, D]"}
+    assert (cell.has_matrix, cell.is_affine, cell.is_diagonal, cell.has_reduction) == (True, False, False, False)
+    assert "dense" in cell.structure and len(cell.hash) == 64
+    assert rondo.Cell("mingru").is_affine and not rondo.Cell("paragru").is_affine
+
+
+def test_equal_meaning_is_equal_hash():
+    assert rondo.Cell(LEAK).hash == rondo.Cell("# with a comment\n" + LEAK).hash
+    assert rondo.Cell(LEAK).hash != rondo.Cell(LEAK.replace("0.5", "0.25")).hash
+
+
+@pytest.mark.parametrize("keep", [0.5, 0.25])
+def test_a_text_with_a_constant_computes(keep):
+    x = draw(2, 6, 16)
+    y, last = rondo.Cell(LEAK, keep=keep)(x)
+    np.testing.assert_allclose(y, leaked(x, keep), atol=1e-6)
+    np.testing.assert_allclose(last["h"], y[:, -1], atol=1e-6)
+    assert rondo.Cell(LEAK, keep=keep).constants == {"keep": keep}
+
+
+def test_a_file_is_read(tmp_path):
+    path = tmp_path / "leak.cell"
+    path.write_text(LEAK)
+    assert rondo.Cell(path).hash == rondo.Cell(str(path)).hash == rondo.Cell(LEAK).hash
+
+
+def test_initial_states_and_layouts():
+    x, h = draw(2, 6, 3, 16), draw(2, 3, 16, seed=1)
+    y, last = rondo.Cell(LEAK)(x, initial={"h": h})
+    np.testing.assert_allclose(y, leaked(x, 0.5, h), atol=1e-6)
+    major, last_major = rondo.Cell(LEAK)(np.swapaxes(x, 0, 1), initial={"h": h}, batch_first=False)
+    np.testing.assert_array_equal(np.swapaxes(major, 0, 1), y)
+    np.testing.assert_array_equal(last_major["h"], last["h"])
+    with_rows, _ = rondo.Cell(LEAK)(x[:, :, :, None])
+    without, _ = rondo.Cell(LEAK)(x)
+    np.testing.assert_array_equal(with_rows, without)
+
+
+def test_reverse_lengths_and_resets():
+    x = draw(3, 5, 16)
+    cell = rondo.Cell(LEAK)
+    np.testing.assert_allclose(cell(x, reverse=True)[0], leaked(x[:, ::-1], 0.5)[:, ::-1], atol=1e-6)
+    lengths = np.array([5, 2, 0])
+    y, last = cell(x, lengths=lengths)
+    for row, steps in enumerate(lengths):
+        np.testing.assert_allclose(y[row, :steps], leaked(x, 0.5)[row, :steps], atol=1e-6)
+        assert not y[row, steps:].any()
+    assert not last["h"][2].any()
+    resets = np.zeros((3, 5), bool)
+    resets[:, 2] = True
+    y, _ = cell(x, resets=resets)
+    np.testing.assert_allclose(y[:, 2:], leaked(x[:, 2:], 0.5), atol=1e-6)
+
+
+@pytest.mark.parametrize("shape", [(0, 4, 16), (2, 0, 16)])
+def test_nothing_leaves_states_as_they_are(shape):
+    h = draw(shape[0], 16)
+    y, last = rondo.Cell(LEAK)(np.zeros(shape, np.float32), initial={"h": h})
+    assert y.shape == shape
+    np.testing.assert_array_equal(last["h"], h)
+
+
+def test_half_precision():
+    x = draw(2, 6, 16)
+    y, last = rondo.Cell(LEAK)(x.astype(np.float16))
+    assert y.dtype == np.float16 and last["h"].dtype == np.float32
+    np.testing.assert_allclose(y, leaked(x, 0.5), atol=5e-3)
+
+
+def test_a_cell_travels():
+    cell = pickle.loads(pickle.dumps(rondo.Cell(LEAK, keep=0.25)))
+    assert cell.constants == {"keep": 0.25}
+    x = draw(2, 6, 16)
+    np.testing.assert_allclose(cell(x)[0], leaked(x, 0.25), atol=1e-6)
+
+
+def test_options_make_another_cell():
+    cell = rondo.Cell("lstm")
+    assert cell.with_options(save="products").save == "products" and cell.save == "states"
+    assert cell.may_save_products and not rondo.Cell("mingru").may_save_products
+
+
+def test_all_errors_of_a_text_are_told():
+    with pytest.raises(rondo.CellError, match="unknown name 'hh'") as caught:
+        rondo.Cell(LEAK.replace("* h", "* hh").replace("output h", "output hhh"))
+    first = caught.value.diagnostics[0]
+    assert (first.line, first.column, first.length, first.message) == (5, 19, 2, "unknown name 'hh'")
+    assert "^~" in first.rendered and "did you mean" in first.help
+    assert len(caught.value.diagnostics) == 2
+    assert isinstance(caught.value, ValueError)
+
+
+X, LSTM_X = draw(2, 6, 16), draw(2, 6, 4, 16)
+WRONG = {
+    "no such cell": (lambda: rondo.Cell("lstmm"), rondo.MissingError, "lstmm"),
+    "no such file": (
+        lambda: rondo.Cell("/nowhere/x.cell"),
+        rondo.MissingError,
+        "cannot read the cell '/nowhere/x.cell'",
+    ),
+    "source of another type": (lambda: rondo.Cell(3), rondo.InputError, "source is int"),
+    "no such constant": (
+        lambda: rondo.Cell(LEAK, kep=1.0),
+        rondo.InputError,
+        "cell leak has no constant 'kep' .has keep",
+    ),
+    "a constant of no constants": (lambda: rondo.Cell("lstm", k=1.0), rondo.InputError, "has none"),
+    "a constant that is no number": (lambda: rondo.Cell(LEAK, keep="a"), rondo.InputError, "constant 'keep' is 'a'"),
+    "save": (
+        lambda: rondo.Cell("lstm", save="all"),
+        rondo.InputError,
+        "save='all' is not known .it is one of states, products",
+    ),
+    "products of a cell without": (
+        lambda: rondo.Cell("mingru", save="products"),
+        rondo.InputError,
+        "no products to save",
+    ),
+    "math": (lambda: rondo.Cell("lstm", math="f"), rondo.InputError, "math='f' is not known"),
+    "clip": (lambda: rondo.Cell("lstm", clip_forward=-1), rondo.InputError, "clip_forward=-1.0 is no bound"),
+    "option": (lambda: rondo.Cell("lstm").with_options(sav="states"), rondo.InputError, "no option 'sav'"),
+    "x of no known type": (lambda: rondo.Cell(LEAK)([1.0]), rondo.InputError, "leak: x is list"),
+    "x of float64": (lambda: rondo.Cell(LEAK)(X.astype(np.float64)), rondo.InputError, "is float64 .give float32"),
+    "x without axes": (
+        lambda: rondo.Cell(LEAK)(X[0]),
+        rondo.InputError,
+        r"has shape \[6, 16\] .it is \[B, T, H, D\], or \[B, T, D\]",
+    ),
+    "rows": (
+        lambda: rondo.Cell("lstm")(LSTM_X[:, :, :3], params={"R": draw(4, 16, 16), "b": draw(4, 16)}),
+        rondo.InputError,
+        "'x' has shape .*the cell declares 4 rows",
+    ),
+    "no params": (lambda: rondo.Cell("lstm")(LSTM_X), rondo.InputError, r"params lacks 'R' .it is \[H, 4, D, D\]"),
+    "unknown params": (
+        lambda: rondo.Cell("lstm")(LSTM_X, params={"W": X}),
+        rondo.InputError,
+        "params has 'W', which the cell has not .it has R, b",
+    ),
+    "params of another D": (
+        lambda: rondo.Cell("lstm")(LSTM_X, params={"R": draw(4, 8, 8), "b": draw(4, 8)}),
+        rondo.InputError,
+        "'R' has shape .* .D is 16, by 'x'",
+    ),
+    "params that are no dict": (lambda: rondo.Cell("lstm")(LSTM_X, params=[X]), rondo.InputError, "params is list"),
+    "unknown initial": (
+        lambda: rondo.Cell(LEAK)(X, initial={"c": X}),
+        rondo.InputError,
+        "initial has 'c', which the cell has not .it has h",
+    ),
+    "initial of another batch": (
+        lambda: rondo.Cell(LEAK)(X, initial={"h": draw(3, 16)}),
+        rondo.InputError,
+        "'h' has shape .*B is 2, by 'x'",
+    ),
+    "one tensor for two inputs": (lambda: rondo.Cell("affine")(X), rondo.InputError, "the cell has the inputs a, b"),
+    "one of two inputs": (lambda: rondo.Cell("affine")({"a": X}), rondo.InputError, "x lacks 'b'"),
+    "a step of arrays": (lambda: rondo.Cell(LEAK).step(X[:, 0]), rondo.InputError, "step.. takes PyTorch's tensors"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_wrong_use_is_told(case):
+    wrong, kind, message = WRONG[case]
+    with pytest.raises(kind, match=message):
+        wrong()
