@@ -1,0 +1,20 @@
+"""Layers: drop-in ones for `torch.nn.LSTM`, `GRU` and `RNN`, and `Recurrent`, which makes a layer of any cell."""
+
+from .ready import HGRN, SLSTM, BlockGRU, LayerNormLSTM, MinGRU, MinLSTM, ParaGRU, ParaLSTM
+from .recurrent import Recurrent
+from .rnn import GRU, LSTM, RNN
+
+__all__ = [
+    "GRU",
+    "HGRN",
+    "LSTM",
+    "RNN",
+    "SLSTM",
+    "BlockGRU",
+    "LayerNormLSTM",
+    "MinGRU",
+    "MinLSTM",
+    "ParaGRU",
+    "ParaLSTM",
+    "Recurrent",
+]

@@ -1,0 +1,247 @@
+"""What LSTM, GRU and RNN share: torch.nn's constructor, names of parameters, stacks, directions and packed sequences."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
+
+from .._errors import InputError, UnsupportedError
+from ..cell import Cell
+
+State = torch.Tensor | None
+
+
+class Layers(torch.nn.Module):
+    """A stack of recurrent layers whose weights are those of `torch.nn`.
+
+    A subclass says the cell, its rows of gates and its number of states, and how both biases come to it.
+    """
+
+    gates = 0
+    states = 0
+    mode = ""
+
+    input_size: int
+    hidden_size: int
+    num_layers: int
+    bias: bool
+    batch_first: bool
+    dropout: float
+    bidirectional: bool
+    proj_size: int
+
+    def __init__(
+        self,
+        cell: Cell,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        bias: bool = True,
+        batch_first: bool = False,
+        dropout: float = 0.0,
+        bidirectional: bool = False,
+        proj_size: int = 0,
+        device: Any = None,
+        dtype: torch.dtype | None = None,
+    ) -> None:
+        super().__init__()
+        _check(type(self).__name__, input_size, hidden_size, num_layers, dropout, proj_size)
+        self.input_size, self.hidden_size, self.num_layers = input_size, hidden_size, num_layers
+        self.bias, self.batch_first, self.dropout = bias, batch_first, float(dropout)
+        self.bidirectional, self.proj_size = bidirectional, 0
+        self.cell = cell
+        for layer in range(num_layers):
+            for direction in range(self.directions):
+                inputs = input_size if layer == 0 else hidden_size * self.directions
+                rows = self.gates * hidden_size
+                shapes = [("weight_ih", (rows, inputs)), ("weight_hh", (rows, hidden_size))]
+                if bias:
+                    shapes += [("bias_ih", (rows,)), ("bias_hh", (rows,))]
+                for name, shape in shapes:
+                    weight = torch.empty(shape, device=device, dtype=dtype)
+                    self.register_parameter(name + self._end(layer, direction), torch.nn.Parameter(weight))
+        self.reset_parameters()
+
+    @property
+    def directions(self) -> int:
+        return 2 if self.bidirectional else 1
+
+    @staticmethod
+    def _end(layer: int, direction: int) -> str:
+        return f"_l{layer}_reverse" if direction else f"_l{layer}"
+
+    @property
+    def all_weights(self) -> list[list[torch.nn.Parameter]]:
+        """The parameters of each layer and direction, as `torch.nn` has them."""
+        return [
+            [weight for weight in self._weights(layer, direction) if weight is not None]
+            for layer in range(self.num_layers)
+            for direction in range(self.directions)
+        ]
+
+    def reset_parameters(self) -> None:
+        bound = self.hidden_size**-0.5
+        for weight in self.parameters():
+            torch.nn.init.uniform_(weight, -bound, bound)
+
+    def flatten_parameters(self) -> None:
+        """Nothing: weights stay where they are."""
+
+    def extra_repr(self) -> str:
+        words = [f"{self.input_size}, {self.hidden_size}"]
+        for name, default in (
+            ("num_layers", 1),
+            ("bias", True),
+            ("batch_first", False),
+            ("dropout", 0.0),
+            ("bidirectional", False),
+        ):
+            if getattr(self, name) != default:
+                words.append(f"{name}={getattr(self, name)}")
+        return ", ".join(words)
+
+    def _weights(self, layer: int, direction: int) -> tuple[Any, Any, Any, Any]:
+        end = self._end(layer, direction)
+        pair = (getattr(self, "bias_ih" + end), getattr(self, "bias_hh" + end)) if self.bias else (None, None)
+        return getattr(self, "weight_ih" + end), getattr(self, "weight_hh" + end), *pair
+
+    def _biases(self, b_ih: Any, b_hh: Any, like: torch.Tensor) -> tuple[Any, torch.Tensor]:
+        """The bias of the product of the input, and the cell's."""
+        raise NotImplementedError
+
+    # --- forward ---
+
+    def forward(self, input: Any, hx: Any = None) -> tuple[Any, Any]:
+        """As `torch.nn` has it.
+
+        Parameters
+        ----------
+        input : tensor or PackedSequence
+            `[T, B, input_size]`, `[B, T, input_size]` with `batch_first`, or `[T, input_size]` without a batch.
+        hx : tensor or tuple of two, optional
+            Initial states, `[num_layers * directions, B, hidden_size]`; zero if left out.
+
+        Returns
+        -------
+        output : tensor or PackedSequence
+            `[T, B, directions * hidden_size]`, laid out as the input.
+        hx : tensor or tuple of two
+            The last states.
+
+        Raises
+        ------
+        InputError
+            The input or hx has another shape than it is to have.
+        """
+        if isinstance(input, PackedSequence):
+            return self._packed(input, hx)
+        name = type(self).__name__
+        if not isinstance(input, torch.Tensor):
+            raise InputError(f"{name}: input is {type(input).__name__}", "give a tensor or a PackedSequence")
+        if input.dim() not in (2, 3):
+            raise InputError(f"{name}: input has {input.dim()} axes", "it has 3, or 2 without a batch")
+        if input.shape[-1] != self.input_size:
+            raise InputError(f"{name}: the last axis of input is {input.shape[-1]}", f"input_size is {self.input_size}")
+        alone = input.dim() == 2
+        u = input.unsqueeze(0 if self.batch_first else 1) if alone else input
+        first = self._given(hx, u.shape[0 if self.batch_first else 1], alone)
+        h, last = self._sequence(u, first, None, self.batch_first)
+        if alone:
+            h, last = h.squeeze(0 if self.batch_first else 1), [state.squeeze(1) for state in last]
+        return h, self._taken(last)
+
+    def _packed(self, packed: PackedSequence, hx: Any) -> tuple[PackedSequence, Any]:
+        """Sequences of different length: padding is not walked. Rows are in the order of `packed`, longest first."""
+        u, lengths = pad_packed_sequence(PackedSequence(packed.data, packed.batch_sizes), batch_first=True)
+        if u.shape[-1] != self.input_size:
+            raise InputError(
+                f"{type(self).__name__}: input has {u.shape[-1]} features", f"input_size is {self.input_size}"
+            )
+        first = self._given(hx, u.shape[0], False)
+        order, back = packed.sorted_indices, packed.unsorted_indices
+        if order is not None:
+            first = [None if state is None else state.index_select(1, order) for state in first]
+        h, last = self._sequence(u, first, lengths.to(device=u.device, dtype=torch.int32), True)
+        made = pack_padded_sequence(h, lengths, batch_first=True)
+        if back is not None:
+            last = [state.index_select(1, back) for state in last]
+        return PackedSequence(made.data, packed.batch_sizes, order, back), self._taken(last)
+
+    def _sequence(
+        self, u: torch.Tensor, first: Sequence[State], lengths: torch.Tensor | None, batch_first: bool
+    ) -> tuple[torch.Tensor, list[torch.Tensor]]:
+        """`first`: states of all layers and directions, or None."""
+        lasts: list[list[torch.Tensor]] = []
+        for layer in range(self.num_layers):
+            outputs = []
+            for direction in range(self.directions):
+                start = [None if state is None else state[len(lasts)] for state in first]
+                h, last = self._one(u, start, layer, direction, lengths, batch_first)
+                outputs.append(h)
+                lasts.append(last)
+            u = outputs[0] if len(outputs) == 1 else torch.cat(outputs, -1)
+            if self.dropout and layer + 1 < self.num_layers:
+                u = F.dropout(u, self.dropout, self.training)
+        states = [torch.stack([last[number] for last in lasts]).to(u.dtype) for number in range(self.states)]
+        return u, states
+
+    def _one(
+        self,
+        u: torch.Tensor,
+        first: Sequence[State],
+        layer: int,
+        direction: int,
+        lengths: torch.Tensor | None,
+        batch_first: bool,
+    ) -> tuple[torch.Tensor, list[torch.Tensor]]:
+        w_ih, w_hh, b_ih, b_hh = self._weights(layer, direction)
+        size = self.hidden_size
+        b_x, b = self._biases(b_ih, b_hh, w_ih)
+        x = F.linear(u, w_ih, b_x).unflatten(-1, (1, self.gates, size))
+        names = list(self.cell.states)
+        h, last = self.cell(
+            x,
+            params={"R": w_hh.view(1, self.gates, size, size), "b": b.view(1, self.gates, size)},
+            initial={name: state.unsqueeze(1) for name, state in zip(names, first, strict=True) if state is not None},
+            lengths=lengths,
+            reverse=direction == 1,
+            batch_first=batch_first,
+        )
+        return h.squeeze(2), [last[name].squeeze(1) for name in names]
+
+    def _given(self, hx: Any, batch: int, alone: bool) -> list[State]:
+        """Initial states, one of each kind, with a batch."""
+        name = type(self).__name__
+        if hx is None:
+            return [None] * self.states
+        states = list(hx) if self.states > 1 and isinstance(hx, tuple | list) else [hx]
+        if len(states) != self.states or any(not isinstance(state, torch.Tensor) for state in states):
+            wanted = "a tensor" if self.states == 1 else "a tuple of two tensors, (h, c)"
+            raise InputError(f"{name}: hx is not what it is to be", f"give {wanted}")
+        wanted = [self.num_layers * self.directions, *([] if alone else [batch]), self.hidden_size]
+        for number, state in enumerate(states):
+            if list(state.shape) != wanted:
+                which = "hx" if self.states == 1 else f"hx[{number}]"
+                raise InputError(f"{name}: {which} has shape {list(state.shape)}", f"it is {wanted}")
+        return [state.unsqueeze(1) if alone else state for state in states]
+
+    def _taken(self, last: list[torch.Tensor]) -> Any:
+        return tuple(last) if self.states > 1 else last[0]
+
+
+def _check(name: str, input_size: Any, hidden_size: Any, num_layers: Any, dropout: Any, proj_size: Any) -> None:
+    for argument, value in (("input_size", input_size), ("hidden_size", hidden_size), ("num_layers", num_layers)):
+        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+            raise InputError(f"{name}: {argument} is {value!r}", "it is a whole number from 1")
+    if not isinstance(dropout, numbers.Number) or isinstance(dropout, bool) or not 0 <= dropout <= 1:  # type: ignore[operator]
+        raise InputError(f"{name}: dropout is {dropout!r}", "it is a probability, from 0 to 1")
+    if proj_size:
+        raise UnsupportedError(
+            f"{name}: proj_size={proj_size}: a cell's matrix is square in this version",
+            "keep torch.nn.LSTM for that layer",
+        )
