@@ -37,10 +37,20 @@ from ._policy import Policy, PolicyScope, policy
 
 if TYPE_CHECKING:
     from . import nn
+    from ._prepare import prepare
+    from ._replace import Left, Replacement, replace
+    from ._tune import tune
     from .cell import Cell
 
 # What needs PyTorch, which takes a second to import, comes when it is asked for.
-_LATER = {"Cell": "cell"}
+_LATER = {
+    "Cell": "cell",
+    "Left": "_replace",
+    "Replacement": "_replace",
+    "prepare": "_prepare",
+    "replace": "_replace",
+    "tune": "_tune",
+}
 _MODULES = ("nn",)
 
 __all__ = [
@@ -54,6 +64,7 @@ __all__ = [
     "HostMemoryError",
     "InputError",
     "InternalError",
+    "Left",
     "LibraryNotFoundError",
     "MissingError",
     "NotDifferentiableError",
@@ -61,6 +72,7 @@ __all__ = [
     "PlanInfo",
     "Policy",
     "PolicyScope",
+    "Replacement",
     "RondoError",
     "UnsupportedError",
     "WrongResultError",
@@ -68,6 +80,9 @@ __all__ = [
     "nn",
     "plans",
     "policy",
+    "prepare",
+    "replace",
+    "tune",
     "version",
 ]
 

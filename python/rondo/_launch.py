@@ -44,7 +44,7 @@ class Arguments:
         for number, name in enumerate(names):
             bound = plan.tensors[name]
             tensor = self.memory[number]
-            tensor.index, tensor.type, tensor.bytes = bound.index, bound.type, -1
+            tensor.index, tensor.type, tensor.bytes = bound.place, bound.type, -1
             shape = bound.spec.shape(sizes)
             strides = dense_strides(shape)
             if bound.timed:

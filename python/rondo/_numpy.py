@@ -14,10 +14,11 @@ from ._plans import CPU, PlanRequest, plan_for
 from ._shapes import axes_to_add, lacks_heads
 from ._structure import Structure, TensorSpec
 
+np: Any
 try:
     import numpy as np
 except ImportError:
-    np = None  # type: ignore[assignment]
+    np = None
 
 
 def _types() -> dict[Any, int]:
@@ -82,8 +83,7 @@ def _launched(
     """Results by the names of their specs."""
     type_ = _types()[storage]
     made = {
-        spec.name: np.zeros(spec.shape(sizes), _dtype(type_ if spec.type is None else spec.type))
-        for spec in structure.results
+        spec.name: np.zeros(spec.shape(sizes), _dtype(type_ if spec.type is None else spec.type)) for spec in structure.results
     }
     if sizes["B"] == 0 or sizes["T"] == 0:  # the last state is the first
         first = {spec.name: array for spec, array in zip(specs, arrays, strict=True)}
@@ -93,8 +93,7 @@ def _launched(
     request = PlanRequest(structure.description.text, s.PASS_FORWARD, CPU, type_, *(sizes[axis] for axis in "BTHD"))
     plan = plan_for(request)
     bound = [
-        np.ascontiguousarray(array, _dtype(plan.tensors[spec.name].type))
-        for spec, array in zip(specs, arrays, strict=True)
+        np.ascontiguousarray(array, _dtype(plan.tensors[spec.name].type)) for spec, array in zip(specs, arrays, strict=True)
     ]
     bound = [_aligned(array, plan.tensors[spec.name].alignment) for spec, array in zip(specs, bound, strict=True)]
     names = [spec.name for spec in specs] + list(made)

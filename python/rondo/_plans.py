@@ -36,7 +36,7 @@ CPU = Device(s.DEVICE_CPU, 0)
 class Bound(NamedTuple):
     """A tensor of a plan."""
 
-    index: int
+    place: int
     type: int
     timed: bool
     alignment: int
@@ -75,8 +75,7 @@ class Plan:
         found = s.sized(s.rondo_plan_info)
         lib.call("rondo_plan_get_info", handle, c.byref(found))
         words = {
-            name: getattr(found, name).decode()
-            for name in ("cell", "type", "math", "strategy", "parameters", "origin", "note")
+            name: getattr(found, name).decode() for name in ("cell", "type", "math", "strategy", "parameters", "origin", "note")
         }
         self.info = PlanInfo(
             **words,
@@ -93,9 +92,7 @@ class Plan:
         self.tensors: dict[str, Bound] = {}
         for index, one in enumerate(tensors_of_plan(lib, handle)):
             spec = spec_of(one)
-            self.tensors[spec.name] = Bound(
-                index, one.type, spec.timed, one.alignment, one.need == s.NEED_REQUIRED, spec
-            )
+            self.tensors[spec.name] = Bound(index, one.type, spec.timed, one.alignment, one.need == s.NEED_REQUIRED, spec)
         self._workspaces: dict[tuple[int, int], int] = {}
 
     def workspace_bytes(self, batch: int, steps: int) -> int:
@@ -274,6 +271,21 @@ def tune_plan(request: PlanRequest, tuning: Tuning) -> Plan:
         for exact in (False, True):
             _cache.plans[request.key(exact)] = plan
     return plan
+
+
+def best_save(request: PlanRequest) -> str:
+    """What a training pass of these sizes had better save: what takes less time in sum."""
+    lib, structure = library(), structure_of(request.how)
+    sizes = {"B": request.batch, "T": request.time, "H": request.heads, "D": request.dim}
+    problem = structure.problem(sizes, request.type, s.PASS_FORWARD_SAVE, s.SAVE_AUTO)
+    step = alignment(structure, sizes, request.type)
+    options = options_for(_policy.current(), step, structure.description.strategy)
+    context = lib.context(request.device.kind, request.device.ordinal)
+    training = lib.handle("rondo_training_create", context, structure.handle, c.byref(problem), c.byref(options))
+    info = s.sized(s.rondo_training_info)
+    lib.call("rondo_training_get_info", training, c.byref(info))
+    lib.call("rondo_training_destroy", training)
+    return "products" if info.save == s.SAVE_PRODUCTS else "states"
 
 
 def plans() -> list[PlanInfo]:

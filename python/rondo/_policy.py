@@ -139,7 +139,9 @@ def policy(
     if verify is not None:
         changes["verify"] = verify
     for name, path in (("database", database), ("lock", lock)):
-        if path is False:
+        if isinstance(path, bool):
+            if path:
+                raise InputError(f"{name}=True names no file", "give a path, or False for none")
             changes[name] = None
         elif path is not None:
             changes[name] = os.fspath(path)

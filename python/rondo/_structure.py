@@ -64,11 +64,7 @@ class TensorSpec:
     def written(self, sizes: dict[str, Any] | None = None) -> str:
         """For people: "[B, T, H, 4, D]", or with the numbers of `sizes`."""
         known = sizes or {}
-        return (
-            "["
-            + ", ".join(str(known.get(axis, axis)) if isinstance(axis, str) else str(axis) for axis in self.axes)
-            + "]"
-        )
+        return "[" + ", ".join(str(known.get(axis, axis)) if isinstance(axis, str) else str(axis) for axis in self.axes) + "]"
 
 
 def dense_strides(shape: Sequence[int]) -> tuple[int, ...]:
@@ -228,9 +224,7 @@ class Structure:
         lib.call("rondo_plan_destroy", plan)
         return specs
 
-    def problem(
-        self, sizes: dict[str, int], type_: int, pass_: int, save: int | None = None, math: int | None = None
-    ) -> Any:
+    def problem(self, sizes: dict[str, int], type_: int, pass_: int, save: int | None = None, math: int | None = None) -> Any:
         """The struct of librondo. It holds no memory of its own: this structure must outlive it."""
         if math is None:
             math = MATHS[self.description.math]

@@ -12,12 +12,14 @@ from ._description import Description, constants_of
 from ._errors import InputError, MissingError
 from ._structure import Structure, TensorSpec, structure_of
 
+torch: Any
+_torch_call: Any
 try:
     import torch
 
     from ._torch import call as _torch_call
 except ImportError:  # NumPy alone
-    torch = None  # type: ignore[assignment]
+    torch = _torch_call = None
 
 
 def _source_of(source: str | os.PathLike[str]) -> str:

@@ -15,9 +15,7 @@ def test_version_is_that_of_the_library():
 
 def test_a_library_that_is_not_there_is_named(monkeypatch):
     monkeypatch.setenv("RONDO_LIBRARY", "/nowhere/librondo.so")
-    with pytest.raises(
-        rondo.LibraryNotFoundError, match="RONDO_LIBRARY names '/nowhere/librondo.so', which is not there"
-    ):
+    with pytest.raises(rondo.LibraryNotFoundError, match="RONDO_LIBRARY names '/nowhere/librondo.so', which is not there"):
         _library.library_path()
 
 
@@ -72,13 +70,9 @@ def test_what_the_user_says_of_nvrtc_stays(monkeypatch):
 
 
 def test_the_import_needs_no_pytorch():
-    code = (
-        "import sys, rondo; assert 'torch' not in sys.modules and 'numpy' not in sys.modules; print(rondo.__doc__[:5])"
-    )
+    code = "import sys, rondo; assert 'torch' not in sys.modules and 'numpy' not in sys.modules; print(rondo.__doc__[:5])"
     path = os.pathsep.join(sys.path)
-    done = subprocess.run(
-        [sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True
-    )
+    done = subprocess.run([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True)
     assert done.stdout == "Rondo\n", done.stderr
 
 

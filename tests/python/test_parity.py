@@ -105,9 +105,7 @@ def test_parity(kind, case, dtype):
     hx = [torch.randn(rows, batch, hidden).to(type_) for _ in range(layer.states)] if how.get("hx") else None
     y_shape = (*u.shape[:2], hidden * layer.directions)
     weights = [torch.randn(y_shape).double(), *(torch.randn(rows, batch, hidden).double() for _ in range(layer.states))]
-    exact = run(
-        copy.deepcopy(reference).double(), u.double(), None if hx is None else [s.double() for s in hx], how, weights
-    )
+    exact = run(copy.deepcopy(reference).double(), u.double(), None if hx is None else [s.double() for s in hx], how, weights)
     allowed = max(4 * max(relative_errors(run(reference, u, hx, how, weights), exact).values()), 16 * UNIT[type_])
     errors = relative_errors(run(layer, u, hx, how, weights), exact)
     worst = max(errors, key=lambda name: errors[name])

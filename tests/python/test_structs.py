@@ -37,9 +37,7 @@ def test_structs_are_those_of_the_headers(tmp_path):
         lines.append(f'printf("{name} %zu\\n", sizeof({name}));')
         wanted[name] = str(__import__("ctypes").sizeof(struct))
         for field in fields_of(struct):
-            lines.append(
-                f'printf("{name}.{field} %zu:%zu\\n", offsetof({name}, {field}), sizeof((({name}*)0)->{field}));'
-            )
+            lines.append(f'printf("{name}.{field} %zu:%zu\\n", offsetof({name}, {field}), sizeof((({name}*)0)->{field}));')
             place = getattr(struct, field)
             wanted[f"{name}.{field}"] = f"{place.offset}:{place.size}"
     assert probe(tmp_path, lines) == wanted

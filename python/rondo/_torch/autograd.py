@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
-from torch._functorch.autograd_function import enable_single_level_autograd_function
+from torch._functorch import autograd_function as functorch
 from torch.autograd import forward_ad
 
 from .._errors import NotDifferentiableError
@@ -69,7 +69,9 @@ class Recurrence(torch.autograd.Function):
         raise NotDifferentiableError(FORWARD_MODE, HINT)
 
     @staticmethod
-    def vmap(info: Any, in_dims: Any, how: str, given: int, time_major: bool, *tensors: torch.Tensor) -> Any:
+    def vmap(info: Any, in_dims: Any, *arguments: Any) -> Any:
+        how, given, time_major, *tensors = arguments
+
         def run(many: Tensors) -> Any:
             return Recurrence.apply(how, given, time_major, *many)
 
@@ -99,9 +101,9 @@ class NoSecond(torch.autograd.Function):
         raise NotDifferentiableError(SECOND, HINT)
 
     @staticmethod
-    def vmap(
-        info: Any, in_dims: Any, how: str, grads: int, given: int, wanted: int, time_major: bool, *tensors: torch.Tensor
-    ) -> Any:
+    def vmap(info: Any, in_dims: Any, *arguments: Any) -> Any:
+        how, grads, given, wanted, time_major, *tensors = arguments
+
         def run(many: Tensors) -> Any:
             return NoSecond.apply(how, grads, given, wanted, time_major, *many)
 
@@ -145,7 +147,7 @@ _ONE_LEVEL = {function: _one_level(function) for function in (Recurrence, NoSeco
 def _apply(function: Any, *arguments: Any) -> Any:
     if not torch._C._are_functorch_transforms_active():
         return function.apply(*arguments)
-    with enable_single_level_autograd_function():
+    with functorch.enable_single_level_autograd_function():  # pyright: ignore[reportPrivateImportUsage]
         return _ONE_LEVEL[function].apply(*arguments)
 
 

@@ -69,9 +69,7 @@ class Arguments:
                 self.device, self.storage = tensor.device, tensor.dtype
                 self.headless = lacks_heads(spec, rank)
             elif tensor.dtype is not self.storage:
-                raise InputError(
-                    f"{structure.name}: {name} is {str(tensor.dtype)[6:]}, and x is {str(self.storage)[6:]}"
-                )
+                raise InputError(f"{structure.name}: {name} is {str(tensor.dtype)[6:]}, and x is {str(self.storage)[6:]}")
             if not timed:
                 tensor = tensor.unsqueeze(1)
             elif not batch_first:
@@ -188,9 +186,7 @@ def run_step(
 def _zero_states(structure: Structure, sizes: dict[str, Any], arguments: Arguments) -> dict[str, Any]:
     made = {}
     for spec in structure.initials:
-        shape = [
-            extent for place, extent in enumerate(spec.shape(sizes)) if not _left_out(spec, place, arguments.headless)
-        ]
+        shape = [extent for place, extent in enumerate(spec.shape(sizes)) if not _left_out(spec, place, arguments.headless)]
         made[spec.short] = torch.zeros(shape, dtype=torch.float32, device=arguments.device)
     return made
 

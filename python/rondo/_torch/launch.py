@@ -80,9 +80,7 @@ class Call:
         self.batch, self.time = sizes["B"], sizes["T"]
         lib = library()
         self.launch = lib.step if stepping else lib.launch
-        self.workspace = (
-            plan.step_workspace_bytes(self.batch) if stepping else plan.workspace_bytes(self.batch, self.time)
-        )
+        self.workspace = plan.step_workspace_bytes(self.batch) if stepping else plan.workspace_bytes(self.batch, self.time)
         self.taken: list[Taken | None] = []
         self.names: list[str] = []
         for spec in given:

@@ -33,9 +33,7 @@ LIBRARY = torch.library.Library("rondo", "DEF")
 _TAGS = (torch.Tag.pt2_compliant_tag, torch.Tag.needs_exact_strides)
 LIBRARY.define("forward(Tensor[] tensors, str how, int given, bool time_major) -> Tensor[]", tags=_TAGS)
 LIBRARY.define("forward_save(Tensor[] tensors, str how, int given, bool time_major) -> Tensor[]", tags=_TAGS)
-LIBRARY.define(
-    "backward(Tensor[] tensors, str how, int grads, int given, int wanted, bool time_major) -> Tensor[]", tags=_TAGS
-)
+LIBRARY.define("backward(Tensor[] tensors, str how, int grads, int given, int wanted, bool time_major) -> Tensor[]", tags=_TAGS)
 LIBRARY.define("step(Tensor[] tensors, Tensor(a!)[] states, Tensor(b!)[] outputs, str how) -> ()", tags=_TAGS)
 
 
@@ -91,9 +89,7 @@ def _forward_of_nothing(
     return made
 
 
-def _empty(
-    like: torch.Tensor, specs: Sequence[TensorSpec], sizes: dict[str, Any], time_major: bool
-) -> list[torch.Tensor]:
+def _empty(like: torch.Tensor, specs: Sequence[TensorSpec], sizes: dict[str, Any], time_major: bool) -> list[torch.Tensor]:
     made = []
     for spec in specs:
         shape = spec.shape(sizes)
@@ -123,9 +119,7 @@ class Split:
     def __init__(self, structure: Structure, tensors: Tensors, grads: int, given: int) -> None:
         self.specs = of_mask(structure.grads_in, grads) + of_mask(structure.given, given) + structure.kept
         first = bin(grads).count("1")
-        self.given = dict(
-            zip((i for i in range(len(structure.given)) if given >> i & 1), tensors[first:], strict=False)
-        )
+        self.given = dict(zip((i for i in range(len(structure.given)) if given >> i & 1), tensors[first:], strict=False))
         self.like = tensors[first]  # an input: it has the type of inputs
 
 
@@ -171,9 +165,7 @@ def _as_given(split: Split, wanted: int, grads: Sequence[torch.Tensor]) -> list[
     ]
 
 
-def _backward_fake(
-    tensors: Tensors, how: str, grads: int, given: int, wanted: int, time_major: bool
-) -> list[torch.Tensor]:
+def _backward_fake(tensors: Tensors, how: str, grads: int, given: int, wanted: int, time_major: bool) -> list[torch.Tensor]:
     structure = structure_of(how)
     split = Split(structure, tensors, grads, given)
     sizes = structure.sizes(split.specs, [t.shape for t in tensors])

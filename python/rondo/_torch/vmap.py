@@ -20,9 +20,7 @@ def forward(run: Run, many: int, dims: Sequence[Any], tensors: Tensors, how: str
     return _mapped(run, many, dims, tensors, of_mask(structure.given, given), results)
 
 
-def backward(
-    run: Run, many: int, dims: Sequence[Any], tensors: Tensors, how: str, grads: int, given: int, wanted: int
-) -> Any:
+def backward(run: Run, many: int, dims: Sequence[Any], tensors: Tensors, how: str, grads: int, given: int, wanted: int) -> Any:
     structure = structure_of(how)
     specs = of_mask(structure.grads_in, grads) + of_mask(structure.given, given) + structure.kept
     return _mapped(run, many, dims, tensors, specs, of_mask(structure.grads_out, wanted))

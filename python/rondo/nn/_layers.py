@@ -107,8 +107,8 @@ class Layers(torch.nn.Module):
 
     def _weights(self, layer: int, direction: int) -> tuple[Any, Any, Any, Any]:
         end = self._end(layer, direction)
-        pair = (getattr(self, "bias_ih" + end), getattr(self, "bias_hh" + end)) if self.bias else (None, None)
-        return getattr(self, "weight_ih" + end), getattr(self, "weight_hh" + end), *pair
+        b_ih, b_hh = (getattr(self, "bias_ih" + end), getattr(self, "bias_hh" + end)) if self.bias else (None, None)
+        return getattr(self, "weight_ih" + end), getattr(self, "weight_hh" + end), b_ih, b_hh
 
     def _biases(self, b_ih: Any, b_hh: Any, like: torch.Tensor) -> tuple[Any, torch.Tensor]:
         """The bias of the product of the input, and the cell's."""
@@ -159,9 +159,7 @@ class Layers(torch.nn.Module):
         """Sequences of different length: padding is not walked. Rows are in the order of `packed`, longest first."""
         u, lengths = pad_packed_sequence(PackedSequence(packed.data, packed.batch_sizes), batch_first=True)
         if u.shape[-1] != self.input_size:
-            raise InputError(
-                f"{type(self).__name__}: input has {u.shape[-1]} features", f"input_size is {self.input_size}"
-            )
+            raise InputError(f"{type(self).__name__}: input has {u.shape[-1]} features", f"input_size is {self.input_size}")
         first = self._given(hx, u.shape[0], False)
         order, back = packed.sorted_indices, packed.unsorted_indices
         if order is not None:

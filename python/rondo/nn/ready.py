@@ -7,6 +7,7 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 
+from .._errors import InputError
 from .recurrent import Recurrent
 
 
@@ -24,6 +25,7 @@ class SLSTM(_Ready):
     """
 
     source = "slstm"
+    b: torch.nn.Parameter
 
     def reset_parameters(self) -> None:
         super().reset_parameters()
@@ -56,11 +58,10 @@ class HGRN(_Ready):
     """
 
     source = "hgrn"
+    low: torch.nn.Parameter
 
     def __init__(self, input_size: int, hidden_size: int, *, lower_bound: float = 0.1, **options: Any) -> None:
         if not 0 < lower_bound < 1:
-            from .._errors import InputError
-
             raise InputError(f"HGRN: lower_bound is {lower_bound!r}", "it lies between 0 and 1")
         self._lower_bound = lower_bound
         super().__init__(input_size, hidden_size, **options)
@@ -83,6 +84,7 @@ class ParaGRU(_Ready):
     """ParaGRU (ParaRNN, 2026): a GRU with diagonal recurrent weights. Options as in `Recurrent`."""
 
     source = "paragru"
+    a: torch.nn.Parameter
 
     def reset_parameters(self) -> None:
         super().reset_parameters()
@@ -93,6 +95,7 @@ class ParaLSTM(_Ready):
     """ParaLSTM (ParaRNN, 2026): an LSTM with diagonal recurrent weights and coupled gates. Options as in `Recurrent`."""
 
     source = "paralstm"
+    a: torch.nn.Parameter
 
     def reset_parameters(self) -> None:
         super().reset_parameters()

@@ -126,9 +126,7 @@ class Recurrent(torch.nn.Module):
                 torch.nn.init.zeros_(weight)
 
     def extra_repr(self) -> str:
-        return f"{self.cell.name}, {self.input_size}, {self.hidden_size}" + (
-            f", heads={self.heads}" if self.heads > 1 else ""
-        )
+        return f"{self.cell.name}, {self.input_size}, {self.hidden_size}" + (f", heads={self.heads}" if self.heads > 1 else "")
 
     def project(self, u: torch.Tensor) -> dict[str, torch.Tensor]:
         """The cell's inputs of all steps."""
@@ -139,7 +137,7 @@ class Recurrent(torch.nn.Module):
         parts = x.split(self._widths, -1)
         made = {}
         for spec, part in zip(self.cell._plain.inputs, parts, strict=True):
-            rows = spec.axes[spec.rows_axis]
+            rows = int(spec.axes[spec.rows_axis])
             made[spec.name] = part.unflatten(-1, (rows, -1)) if spec.axes[-1] == "D" else part
         return made
 

@@ -120,9 +120,7 @@ class GRU(Layers):
         math: str = "default",
     ) -> None:
         cell = Cell("gru", save=save, math=math)
-        super().__init__(
-            cell, input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, 0, device, dtype
-        )
+        super().__init__(cell, input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, 0, device, dtype)
 
     # b_hh stands within the reset gate's product, b_ih outside.
     def _biases(self, b_ih: Any, b_hh: Any, like: torch.Tensor) -> tuple[Any, torch.Tensor]:
@@ -169,9 +167,7 @@ class RNN(Layers):
         if nonlinearity not in ("tanh", "relu"):
             raise InputError(f"RNN: nonlinearity is {nonlinearity!r}", "it is 'tanh' or 'relu'")
         cell = Cell("elman" if nonlinearity == "tanh" else _RELU, save=save, math=math)
-        super().__init__(
-            cell, input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, 0, device, dtype
-        )
+        super().__init__(cell, input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, 0, device, dtype)
         self.nonlinearity = nonlinearity
         self.mode = "RNN_TANH" if nonlinearity == "tanh" else "RNN_RELU"
 

@@ -1,0 +1,276 @@
+"""policy, replace, prepare, tune, plans, remarks and warnings."""
+
+import logging
+import subprocess
+import sys
+import warnings
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="no PyTorch: replace, prepare and tune are not tested")
+
+import rondo
+from rondo import _plans, _remarks
+from rondo import _structs as s
+from rondo._tune import seconds_of
+
+from parts import assert_close
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lstm = torch.nn.LSTM(8, 16, num_layers=2, bidirectional=True, dropout=0.5)
+        self.blocks = torch.nn.ModuleList([torch.nn.GRU(32, 16, bias=False), torch.nn.RNN(16, 16, nonlinearity="relu")])
+        self.shared = self.blocks[1]
+        self.cell = torch.nn.LSTMCell(16, 16)
+        self.head = torch.nn.Linear(16, 3)
+
+    def forward(self, u):
+        u = self.lstm(u)[0]
+        for block in self.blocks:
+            u = block(u)[0]
+        return self.head(self.shared(u)[0])
+
+
+def test_replace_keeps_the_numbers_and_the_parameters():
+    model = Model().eval()
+    u = torch.randn(5, 3, 8)
+    wanted, parameters, names = model(u), dict(model.named_parameters()), list(model.state_dict())
+    report = rondo.replace(model)
+    assert report.model is model and report.replaced == ["lstm", "blocks.0", "blocks.1"]
+    assert isinstance(model.lstm, rondo.nn.LSTM) and model.shared is model.blocks[1] and not model.lstm.training
+    assert model.lstm.dropout == 0.5
+    assert list(model.state_dict()) == names
+    assert all(weight is parameters[name] for name, weight in model.named_parameters())
+    assert_close(model(u), wanted)
+    assert "left cell (LSTMCell): it computes one step; rondo.Cell has step()" in str(report)
+
+
+def derived():
+    class Mine(torch.nn.LSTM):
+        pass
+
+    return Mine(8, 16)
+
+
+def hooked():
+    layer = torch.nn.GRU(8, 16)
+    layer.register_forward_hook(lambda *_: None)
+    return layer
+
+
+@pytest.mark.parametrize(
+    ("make", "why"),
+    [
+        (derived, "its class is derived from torch.nn's"),
+        (hooked, "it has hooks"),
+        (lambda: torch.nn.LSTM(8, 16, proj_size=4), "it has proj_size=4"),
+        (lambda: torch.nn.GRU(8, 16).double(), "its parameters are float64"),
+        (lambda: torch.nn.GRUCell(8, 16), "it computes one step"),
+    ],
+)
+def test_replace_says_what_it_left(make, why):
+    layer = make()
+    report = rondo.replace(torch.nn.Sequential(layer))
+    assert report.model[0] is layer and not report.replaced
+    assert report.left[0].why.startswith(why) and report.left[0].name == "0"
+
+
+def test_replace_of_a_layer_itself():
+    report = rondo.replace(torch.nn.LSTM(8, 16))
+    assert isinstance(report.model, rondo.nn.LSTM) and str(report) == "1 replaced: the model"
+
+
+def test_prepare_makes_what_a_run_wants():
+    layer = rondo.nn.LSTM(8, 24, bidirectional=True)
+    ready = rondo.prepare(layer, [(5, 7), (6, 8)], progress=False)
+    assert sorted(plan.pass_ for plan in ready) == sorted(["fw", "fws", "bw"] * 4)
+    before = len(rondo.plans())
+    layer(torch.randn(7, 5, 8))[0].sum().backward()
+    with torch.no_grad():
+        layer(torch.randn(8, 6, 8))
+    assert len(rondo.plans()) == before
+
+
+def test_prepare_of_a_module_in_evaluation():
+    layer = torch.nn.Sequential(rondo.nn.MinGRU(8, 48, heads=2)).eval()
+    (plan,) = rondo.prepare(layer, [(3, 9)], progress=False)
+    assert (plan.cell, plan.pass_, plan.heads, plan.dim, plan.batch, plan.time) == ("mingru", "fw", 2, 24, 3, 9)
+
+
+def test_prepare_can_choose_what_is_saved():
+    layer = rondo.nn.LSTM(8, 24)
+    rondo.prepare(layer, [(5, 7)], choose_save=True, progress=False)
+    assert layer.cell.save in ("states", "products")
+    layer(torch.randn(7, 5, 8))[0].sum().backward()
+
+
+def test_prepare_of_a_cell():
+    (plan,) = rondo.prepare(rondo.Cell("mingru"), [(3, 9, 1, 40)], training=False, progress=False)
+    assert (plan.heads, plan.dim) == (1, 40)
+
+
+def test_tune_is_taken_by_later_calls():
+    cell = rondo.Cell("mingru")
+    (plan,) = rondo.tune(cell, [(2, 33, 1, 16)], budget="3s", training=False, progress=False)
+    assert plan.origin == "tuned" and plan.verified and plan.expected_ms > 0
+    before = len(rondo.plans())
+    cell(torch.randn(2, 33, 1, 2, 16))
+    assert len(rondo.plans()) == before
+    assert any(plan.origin == "tuned" for plan in rondo.plans())
+
+
+def test_an_interrupt_ends_a_tune(monkeypatch):
+    """It comes while C calls back, from where nothing can be thrown."""
+    from rondo import _progress
+
+    def pressed(self, words):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(_progress.Bar, "say", pressed)
+    with pytest.raises(KeyboardInterrupt):
+        rondo.tune(rondo.Cell("mingru"), [(2, 65, 1, 16)], budget=30, training=False, progress=False)
+
+
+@pytest.mark.parametrize(("budget", "seconds"), [("90s", 90), ("1.5m", 90), ("2h", 7200), (3, 3), ("4", 4)])
+def test_budgets(budget, seconds):
+    assert seconds_of(budget) == seconds
+
+
+def test_policy_holds_for_a_block():
+    assert rondo.policy().policy.choose == "default"
+    with rondo.policy(choose="model", database=False) as made:
+        assert (made.choose, made.database) == ("model", None)
+        assert rondo.policy().policy == made
+    assert rondo.policy().policy == rondo.Policy()
+
+
+def test_another_policy_makes_other_plans(tmp_path):
+    cell, x = rondo.Cell("mingru"), torch.randn(2, 3, 1, 2, 24)
+    cell(x)
+    before = len(rondo.plans())
+    with rondo.policy(choose="model", database=tmp_path / "other.db"):
+        cell(x)
+        cell(x)
+        assert len(rondo.plans()) == before + 1 and (tmp_path / "other.db").exists()
+    cell(x)
+    assert len(rondo.plans()) == before + 1
+
+
+def test_only_what_is_recorded():
+    with rondo.policy(choose="recorded"), pytest.raises(rondo.MissingError, match="mingru, forward: "):
+        rondo.Cell("mingru")(torch.randn(2, 3, 1, 2, 72))
+
+
+def test_a_lock_pins(tmp_path):
+    with rondo.policy(lock=tmp_path / "rondo.lock"), pytest.raises(rondo.RondoError, match=r"rondo\.lock"):
+        rondo.Cell("mingru")(torch.randn(2, 3, 1, 2, 72))
+
+
+def test_a_database_that_cannot_be_opened_is_an_error(tmp_path):
+    path = tmp_path / "no.db"
+    path.write_text("this is no database, and never was one" * 100)
+    with rondo.policy(database=path), pytest.raises(rondo.DatabaseError):
+        rondo.Cell("mingru")(torch.randn(2, 3, 1, 2, 72))
+
+
+def test_without_the_users_own_database_work_goes_on(monkeypatch):
+    def refused(path):
+        raise rondo.DatabaseError("nothing can be written")
+
+    monkeypatch.setattr(_plans.library(), "database", refused)
+    monkeypatch.setattr(_remarks, "_said", set())
+    with rondo.policy(choose="model"), pytest.warns(rondo.PerformanceWarning, match="no tuning database: nothing can"):
+        y, _ = rondo.Cell("mingru")(torch.ones(2, 3, 1, 2, 72))
+    assert y.isfinite().all()
+
+
+def test_the_reference_warns_once(monkeypatch):
+    monkeypatch.setattr(_remarks, "_said", set())
+    code = """
+import warnings, torch, rondo
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    for size in (8, 16):
+        rondo.Cell("mingru")(torch.zeros(1, 2, 1, 2, size))
+print([str(w.message) for w in caught if issubclass(w.category, rondo.PerformanceWarning)])
+"""
+    import os
+
+    environment = {**os.environ, "RONDO_LLVM": "none", "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
+    said = eval(done.stdout)
+    assert len(said) == 1 and "cell mingru is computed by the reference" in said[0] and "rondo-rnn[llvm]" in said[0]
+
+
+def test_remarks_are_logged(caplog):
+    with caplog.at_level(logging.INFO, "rondo"):
+        rondo.Cell("mingru")(torch.randn(3, 3, 1, 2, 56))
+    assert "mingru, forward, B=3 T=3 H=1 D=56 fp32: host" in caplog.text
+    _remarks.remark(0, "a note of librondo")
+
+
+def test_plans_say_what_they_are():
+    rondo.Cell("gru")(torch.zeros(2, 3, 3, 16), params={"R": torch.zeros(3, 16, 16), "b": torch.zeros(3, 16)})
+    plan = next(plan for plan in rondo.plans() if plan.cell == "gru" and plan.dim == 16)
+    assert plan.device.kind == s.DEVICE_CPU and plan.seconds > 0 and plan.note
+    rondo.check()
+
+
+def test_one_plan_serves_a_range_of_sizes():
+    cell = rondo.Cell("mingru")
+    cell(torch.randn(5, 9, 1, 2, 88))
+    before = len(rondo.plans())
+    cell(torch.randn(8, 16, 1, 2, 88))
+    assert len(rondo.plans()) == before
+    cell(torch.randn(8, 17, 1, 2, 88))
+    assert len(rondo.plans()) == before + 1
+
+
+LAYER = rondo.nn.LSTM(8, 16)
+WRONG = {
+    "replace": (lambda: rondo.replace(3), "replace: model is int"),
+    "prepare nothing": (lambda: rondo.prepare(3, [(1, 1)]), "prepare: int is neither a module nor a rondo.Cell"),
+    "prepare of torch.nn": (
+        lambda: rondo.prepare(torch.nn.LSTM(8, 16), [(1, 1)]),
+        r"prepare: no layer of rondo.nn is in LSTM .rondo.replace\(\) puts them there",
+    ),
+    "no shape": (lambda: rondo.prepare(LAYER, []), r"prepare: shapes is empty .give at least one \(B, T\)"),
+    "a shape of one number": (lambda: rondo.prepare(LAYER, [(3,)]), r"\(3,\) in shapes .give \(B, T\)"),
+    "a number": (lambda: rondo.prepare(LAYER, [3]), r"3 in shapes"),
+    "a shape of zero": (
+        lambda: rondo.tune(LAYER, [(0, 3)]),
+        r"tune: \(0, 3\) in shapes .give \(B, T\), whole numbers from 1",
+    ),
+    "a cell's shape": (lambda: rondo.prepare(rondo.Cell("lstm"), [(1, 1)]), r"give \(B, T, H, D\)"),
+    "budget": (lambda: rondo.tune(LAYER, [(1, 1)], budget="soon"), "tune: budget is 'soon' .give seconds, or a text"),
+    "budget of nothing": (lambda: rondo.tune(LAYER, [(1, 1)], budget=0), "tune: budget is 0"),
+    "workers": (lambda: rondo.tune(LAYER, [(1, 1)], workers=-1), "tune: workers is -1"),
+    "choose": (
+        lambda: rondo.policy(choose="best"),
+        "choose='best' is not known .it is one of default, recorded, model",
+    ),
+    "choose tune": (lambda: rondo.policy(choose="tune"), r"choose='tune' is not known .rondo.tune\(\) measures"),
+    "verify": (lambda: rondo.policy(verify="no"), "verify='no' is not known .it is one of strict, background, trust"),
+    "model and lock": (lambda: rondo.policy(choose="model", lock="x"), "the file pins the choice"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_wrong_use_is_told(case):
+    wrong, message = WRONG[case]
+    with pytest.raises(rondo.InputError, match=message):
+        wrong()
+
+
+@pytest.mark.parametrize("verify", ["background", "trust"])
+def test_ways_to_verify_that_are_not_there_are_refused(verify):
+    with pytest.raises(rondo.UnsupportedError, match=f"verify='{verify}': librondo verifies before the first use"):
+        rondo.policy(verify=verify)
+
+
+def test_no_warning_in_common_use():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        rondo.nn.GRU(8, 16)(torch.randn(5, 3, 8))[0].sum().backward()
