@@ -6,7 +6,7 @@
 
 #include <utility>
 
-#include "compiler/support/find_files.h"
+#include "compiler/support/strange_file.h"
 
 namespace rondo {
 

@@ -2,8 +2,6 @@
 
 #include <dlfcn.h>
 #include <glob.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -45,32 +43,6 @@ std::vector<std::string> own_folders(int levels) {
         folders.push_back(folder.string());
   }
   return folders;
-}
-
-namespace {
-
-bool is_strange(uid_t owner) {
-  if (owner == 0 || owner == ::geteuid()) return false;
-  struct stat own = {};
-  const std::filesystem::path code = own_file();
-  return code.empty() || ::stat(code.c_str(), &own) != 0 || owner != own.st_uid;
-}
-
-}  // namespace
-
-bool others_may_change(const std::string& path) {
-  std::error_code failed;
-  if (path.find('/') == std::string::npos) return false;
-  std::filesystem::path at = std::filesystem::canonical(path, failed);
-  if (failed) return false;  // there is nothing to be run
-  for (int level = 0;; ++level, at = at.parent_path()) {
-    struct stat about = {};
-    if (::stat(at.c_str(), &about) != 0 || is_strange(about.st_uid)) return true;
-    // In a sticky folder only the owner of what lies in it can put something else there.
-    const bool kept = level > 1 && (about.st_mode & S_ISVTX) != 0;
-    if ((about.st_mode & S_IWOTH) != 0 && !kept) return true;
-    if (!at.has_relative_path()) return false;
-  }
 }
 
 }  // namespace rondo

@@ -13,10 +13,4 @@ std::vector<std::string> matching_paths(const std::string& pattern);
 // them, and the same of the program, which is another file where this code is in a shared library.
 std::vector<std::string> own_folders(int levels);
 
-// Whether another user may put something else in the place of a file that exists: one who owns it or a folder
-// above it and is neither root nor this process's user nor the owner of Rondo's own code, or anybody where
-// the file or its folder may be written by all. Code from there is not run unless the user has named it. A
-// bare name is the dynamic linker's to find: false.
-bool others_may_change(const std::string& path);
-
 }  // namespace rondo

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "compiler/support/environment.h"
-#include "compiler/support/find_files.h"
+#include "compiler/support/strange_file.h"
 #include "engine/machine/machine.h"
 #include "runtime/device/gpu_device.h"
 #include "runtime/host/host_plan.h"

@@ -17,6 +17,7 @@
 
 #include "compiler/support/environment.h"
 #include "compiler/support/find_files.h"
+#include "compiler/support/strange_file.h"
 #include "compiler/support/text_file.h"
 
 namespace rondo::backend {

@@ -1,5 +1,5 @@
 // Files that others could exchange.
-#include "compiler/support/find_files.h"
+#include "compiler/support/strange_file.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
