@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "compiler/schedule/strategies.h"
-#include "engine/commands/emit_stages.h"
+#include "engine/emit/emit_stages.h"
 #include "engine/plan/compile.h"
 #include "tests/backend/compiled.h"
 #include "tests/schedule/cell_files.h"

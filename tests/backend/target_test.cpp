@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "compiler/schedule/strategies.h"
-#include "engine/commands/emit_stages.h"
+#include "engine/emit/emit_stages.h"
 #include "engine/plan/compile.h"
 #include "engine/plan/ready_plan.h"
 #include "tests/backend/compiled.h"

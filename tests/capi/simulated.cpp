@@ -6,7 +6,7 @@
 #include "compiler/kernel/simulator/simulate.h"
 #include "compiler/schedule/plan/lower_plan.h"
 #include "compiler/target/profile.h"
-#include "engine/commands/emit_stages.h"
+#include "engine/emit/emit_stages.h"
 #include "engine/plan/ready_plan.h"
 #include "engine/request/load_cell.h"
 #include "runtime/capi/launch/plan.h"

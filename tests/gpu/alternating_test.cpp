@@ -4,7 +4,7 @@
 #include <tuple>
 
 #include "engine/check/verify.h"
-#include "engine/commands/emit_stages.h"
+#include "engine/emit/emit_stages.h"
 #include "runtime/cuda/driver_graph.h"
 #include "tests/gpu/gpu.h"
 

@@ -13,7 +13,7 @@
 #include "compiler/schedule/plan/simulate_plan.h"
 #include "compiler/schedule/strategies.h"
 #include "engine/choice/choose.h"
-#include "engine/commands/emit_stages.h"
+#include "engine/emit/emit_stages.h"
 #include "engine/plan/compile.h"
 #include "engine/plan/ready_plan.h"
 #include "tests/engine/plan/cells.h"

@@ -10,7 +10,7 @@
 
 #include "compiler/backend/backends.h"
 #include "compiler/backend/ptxas/ptxas_log.h"
-#include "engine/commands/emit_stages.h"
+#include "engine/emit/emit_stages.h"
 #include "engine/plan/compile.h"
 #include "engine/plan/ready_plan.h"
 #include "engine/request/cell_library.h"

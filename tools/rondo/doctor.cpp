@@ -1,5 +1,5 @@
 // `rondo doctor`: what is here, what is missing, what to do.
-#include "engine/commands/doctor.h"
+#include "engine/doctor/doctor.h"
 
 #include "tools/rondo/commands.h"
 #include "tools/rondo/json_view.h"

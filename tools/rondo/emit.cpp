@@ -1,5 +1,5 @@
 // `rondo emit`: any stage on the way from cell to CUDA, and the passes on that way.
-#include "engine/commands/emit_stages.h"
+#include "engine/emit/emit_stages.h"
 
 #include <chrono>
 

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "engine/commands/emit_stages.h"
+#include "engine/emit/emit_stages.h"
 #include "engine/request/load_cell.h"
 #include "engine/request/problem_text.h"
 #include "engine/service/service.h"

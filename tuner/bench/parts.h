@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "compiler/schedule/problem/task.h"
-#include "engine/commands/emit_stages.h"
+#include "engine/emit/emit_stages.h"
 #include "engine/machine/machine.h"
 #include "engine/measure/samples.h"
 

@@ -11,7 +11,7 @@
 #include "compiler/backend/llvm/llvm_backend.h"
 #include "compiler/backend/ptxas/ptxas.h"
 #include "compiler/schedule/strategies.h"
-#include "engine/commands/emit_stages.h"
+#include "engine/emit/emit_stages.h"
 #include "engine/plan/compile.h"
 #include "engine/plan/ready_plan.h"
 #include "engine/request/cell_library.h"

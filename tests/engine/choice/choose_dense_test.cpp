@@ -4,7 +4,7 @@
 #include "compiler/constraint/explain.h"
 #include "compiler/schedule/strategies.h"
 #include "engine/choice/choose.h"
-#include "engine/commands/emit_stages.h"
+#include "engine/emit/emit_stages.h"
 #include "engine/plan/ready_plan.h"
 #include "tests/engine/plan/cells.h"
 #include "tests/support/turns.h"

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "compiler/step/clip.h"
-#include "engine/commands/emit_stages.h"
+#include "engine/emit/emit_stages.h"
 #include "engine/plan/compile.h"
 #include "tests/engine/choice/tuned_folder.h"
 #include "tests/engine/plan/cells.h"

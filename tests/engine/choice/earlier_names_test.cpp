@@ -7,7 +7,7 @@
 #include "compiler/schedule/strategies.h"
 #include "compiler/support/text_file.h"
 #include "engine/choice/choose.h"
-#include "engine/commands/emit_stages.h"
+#include "engine/emit/emit_stages.h"
 #include "tests/engine/plan/cells.h"
 #include "tuning_db/lock_file.h"
 

@@ -1,7 +1,7 @@
 // Choices of a lock file: they come from there, or there is none.
 
 #include "engine/choice/choose.h"
-#include "engine/commands/emit_stages.h"
+#include "engine/emit/emit_stages.h"
 #include "tests/engine/choice/tuned_folder.h"
 #include "tests/engine/plan/cells.h"
 

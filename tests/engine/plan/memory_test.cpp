@@ -1,7 +1,7 @@
 #include "engine/plan/memory.h"
 
 #include "engine/choice/choose.h"
-#include "engine/commands/emit_stages.h"
+#include "engine/emit/emit_stages.h"
 #include "engine/plan/ready_plan.h"
 #include "tests/engine/plan/cells.h"
 

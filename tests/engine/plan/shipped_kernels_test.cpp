@@ -14,7 +14,7 @@
 #include "compiler/schedule/strategies.h"
 #include "compiler/step/structure.h"
 #include "engine/choice/choose.h"
-#include "engine/commands/emit_stages.h"
+#include "engine/emit/emit_stages.h"
 #include "engine/plan/compile.h"
 #include "engine/plan/ready_plan.h"
 #include "engine/worker/compile_worker.h"

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "engine/commands/emit_stages.h"
+#include "engine/emit/emit_stages.h"
 #include "engine/machine/device_profile.h"
 #include "engine/plan/compile.h"
 #include "engine/trust/trust.h"

@@ -6,7 +6,7 @@
 
 #include "compiler/frontend/frontend.h"
 #include "compiler/schedule/plan/simulate_plan.h"
-#include "engine/commands/emit_stages.h"
+#include "engine/emit/emit_stages.h"
 #include "engine/plan/ready_plan.h"
 #include "tests/engine/plan/cells.h"
 

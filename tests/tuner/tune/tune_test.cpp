@@ -7,7 +7,7 @@
 
 #include "engine/check/verify.h"
 #include "engine/choice/choose.h"
-#include "engine/commands/emit_stages.h"
+#include "engine/emit/emit_stages.h"
 #include "engine/machine/device_profile.h"
 #include "engine/measure/measure.h"
 #include "engine/plan/ready_plan.h"

@@ -1,4 +1,4 @@
-#include "engine/commands/doctor.h"
+#include "engine/doctor/doctor.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

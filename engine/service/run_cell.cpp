@@ -1,4 +1,4 @@
-#include "engine/commands/run_cell.h"
+#include "engine/service/run_cell.h"
 
 #include <fmt/format.h>
 

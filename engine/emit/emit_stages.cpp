@@ -1,4 +1,4 @@
-#include "engine/commands/emit_stages.h"
+#include "engine/emit/emit_stages.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
