@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "compiler/support/integers.h"
+
 namespace rondo::executable {
 
 namespace {
@@ -77,8 +79,7 @@ std::int64_t Launcher::starts(std::int64_t batch, std::int64_t time) const {
   std::int64_t count = 0;
   for (const Launch& launch : launches_) {
     const std::int64_t together = launch.grid.tiles_together;
-    const std::int64_t parts =
-        together == 0 ? 1 : (launch.grid.blocks.tiles(batch) + together - 1) / together;
+    const std::int64_t parts = together == 0 ? 1 : ceil_div(launch.grid.blocks.tiles(batch), together);
     count += parts * repetitions(launch.repetition, time);
   }
   return count;

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <tuple>
 
+#include "compiler/support/integers.h"
+
 namespace rondo::executable {
 
 namespace {
 
-std::int64_t align_up(std::int64_t bytes) {
-  return (bytes + kRegionAlignment - 1) / kRegionAlignment * kRegionAlignment;
-}
+std::int64_t align_up(std::int64_t bytes) { return round_up(bytes, kRegionAlignment); }
 
 }  // namespace
 

@@ -30,7 +30,7 @@ bool ExpressionLowering::is_taken(const std::string& name) {
   return scope_.find(name) || scope_.later.contains(name) || functions_.find(name) || find_builtin(name);
 }
 
-// The leaf of the parameter `seed`, one number a head. A cell that does not declare it gets it with its first
+// The leaf of the parameter `seed`, one value a head. A cell that does not declare it gets it with its first
 // draw.
 std::optional<step::NodeId> ExpressionLowering::seed(step::Span span) {
   if (Symbol* known = scope_.find(kSeed)) {

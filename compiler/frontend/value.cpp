@@ -18,7 +18,7 @@ std::string shape_text(const Lead& lead, step::Tail tail, const std::string& dim
   for (const int extent : lead) extents.push_back(std::to_string(extent));
   if (tail != step::Tail::Scalar) extents.push_back(dimension);
   if (tail == step::Tail::Matrix) extents.push_back(dimension);
-  return extents.empty() ? "a single number" : fmt::format("[{}]", fmt::join(extents, ", "));
+  return extents.empty() ? "a per-head value" : fmt::format("[{}]", fmt::join(extents, ", "));
 }
 
 std::string shape_text(const Value& value, const std::string& dimension) {

@@ -37,7 +37,7 @@ inline bool is_unknown(const Value& value) { return std::holds_alternative<Unkno
 // Product of the extents; 1 for none.
 int row_count(const Lead& lead);
 
-// "[4, D]", "[D, D]", "[4]"; "a single number" for a scalar without leading extents. `dimension`: the cell's
+// "[4, D]", "[D, D]", "[4]"; "a per-head value" for a scalar without leading extents. `dimension`: the cell's
 // name of D.
 std::string shape_text(const Lead& lead, step::Tail tail, const std::string& dimension);
 std::string shape_text(const Value& value, const std::string& dimension);

@@ -1,7 +1,7 @@
 // StepIR: one step of a recurrence as a pure dataflow graph over hidden vectors.
 //
-// The frontend unrolls leading constant extents, so every value of the graph is either one number a head
-// (Scalar) or one number a channel of the head (Vector, extent D). A tensor `x[4, D]` is four rows; the node
+// The frontend unrolls leading constant extents, so every value of the graph is either one value a head
+// (Scalar) or one value a channel of the head (Vector, extent D). A tensor `x[4, D]` is four rows; the node
 // Leaf{x, 2} is its third. Nodes are numbered in creation order, operands always before their users: the node
 // list is a topological order.
 #pragma once
@@ -177,7 +177,7 @@ struct Cell {
   std::optional<TensorId> find(const std::string& name) const;
   std::optional<TensorId> first_of_kind(TensorKind kind) const;
   NodeId next_of(TensorId state, int row) const;
-  // The parameter whose bits the draws of the graph follow: one number a head, whose gradient is zero.
+  // The parameter whose bits the draws of the graph follow: one value a head, whose gradient is zero.
   std::optional<TensorId> seed() const;
   // If output row `output` is the same node as a next-state row, that state (its history need not be stored
   // twice).

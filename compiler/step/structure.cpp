@@ -81,7 +81,7 @@ class DependenceSweep {
       result.nonlinear = result.nonlinear || node.kind == NodeKind::ReduceMax;
       return result;
     }
-    // One number a head that depends on a state, read by every channel.
+    // One value a head that depends on a state, read by every channel.
     if (node.extent != cell_.graph.at(node.operands[i]).extent) result.coupling = Coupling::Dense;
     const NodeId partial = partials_[at(id)][i];
     result.nonlinear = result.nonlinear || partial == kNoNode || sees_state_[at(partial)];

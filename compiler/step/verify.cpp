@@ -109,7 +109,7 @@ class GraphVerifier {
     const bool known = seed.kind == NodeKind::Leaf && holds(cell_.tensors.size(), seed.tensor);
     if (!known || cell_.tensors[static_cast<std::size_t>(seed.tensor)].kind != TensorKind::Param ||
         seed.extent != Extent::Scalar)
-      report("has a seed that is no parameter of one number a head");
+      report("has a seed that is no parameter of one value a head");
     expect(node, Extent::Vector);
   }
 

@@ -10,6 +10,7 @@
 #include "compiler/scalar/storage.h"
 #include "compiler/schedule/plan/signature.h"
 #include "compiler/support/index.h"
+#include "compiler/support/integers.h"
 #include "compiler/support/parallel_for.h"
 #include "engine/measure/measure.h"
 #include "engine/plan/compile.h"
@@ -225,7 +226,7 @@ class DeviceShape final : public ShapeRuns {
   // Does something for each of so many elements, on all cores.
   template <class Element>
   static void in_parts(std::int64_t count, const Element& element) {
-    parallel_for((count + kPart - 1) / kPart, 0, [&]() -> Worker {
+    parallel_for(ceil_div(count, kPart), 0, [&]() -> Worker {
       return [&](std::int64_t part) {
         for (std::int64_t i = part * kPart; i < std::min(count, (part + 1) * kPart); ++i) element(at(i));
       };

@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/support/integers.h"
+
 namespace rondo::runtime {
 
 namespace {
@@ -113,7 +115,7 @@ class ObjectLoader {
       const std::uint64_t alignment = std::max<std::uint64_t>(section.sh_addralign, 64);
       if ((alignment & (alignment - 1)) != 0 || alignment > 4096 || section.sh_size > kMostBytes)
         return bad("a section of impossible size or alignment");
-      size = (size + alignment - 1) / alignment * alignment;
+      size = round_up(size, alignment);
       places_[i] = size;
       size += section.sh_size;
       if (size > kMostBytes) return bad("it is larger than any program");

@@ -13,6 +13,7 @@
 #include "compiler/executable/serialise.h"
 #include "compiler/support/bytes.h"
 #include "compiler/support/hash.h"
+#include "compiler/support/integers.h"
 #include "compiler/support/locked_file.h"
 
 namespace rondo::package {
@@ -101,7 +102,7 @@ Status Package::check_places() const {
   const std::size_t index_end = kHeaderBytes + index_to_bytes(index_).size();
   std::uint64_t end = index_end;
   for (const Part& part : index_.parts) {
-    const std::uint64_t begin = (end + kAlignment - 1) / kAlignment * kAlignment;
+    const std::uint64_t begin = round_up(end, kAlignment);
     if (part.offset != begin || begin > bytes_.size() || part.bytes > bytes_.size() - begin)
       return refused(origin_, "a part does not lie where it should");
     end = begin + part.bytes;

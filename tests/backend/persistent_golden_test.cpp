@@ -1,4 +1,4 @@
-// The text of persistent kernels that reduce over the head, or have numbers a head, character for character.
+// The text of persistent kernels that reduce over the head, or have per-head values, character for character.
 #include <gtest/gtest.h>
 
 #include "compiler/backend/cuda/emit.h"

@@ -36,7 +36,7 @@ std::vector<std::pair<std::string, bool>> situations(const Point& point) {
            dense && backward && call.time % stage_of_products(point) == 0 && call.batch > 1},
           {"states of several rows",
            has_tensor(point.cell, step::TensorKind::State, [](const auto& t) { return t.rows > 1; })},
-          {"a gradient of a number a head, more than 128 channels",
+          {"a gradient of a per-head value, more than 128 channels",
            backward && problem.dim > 128 &&
                has_tensor(point.cell, step::TensorKind::Param,
                           [](const auto& t) { return t.tail == step::Tail::Scalar; })},

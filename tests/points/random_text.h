@@ -1,5 +1,5 @@
 // Random cells in the cell language: what no cell of the library has is common among them. States of several
-// rows, parameters with one number a head, residual steps, steps that mix their states, products of products.
+// rows, parameters with one value a head, residual steps, steps that mix their states, products of products.
 #pragma once
 
 #include <random>

@@ -18,7 +18,8 @@ inline std::vector<step::Cell> cells_of_text(const std::string& text) {
   return parsed.cells;
 }
 
-// Without matrices: a norm, a softmax, numbers of every kind, and one of a sum that no state depends on.
+// Without matrices: a norm, a softmax, per-head values of every kind, and one of a sum that no state depends
+// on.
 inline std::vector<step::Cell> reducing_cells() {
   return cells_of_text(R"(
 cell normed(D) {

@@ -125,7 +125,7 @@ TEST(Draw, TheVerifierWantsANameAndASeed) {
   EXPECT_NE(defects([](Cell&, Node& node) { node.operands.clear(); }).find("needs 1"), std::string::npos);
   EXPECT_NE(defects([](Cell& cell, Node&) {
               cell.tensors[at(*cell.find("seed"))].kind = TensorKind::Input;
-            }).find("no parameter of one number a head"),
+            }).find("no parameter of one value a head"),
             std::string::npos);
 }
 

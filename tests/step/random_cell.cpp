@@ -108,7 +108,7 @@ class RandomCellBuilder {
     }
   }
 
-  // Several values together, so that most of the graph is used; one number a head if the tensor is.
+  // Several values together, so that most of the graph is used; one value a head if the tensor is.
   Value mixed(Tail tail) {
     Value v = chance(0.5) ? any() + any() * any() : any() + any();
     if (tail == Tail::Scalar && extent(v) == Extent::Vector) v = chance(0.5) ? b_.sum(v) : b_.maximum(v);

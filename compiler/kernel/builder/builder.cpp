@@ -75,6 +75,7 @@ Value operator-(Value a, std::int64_t b) { return a - like(a, b); }
 Value operator*(Value a, std::int64_t b) { return a * like(a, b); }
 Value operator/(Value a, std::int64_t b) { return a / like(a, b); }
 Value operator%(Value a, std::int64_t b) { return a % like(a, b); }
+Value ceil_div(Value a, std::int64_t by) { return (a + (by - 1)) / by; }
 Value operator<(Value a, Value b) { return compare(Compare::Less, a, b); }
 Value operator<=(Value a, Value b) { return compare(Compare::LessEqual, a, b); }
 Value operator>=(Value a, Value b) { return compare(Compare::GreaterEqual, a, b); }

@@ -44,6 +44,7 @@ Value operator-(Value a, std::int64_t b);
 Value operator*(Value a, std::int64_t b);
 Value operator/(Value a, std::int64_t b);
 Value operator%(Value a, std::int64_t b);
+Value ceil_div(Value a, std::int64_t by);  // rounded up; neither is negative
 Value operator<(Value a, Value b);
 Value operator<=(Value a, Value b);
 Value operator>=(Value a, Value b);

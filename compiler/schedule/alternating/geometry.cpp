@@ -1,14 +1,16 @@
 #include "compiler/schedule/alternating/geometry.h"
 
+#include "compiler/support/integers.h"
+
 namespace rondo::schedule {
 
 AlternatingGeometry::AlternatingGeometry(const Problem& problem, const AlternatingParameters& parameters)
     : dim(problem.sizes.dim), p(parameters) {
   lane_elements = 16 / kernel::storage_bytes(problem.storage);
   chunk = 4 * lane_elements;
-  chunks = static_cast<int>((dim + chunk - 1) / chunk);
+  chunks = static_cast<int>(ceil_div(dim, chunk));
   padded = chunks * chunk;
-  tiles = static_cast<int>((dim + p.units - 1) / p.units);
+  tiles = static_cast<int>(ceil_div(dim, p.units));
   batch = 8 * p.batch_tiles;
 }
 

@@ -16,6 +16,7 @@
 #include "compiler/schedule/analysis/product_groups.h"
 #include "compiler/schedule/problem/parameter_table.h"
 #include "compiler/schedule/stepwise/sweep.h"
+#include "compiler/support/integers.h"
 
 namespace rondo::schedule {
 
@@ -64,7 +65,7 @@ struct AlternatingGeometry {
   std::int64_t packed_elements(const Problem& problem, const ProductGroup& group) const;
   // Channels of the block, [batch][units], are dealt to its threads in turns.
   int channels() const { return p.units * batch; }
-  int turns() const { return (channels() + threads() - 1) / threads(); }
+  int turns() const { return ceil_div(channels(), threads()); }
 };
 
 }  // namespace rondo::schedule

@@ -6,6 +6,7 @@
 #include "compiler/schedule/alternating/kernels.h"
 #include "compiler/schedule/gemm/time_operand.h"
 #include "compiler/schedule/plan/signature.h"
+#include "compiler/support/integers.h"
 
 namespace rondo::schedule {
 namespace {
@@ -46,7 +47,7 @@ class PackBuilder {
       for (int row = 0; row < rows_; ++row) bring(row, row_tile, block % g_.tiles, block / g_.tiles);
       store(packed_.memory[i * g_.lane_elements + first_]);
     });
-    return {b_.kernel(), signature_.arguments(), (vectors + kThreads - 1) / kThreads, 0};
+    return {b_.kernel(), signature_.arguments(), ceil_div(vectors, kThreads), 0};
   }
 
  private:

@@ -9,10 +9,11 @@
 #include "compiler/schedule/analysis/history.h"
 #include "compiler/schedule/analysis/step_cost.h"
 #include "compiler/schedule/backward/dense_backward.h"
-#include "compiler/schedule/backward/time_numbers.h"
+#include "compiler/schedule/backward/time_head_values.h"
 #include "compiler/schedule/plan/space_variables.h"
 #include "compiler/schedule/stepwise/body.h"
 #include "compiler/step/simplify.h"
+#include "compiler/support/integers.h"
 
 namespace rondo::schedule {
 
@@ -227,7 +228,7 @@ CostModel Alternating::cost_model(const Task& task) const {
                task.profile.speeds,
                shapes_of(task),
                compulsory_bytes(task) + before.bytes,
-               before.seconds + seconds_of_numbers(task, sweep, task.profile.speeds)};
+               before.seconds + seconds_of_head_values(task, sweep, task.profile.speeds)};
 }
 
 }  // namespace rondo::schedule

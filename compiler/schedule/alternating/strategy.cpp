@@ -5,7 +5,7 @@
 #include "compiler/schedule/alternating/kernels.h"
 #include "compiler/schedule/alternating/product.h"
 #include "compiler/schedule/backward/dense_backward.h"
-#include "compiler/schedule/backward/time_numbers.h"
+#include "compiler/schedule/backward/time_head_values.h"
 #include "compiler/step/simplify.h"
 
 namespace rondo::schedule {
@@ -53,7 +53,7 @@ KernelPlan Alternating::build_kernels(const Task& task, const Parameters& parame
   dense_backward(
       task, split, own.vector,
       [&] {
-        if (!spread.numbers.empty()) plan.launches.push_back(time_numbers(task, split, spread));
+        if (!spread.head_values.empty()) plan.launches.push_back(time_head_values(task, split, spread));
         add_sweep(backward_sweep(task, split, spread));
       },
       plan);

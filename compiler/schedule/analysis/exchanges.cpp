@@ -22,12 +22,12 @@ Depth depth_of(const Node& node, const std::vector<Depth>& depths, ExchangeOrder
 }
 
 bool adds_over_head(const step::Cell& cell) {
-  const auto is_number = [](const step::Tensor& tensor) {
+  const auto is_head_value = [](const step::Tensor& tensor) {
     return tensor.tail == step::Tail::Scalar && tensor.kind != step::TensorKind::Param &&
            !step::is_flag(tensor.kind);
   };
   return std::any_of(cell.graph.nodes.begin(), cell.graph.nodes.end(), step::is_reduction) ||
-         std::any_of(cell.tensors.begin(), cell.tensors.end(), is_number);
+         std::any_of(cell.tensors.begin(), cell.tensors.end(), is_head_value);
 }
 
 bool reduces_over_head(const step::Cell& cell, const step::StepGraph& step, const std::vector<bool>& shares) {

@@ -13,7 +13,7 @@ namespace rondo::schedule {
 // steps.
 bool adds_over_head(const step::Cell& cell);
 // Whether a step of such a cell has something to rewrite: reductions, or roots that are to be shares. A
-// forward step need not, where one number a head is read alone.
+// forward step need not, where a per-head value is read alone.
 bool reduces_over_head(const step::Cell& cell, const step::StepGraph& step, const std::vector<bool>& shares);
 
 // How products take turns with reductions. Levels: all products of a level come together, and reductions

@@ -140,7 +140,7 @@ class VectorBuilder {
     tree_ = b.shared("tree", kernel::Storage::F32, kThreads, "[threads]");
     const Value time = signature_.time();
     values_.set_time(time);
-    const Value spans = b.let("spans", (time + (kSteps - 1)) / kSteps);
+    const Value spans = b.let("spans", ceil_div(time, kSteps));
     const Value head = b.let("head", b.block() % task_.problem.sizes.heads);
     const Value rest = b.let("rest", b.block() / task_.problem.sizes.heads);
     const Value row = b.let("row", rest / spans);

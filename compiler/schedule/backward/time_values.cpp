@@ -62,7 +62,7 @@ Value TimeValues::place(const KernelTensor& tensor, int row, const When& when) {
   const std::int64_t dim = task_.problem.sizes.dim;
   Value step = builder_.wide(at_.row) * tensor.stride_b + builder_.wide(when.t) * tensor.stride_t;
   if (when.later != 0) step = step + tensor.stride_t * when.later;
-  if (tensor.number) return step + builder_.wide(at_.head * tensor.rows + row);
+  if (tensor.per_head) return step + builder_.wide(at_.head * tensor.rows + row);
   return step + builder_.wide(at_.head * (tensor.rows * dim) + at_.channel + row * dim);
 }
 
@@ -122,10 +122,10 @@ const KernelTensor& TimeValues::product_tensor(const TensorRef& ref) const {
                        [&](const KernelTensor& tensor) { return tensor.ref == ref; });
 }
 
-// One number if that is all a head has.
+// One value if that is all a head has.
 std::vector<Value> TimeValues::load_channels(const std::string& name, const KernelTensor& from, int row,
                                              const When& when) {
-  return builder_.load_vector(name, from.memory[place(from, row, when)], from.number ? 1 : vector_);
+  return builder_.load_vector(name, from.memory[place(from, row, when)], from.per_head ? 1 : vector_);
 }
 
 // One by one: no more than the alignment of its elements is asked of a state.

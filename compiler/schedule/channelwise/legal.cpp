@@ -4,7 +4,7 @@
 
 namespace rondo::schedule {
 
-Legality channels_alone(const Task& task, bool number_inputs) {
+Legality channels_alone(const Task& task, bool per_head_inputs) {
   const step::Structure& structure = task.structure;
   if (structure.has_matrix) return {false, "the step multiplies by a matrix: channels see each other"};
   if (passes_products(task.problem))
@@ -12,7 +12,7 @@ Legality channels_alone(const Task& task, bool number_inputs) {
   if (structure.has_reduction) return {false, "the step reduces over the head: channels see each other"};
   for (const step::Tensor& tensor : task.cell.tensors)
     if (tensor.tail == step::Tail::Scalar && tensor.kind != step::TensorKind::Param &&
-        !step::is_flag(tensor.kind) && !(number_inputs && tensor.kind == step::TensorKind::Input))
+        !step::is_flag(tensor.kind) && !(per_head_inputs && tensor.kind == step::TensorKind::Input))
       return {false, fmt::format("'{}' has one value a head and step: its gradient sums over channels",
                                  tensor.name)};
   return {};

@@ -7,7 +7,7 @@
 namespace rondo::schedule {
 
 // Whether no channel of the step sees another: no products with matrices, no reductions, nothing with one
-// value a head and step, but for inputs with `number_inputs`.
-Legality channels_alone(const Task& task, bool number_inputs = false);
+// value a head and step, but for inputs with `per_head_inputs`.
+Legality channels_alone(const Task& task, bool per_head_inputs = false);
 
 }  // namespace rondo::schedule

@@ -5,6 +5,7 @@
 #include "compiler/schedule/channelwise/cluster_transforms.h"
 #include "compiler/schedule/channelwise/global_transforms.h"
 #include "compiler/support/index.h"
+#include "compiler/support/integers.h"
 
 namespace rondo::schedule {
 
@@ -20,7 +21,7 @@ constexpr int kTogether = 16;  // transforms loaded side by side
 
 ScanLanes ScanLanes::of(int channels) {
   ScanLanes lanes;
-  lanes.each = (channels + 2 * kLanes - 1) / (2 * kLanes) * 2;
+  lanes.each = ceil_div(channels, 2 * kLanes) * 2;
   lanes.lanes = channels / lanes.each;
   return lanes;
 }

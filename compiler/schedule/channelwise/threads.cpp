@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "compiler/support/integers.h"
+
 namespace rondo::schedule {
 
 using kernel::Value;
@@ -22,7 +24,7 @@ ChannelThreads::ChannelThreads(const std::string& name, int threads, const std::
 }
 
 std::int64_t ChannelThreads::tiles() const {
-  return (task_.problem.sizes.dim + team_parameters_.channels - 1) / team_parameters_.channels;
+  return ceil_div(task_.problem.sizes.dim, team_parameters_.channels);
 }
 
 // Neighbouring blocks take neighbouring channels of the same rows: their reads meet in the same DRAM pages.

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "compiler/support/integers.h"
+
 namespace rondo::schedule {
 
 using kernel::Value;
@@ -137,7 +139,7 @@ class GradientKernel {
     first_m_ = b_.let("first_m", b_.block() / tiles_n() % tiles_m() * p_.tile_m);
     head_ = b_.let("head", b_.block() / across % heads);
     part_ = b_.let("part", b_.block() / (across * heads));
-    row_stages_ = b_.let("row_stages", (time_ + (p_.tile_k - 1)) / p_.tile_k);
+    row_stages_ = b_.let("row_stages", ceil_div(time_, p_.tile_k));
     const Value stages = b_.let("stages", batch_ * row_stages_);
     const Value each = b_.let("each", stages / p_.split_k), left = b_.let("left", stages % p_.split_k);
     first_ = b_.let("first", part_ * each + min(part_, left));

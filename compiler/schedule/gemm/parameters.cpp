@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "compiler/schedule/gemm/tile.h"
+#include "compiler/support/integers.h"
 
 namespace rondo::schedule {
 

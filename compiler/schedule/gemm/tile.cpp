@@ -28,8 +28,6 @@ constexpr int kVectorOfTwoBlocks = 4;          // narrower copies are many, and 
 
 }  // namespace
 
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-
 GemmTile::GemmTile(kernel::Builder& builder, const Problem& problem, const GemmParameters& parameters,
                    Rows rows)
     : builder_(builder), problem_(problem), p_(parameters), rows_(rows) {

@@ -42,8 +42,6 @@ GemmParameters gemm_parameters(const Problem& problem, const target::Profile& pr
 // bytes, and a divisor of D.
 int widest_access(const Problem& problem, int vector);
 
-std::int64_t ceil_div(std::int64_t a, std::int64_t b);
-
 class GemmTile {
  public:
   // What lies side by side in an operand's rows, in global memory as in shared: elements of the sum (A as

@@ -6,6 +6,8 @@
 #include <stdexcept>
 #include <tuple>
 
+#include "compiler/support/integers.h"
+
 namespace rondo::schedule {
 
 using kernel::Place;
@@ -96,7 +98,7 @@ class TimeProductKernel {
     b_.comment("this block's outputs, head, steps and batch row");
     tile_n_ = b_.let("tile_n", b_.block() % tiles_);
     head_ = b_.let("head", b_.block() / tiles_ % heads);
-    const Value spans = b_.let("spans", (time_ + (p_.tile_m - 1)) / p_.tile_m);
+    const Value spans = b_.let("spans", ceil_div(time_, p_.tile_m));
     const Value rest = b_.let("rest", b_.block() / (tiles_ * heads));
     first_step_ = b_.let("first_step", rest % spans * p_.tile_m);
     batch_row_ = b_.let("row", rest / spans);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compiler/schedule/gemm/tile.h"
+#include "compiler/support/integers.h"
 
 namespace rondo::schedule {
 
@@ -36,7 +37,7 @@ TimeThreads::TimeThreads(const step::Sizes& sizes, const TimeAccess& access, int
 // Neighbouring threads have neighbouring vectors, and neighbouring blocks the same steps.
 TimeThreads::Place TimeThreads::place(kernel::Builder& b, Value time) const {
   Place place;
-  const Value spans = b.let("spans", (time + (span() - 1)) / span());
+  const Value spans = b.let("spans", ceil_div(time, span()));
   const Value item = b.let("item", b.block() % tiles_ * kThreads + b.thread());
   const Value rest = b.let("rest", b.block() / blocks());
   place.row = b.let("row", rest / spans);

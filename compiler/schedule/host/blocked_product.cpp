@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compiler/schedule/host/register_tile.h"
+#include "compiler/support/integers.h"
 
 namespace rondo::schedule {
 
@@ -18,7 +19,7 @@ constexpr int kAheadBytes = 1 << 13;
 }  // namespace
 
 std::int64_t vector_pitch(std::int64_t dim, int lanes) {
-  const std::int64_t vectors = (dim + lanes - 1) / lanes;
+  const std::int64_t vectors = ceil_div(dim, lanes);
   return (vectors | 1) * lanes;
 }
 
@@ -32,9 +33,9 @@ Value BlockedProduct::sum_at(int product, Value row) const {
 // many sums, unless the rows are counted while the kernel runs: then `rows` is a multiple of `tile` alone.
 std::vector<BlockedProduct::Tiles> BlockedProduct::tiles(kernel::Builder& b, Value count,
                                                          int products) const {
-  if (count.valid()) return {{0, tile, rows / tile, b.let("tiles", (count + (tile - 1)) / tile)}};
+  if (count.valid()) return {{0, tile, rows / tile, b.let("tiles", ceil_div(count, tile))}};
   const int most = tile * p.together / products;
-  const int number = (rows + most - 1) / most, small = rows / number, large = rows % number;
+  const int number = ceil_div(rows, most), small = rows / number, large = rows % number;
   std::vector<Tiles> result;
   if (large > 0) result.push_back({0, small + 1, large, b.constant(large)});
   result.push_back({large * (small + 1), small, number - large, b.constant(number - large)});
@@ -64,7 +65,7 @@ void BlockedProduct::multiply_chunk(kernel::Builder& b, Value block, Value chunk
   const std::int64_t columns =
       number == 1 ? dim : std::max<std::int64_t>(kLeastColumns, kPartBytes / (4 * step) / 16 * 16);
   const std::int64_t ahead = number == 1 ? std::max(1, kAheadBytes / (bytes * step)) : columns;
-  const int lines = (step * bytes + kLine * number - 1) / (kLine * number);  // a column and tile
+  const int lines = ceil_div(step * bytes, kLine * number);  // a column and tile
 
   const Value matrix = b.let("matrix_at", packed.chunk_at(block, chunk) + b.wide(b.thread()));
   const Value own = b.let("sums_at", chunk * (rows * p.together * p.channels()) + (b.thread() + first_sum));

@@ -13,6 +13,7 @@
 #include "compiler/schedule/lower/graph.h"
 #include "compiler/schedule/plan/signature.h"
 #include "compiler/support/index.h"
+#include "compiler/support/integers.h"
 
 namespace rondo::schedule {
 namespace {
@@ -91,7 +92,7 @@ class DiagonalBuilder {
 
  private:
   std::int64_t dim() const { return task_.problem.sizes.dim; }
-  std::int64_t tiles() const { return (dim() + p_.channels() - 1) / p_.channels(); }
+  std::int64_t tiles() const { return ceil_div(dim(), p_.channels()); }
   std::int64_t parts() const { return segments_ == Segments::Whole ? 1 : p_.segments - 1; }
 
   void declare() {
@@ -136,7 +137,7 @@ class DiagonalBuilder {
     if (segments_ == Segments::Whole) return;
     const Value part = b.block() / of_part % parts();
     segment_ = b.let("segment", segments_ == Segments::First ? part : part + 1);
-    const Value steps = b.let("segment_steps", (time_ + (p_.segments - 1)) / p_.segments);
+    const Value steps = b.let("segment_steps", ceil_div(time_, p_.segments));
     first_step_ = b.let("first_step", min(segment_ * steps, time_));
     end_step_ = b.let("end_step", min(first_step_ + steps, time_));
   }

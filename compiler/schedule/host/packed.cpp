@@ -7,6 +7,7 @@
 #include "compiler/kernel/builder/builder.h"
 #include "compiler/schedule/gemm/time_operand.h"
 #include "compiler/schedule/plan/signature.h"
+#include "compiler/support/integers.h"
 
 namespace rondo::schedule {
 
@@ -16,7 +17,7 @@ HostPacked::HostPacked(const Problem& problem, const HostParameters& p, int coun
     : dim(problem.sizes.dim),
       storage(problem.storage),
       channels(p.channels()),
-      tiles(static_cast<int>((dim + p.channels() - 1) / p.channels())),
+      tiles(static_cast<int>(ceil_div(dim, p.channels()))),
       together(p.together),
       products(count),
       heads(problem.sizes.heads),

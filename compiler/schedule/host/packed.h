@@ -9,6 +9,7 @@
 #include "compiler/schedule/host/parameters.h"
 #include "compiler/schedule/plan/kernel_plan.h"
 #include "compiler/schedule/problem/task.h"
+#include "compiler/support/integers.h"
 
 namespace rondo::schedule {
 
@@ -23,7 +24,7 @@ struct HostPacked {
   std::int64_t heads, first;  // first: element of Role::Packed where it begins
 
   std::int64_t elements() const { return heads * tiles * products * dim * channels; }
-  int chunks() const { return (products + together - 1) / together; }
+  int chunks() const { return ceil_div(products, together); }
   int chunk_products(int chunk) const;
   // Where a chunk of a block begins; `block`: head * tiles + tile.
   kernel::Value chunk_at(kernel::Value block, kernel::Value chunk) const;

@@ -13,6 +13,7 @@
 #include "compiler/schedule/plan/space_variables.h"
 #include "compiler/schedule/sweep/backward_split.h"
 #include "compiler/step/simplify.h"
+#include "compiler/support/integers.h"
 
 namespace rondo::schedule {
 
@@ -112,7 +113,7 @@ struct HostModel {
   Estimate operator()(const Parameters& parameters) const {
     HostParameters p = read_parameters<HostParameters>(parameters);
     const step::Sizes& sizes = problem.sizes;
-    if (whole_head) p.vectors = static_cast<int>((sizes.dim + p.lanes - 1) / p.lanes);
+    if (whole_head) p.vectors = static_cast<int>(ceil_div(sizes.dim, p.lanes));
     const double tiles = std::ceil(static_cast<double>(sizes.dim) / p.channels());
     const double blocks =
         tiles * static_cast<double>(sizes.heads) * std::ceil(static_cast<double>(sizes.batch) / p.rows);

@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "compiler/support/index.h"
+#include "compiler/support/integers.h"
 
 namespace rondo::schedule {
 
@@ -15,7 +16,7 @@ StepTile host_tile(const Problem& problem, const HostParameters& p) {
   tile.units = p.channels();
   tile.threads = p.lanes;
   tile.batch = p.rows;
-  tile.tiles = static_cast<int>((tile.dim + p.channels() - 1) / p.channels());
+  tile.tiles = static_cast<int>(ceil_div(tile.dim, p.channels()));
   tile.padded = static_cast<int>(tile.dim);
   tile.row_by_row = true;
   return tile;

@@ -50,7 +50,7 @@ const KernelTensor& SweepTensors::declared(TensorRef ref) const {
   return *found;
 }
 
-bool SweepTensors::is_number(TensorRef ref) const {
+bool SweepTensors::is_head_value(TensorRef ref) const {
   return !is_internal(ref.role) && task_.cell.tensors[at(ref.tensor)].tail == step::Tail::Scalar;
 }
 
@@ -58,7 +58,7 @@ Value SweepTensors::at_step(const KernelTensor& tensor, int row, Value t, const 
   kernel::Builder& b = *t.builder();
   const std::int64_t dim = task_.problem.sizes.dim;
   const Value step = b.wide(place.batch_row) * tensor.stride_b + b.wide(t) * tensor.stride_t;
-  if (is_number(tensor.ref)) return step + b.wide(place.head * tensor.rows + row);
+  if (is_head_value(tensor.ref)) return step + b.wide(place.head * tensor.rows + row);
   return step + b.wide(place.head * (tensor.rows * dim) + row * dim + place.channel);
 }
 
@@ -66,7 +66,7 @@ Value SweepTensors::boundary(const KernelTensor& tensor, int row, const Place& p
   kernel::Builder& b = *place.channel.builder();
   const std::int64_t dim = task_.problem.sizes.dim;
   const Value team = b.wide(place.batch_row) * task_.problem.sizes.heads + b.wide(place.head);
-  if (is_number(tensor.ref)) return team * tensor.rows + b.wide(b.constant(row));
+  if (is_head_value(tensor.ref)) return team * tensor.rows + b.wide(b.constant(row));
   return team * (tensor.rows * dim) + b.wide(place.channel + row * dim);
 }
 

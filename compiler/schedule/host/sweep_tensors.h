@@ -29,7 +29,7 @@ class SweepTensors {
   // Throws std::logic_error where it was not declared.
   const KernelTensor& declared(TensorRef ref) const;
   // Whether a head has one value of it at a step, not one for each channel.
-  bool is_number(TensorRef ref) const;
+  bool is_head_value(TensorRef ref) const;
 
   // Elements: of a row at step t, of a row of states before or after the walk, and of a row of the sums over
   // steps, [B, shares, H, rows, D] in the workspace: each share is of some of the steps.

@@ -8,6 +8,7 @@
 #include "compiler/schedule/host/register_tile.h"
 #include "compiler/schedule/host/time_reader.h"
 #include "compiler/support/index.h"
+#include "compiler/support/integers.h"
 
 namespace rondo::schedule {
 
@@ -22,12 +23,10 @@ constexpr int kLargeDim = 512;  // from which on a gradient has enough blocks of
 constexpr int kLeastSteps = 32;
 constexpr int kMostSums = 24;  // vectors that fit in registers
 
-int round_up(std::int64_t value, int to) { return static_cast<int>((value + to - 1) / to * to); }
-
 // Equal parts of at most `most`, each a multiple of `unit`, that cover `count`.
 int even_part(std::int64_t count, int most, int unit) {
-  const std::int64_t parts = (count + most - 1) / most;
-  return round_up((count + parts - 1) / parts, unit);
+  const std::int64_t parts = ceil_div(count, most);
+  return static_cast<int>(round_up(ceil_div(count, parts), unit));
 }
 
 // Results of some steps of a batch row for the channels of a tile.
@@ -59,7 +58,7 @@ class ProductBuilder {
         b_.shared("sums", kernel::Storage::F32, BlockedProduct::sum_elements(p_, packed_.products, steps_),
                   "[chunk of products][step][product][channel]");
     const Value batch = signature_.batch(), time = signature_.time();
-    const Value spans = b_.let("spans", (time + (steps_ - 1)) / steps_);
+    const Value spans = b_.let("spans", ceil_div(time, steps_));
     const Value together = b_.let("blocks_of_a_tile", spans * batch);
     const Value tile = b_.let("tile", b_.block() / together), rest = b_.let("rest", b_.block() % together);
     HostTimeReader::Span span;
@@ -68,7 +67,8 @@ class ProductBuilder {
     span.t = b_.let("first_step", rest % spans * steps_);
     span.steps = b_.let("steps", min(time - span.t, b_.constant(steps_)));
     span.first = span.place = b_.constant(0);
-    span.width = round_up(dim, p_.lanes), span.pitch = static_cast<int>(pitch), span.lanes = p_.lanes;
+    span.width = static_cast<int>(round_up(dim, p_.lanes)), span.pitch = static_cast<int>(pitch),
+    span.lanes = p_.lanes;
     span.whole = dim % p_.lanes == 0;
     // Tiles are whole: rows past the last step are multiplied, and their sums left where they are.
     b_.for_("i", b_.constant(0), b_.constant(steps_ * pitch), b_.constant(p_.lanes), 1,
@@ -138,8 +138,8 @@ class GradientBuilder {
 
   Launch build(const std::vector<const MatrixTerm*>& terms) {
     const std::int64_t dim = task_.problem.sizes.dim;
-    const int row_tiles = static_cast<int>((dim + rows_ - 1) / rows_);
-    const int column_tiles = static_cast<int>((dim + columns_ - 1) / columns_);
+    const int row_tiles = static_cast<int>(ceil_div(dim, rows_));
+    const int column_tiles = static_cast<int>(ceil_div(dim, columns_));
     KernelTensors tensors(signature_);
     std::vector<std::pair<HostTimeReader, HostTimeReader>> operands;
     for (const MatrixTerm* term : terms)

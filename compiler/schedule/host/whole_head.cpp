@@ -12,6 +12,7 @@
 #include "compiler/schedule/lower/graph.h"
 #include "compiler/schedule/plan/signature.h"
 #include "compiler/support/index.h"
+#include "compiler/support/integers.h"
 
 namespace rondo::schedule {
 namespace {
@@ -69,7 +70,7 @@ class WholeHeadBuilder {
 
  private:
   std::int64_t dim() const { return task_.problem.sizes.dim; }
-  std::int64_t pitch() const { return (dim() + p_.lanes - 1) / p_.lanes * p_.lanes; }
+  std::int64_t pitch() const { return round_up(dim(), p_.lanes); }
 
   // ---- tensors ----
   void declare() {
@@ -98,8 +99,8 @@ class WholeHeadBuilder {
       b.if_(channel_ < dim(), body);
     });
   }
-  void once(bool number, const std::function<void()>& body) {
-    if (!number) return body();
+  void once(bool per_head, const std::function<void()>& body) {
+    if (!per_head) return body();
     builder_.if_(channel_ == 0, body);
   }
   SweepTensors::Place place() const { return {row_, head_, channel_}; }
@@ -199,7 +200,7 @@ class WholeHeadBuilder {
       return b.store(carry(at(sink.index), b.constant(1) - parity_), value);
     if (sink.kind == SweepSink::Kind::Now) {
       const KernelTensor& to = tensors_.declared(sink.row.tensor);
-      return once(tensors_.is_number(to.ref), [&] {
+      return once(tensors_.is_head_value(to.ref), [&] {
         b.store(to.memory[tensors_.at_step(to, sink.row.row, t_, place())], value, p_.writing());
       });
     }
@@ -212,7 +213,7 @@ class WholeHeadBuilder {
       const RowRef& row = sweep_.last[k];
       const KernelTensor& last = tensors_.declared(row.tensor);
       const Value value = b.load("carry", carry(k, parity_));
-      once(tensors_.is_number(row.tensor),
+      once(tensors_.is_head_value(row.tensor),
            [&] { b.store(last.memory[tensors_.boundary(last, row.row, place())], value); });
     }
     for (int row = 0; row < sweep_.sum_rows; ++row)

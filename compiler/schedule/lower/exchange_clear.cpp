@@ -4,6 +4,7 @@
 
 #include "compiler/kernel/builder/builder.h"
 #include "compiler/schedule/plan/signature.h"
+#include "compiler/support/integers.h"
 
 namespace rondo::schedule {
 
@@ -20,7 +21,7 @@ Launch clear_exchange(const Task& task, const KernelPlan& plan) {
   Signature signature(b, task);
   const KernelTensor exchange = signature.writes({Role::Exchange, -1});
   const std::int64_t vectors = plan.exchange.each / 4;
-  const std::int64_t blocks = (vectors + kClearThreads - 1) / kClearThreads;
+  const std::int64_t blocks = ceil_div(vectors, kClearThreads);
   const kernel::Value vector = b.let("vector", b.block() % blocks * kClearThreads + b.thread());
   b.if_(vector < vectors, [&] {
     const kernel::Value first = b.wide(b.block() / blocks) * plan.exchange.each + b.wide(vector * 4);

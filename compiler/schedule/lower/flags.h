@@ -1,5 +1,5 @@
 // Flags of the sequence in a kernel (step/forms.h): resets and lengths, read from memory and turned into the
-// numbers that their leaves stand for.
+// values that their leaves stand for.
 #pragma once
 
 #include <map>

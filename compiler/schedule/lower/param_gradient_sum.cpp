@@ -4,6 +4,7 @@
 
 #include "compiler/schedule/analysis/param_rows.h"
 #include "compiler/schedule/plan/signature.h"
+#include "compiler/support/integers.h"
 
 namespace rondo::schedule {
 
@@ -47,7 +48,7 @@ Launch reduce_vector(const Task& task, int shares, TensorId id) {
     });
     b.store(sum.memory[i], total);
   });
-  return {b.kernel(), signature.arguments(), (count + kThreads - 1) / kThreads, 0};
+  return {b.kernel(), signature.arguments(), ceil_div(count, kThreads), 0};
 }
 
 // A block sums one (head, row) over the batch and the channels: strided sums, then a tree in shared memory.

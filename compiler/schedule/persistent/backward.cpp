@@ -3,8 +3,8 @@
 
 #include "compiler/schedule/analysis/param_rows.h"
 #include "compiler/schedule/backward/dense_backward.h"
-#include "compiler/schedule/backward/time_numbers.h"
-#include "compiler/schedule/lower/number_gradient_sum.h"
+#include "compiler/schedule/backward/time_head_values.h"
+#include "compiler/schedule/lower/head_gradient_sum.h"
 #include "compiler/schedule/persistent/body.h"
 #include "compiler/schedule/persistent/strategy.h"
 #include "compiler/schedule/sweep/backward_split.h"
@@ -25,9 +25,9 @@ using step::TensorKind;
 std::vector<int> sweep_scratch(const step::Cell& cell, const BackwardSplit& split, const SpreadSweep& sweep,
                                int blocks) {
   std::vector<int> rows = scratch_rows(split, sweep);
-  if (const int numbers = number_rows(cell); numbers > 0 && blocks > 1) {
+  if (const int head_values = head_value_rows(cell); head_values > 0 && blocks > 1) {
     if (rows.size() <= kShares) rows.resize(kShares + 1, 0);
-    rows[kShares] = numbers;
+    rows[kShares] = head_values;
   }
   return rows;
 }
@@ -69,7 +69,7 @@ class SweepBuilder : PersistentBody {
       inputs_[id] = kernel_.stage({Role::Input, id});
     for (const TensorRef& ref : products_read(split_, split_.sweep, split_.sweep_roots))
       products_.push_back({ref, kernel_.stage(ref)});
-    if (!sweep_.numbers.empty()) numbers_at_ = kernel_.stage({Role::Scratch, kNumbers});
+    if (!sweep_.head_values.empty()) head_values_at_ = kernel_.stage({Role::Scratch, kHeadValues});
     for (const TensorRef& ref : split_.histories) before_.push_back(kernel_.stage(ref, true));
     for (const TensorId id : task_.cell.of_kind(TensorKind::Output))
       grad_out_[id] = kernel_.stage({Role::OutputGradient, id});
@@ -80,11 +80,11 @@ class SweepBuilder : PersistentBody {
     for (const TensorId id : task_.cell.of_kind(TensorKind::State))
       grad_last_[id] = kernel_.signature().reads({Role::LastStateGradient, id});
     for (const TensorId id : task_.cell.of_kind(TensorKind::Input))
-      if (!is_number(id))
+      if (!is_head_value(id))
         grad_in_[id] = kernel_.write_each_step({Role::InputGradient, id});
       else if (kernel_.geometry().p.blocks == 1)
         grad_in_[id] = kernel_.write_sums({Role::InputGradient, id});
-    if (number_rows(task_.cell) > 0 && kernel_.geometry().p.blocks > 1)
+    if (head_value_rows(task_.cell) > 0 && kernel_.geometry().p.blocks > 1)
       shares_at_ = kernel_.write_sums({Role::Scratch, kShares});
     if (!split_.lefts.empty()) lefts_at_ = kernel_.write_each_step({Role::Scratch, kLefts});
     for (const TensorId id : task_.cell.of_kind(TensorKind::State))
@@ -109,8 +109,8 @@ class SweepBuilder : PersistentBody {
       const kernel::Memory& memory = first.second.memory;
       for (int row = 0; row < tensor(id).rows; ++row) {
         if (!lowering_.uses(id, row)) continue;
-        if (is_number(id)) {
-          load_first_numbers(id, row, memory);
+        if (is_head_value(id)) {
+          load_first_head_values(id, row, memory);
           continue;
         }
         for (int channel = 0; channel < channels(); ++channel) {
@@ -123,15 +123,16 @@ class SweepBuilder : PersistentBody {
     }
   }
 
-  void load_first_numbers(TensorId id, int row, const kernel::Memory& memory) {
+  void load_first_head_values(TensorId id, int row, const kernel::Memory& memory) {
     auto& b = kernel_.builder();
     const PersistentGeometry& g = kernel_.geometry();
     std::vector<Value>& values = first_values_[{id, row}];
     for (int channel = 0; channel < channels(); ++channel)
-      values.push_back(channel < g.numbers() ? b.variable(tensor(id).name + "_first", b.real(0))
-                                             : values[static_cast<std::size_t>(g.number_channel(channel))]);
-    kernel_.each_number([&](int channel) {
-      const Value place = kernel_.number_index(tensor(id).rows, row, channel);
+      values.push_back(channel < g.head_values()
+                           ? b.variable(tensor(id).name + "_first", b.real(0))
+                           : values[static_cast<std::size_t>(g.head_value_channel(channel))]);
+    kernel_.each_head_value([&](int channel) {
+      const Value place = kernel_.head_value_index(tensor(id).rows, row, channel);
       b.assign(values[static_cast<std::size_t>(channel)], b.load("first", memory[place]));
     });
   }
@@ -140,7 +141,7 @@ class SweepBuilder : PersistentBody {
     if (node.kind == NodeKind::Uniform) return draw(node, now, channel);
     if (node.kind == NodeKind::MatVec) {
       const auto id = static_cast<NodeId>(&node - step_.graph.nodes.data());
-      if (const int row = sweep_.number_row(id); row >= 0) return now.load(numbers_at_, row, channel);
+      if (const int row = sweep_.head_value_row(id); row >= 0) return now.load(head_values_at_, row, channel);
       const RowRef& where = split_.products.at(sweep_.origin.at(static_cast<std::size_t>(id)));
       return now.load(staged_products(where.tensor), where.row, channel);
     }
@@ -185,7 +186,7 @@ class SweepBuilder : PersistentBody {
       const Row& row = step.inputs[root];
       if (const auto whole = grad_in_.find(row.tensor); whole != grad_in_.end())
         return now.store(whole->second, row.row, values);
-      return now.store(shares_at_, first_number_row(task_.cell, row.tensor) + row.row, values);
+      return now.store(shares_at_, first_head_value_row(task_.cell, row.tensor) + row.row, values);
     }
     root -= step.inputs.size();
     if (root >= step.params.size())
@@ -218,7 +219,7 @@ class SweepBuilder : PersistentBody {
   std::vector<int> before_;  // parallel to split_.histories
   std::vector<std::pair<TensorRef, int>> products_;
   int lefts_at_ = -1;
-  int numbers_at_ = -1;
+  int head_values_at_ = -1;
   int shares_at_ = -1;  // the block's shares of gradients of inputs with one value a head
   std::map<TensorId, KernelTensor> first_, grad_last_, grad_first_;
   std::map<std::pair<TensorId, int>, std::vector<Value>> first_values_;
@@ -234,10 +235,10 @@ void persistent_backward(const Task& task, const PersistentParameters& own, Kern
   dense_backward(
       task, split, own.vector,
       [&] {
-        if (!sweep.numbers.empty()) plan.launches.push_back(time_numbers(task, split, sweep));
+        if (!sweep.head_values.empty()) plan.launches.push_back(time_head_values(task, split, sweep));
         plan.launches.push_back(SweepBuilder(task, own, split, sweep).build());
         if (own.blocks == 1) return;
-        for (Launch& launch : sum_number_gradients(task, own.blocks))
+        for (Launch& launch : sum_head_gradients(task, own.blocks))
           plan.launches.push_back(std::move(launch));
       },
       plan);

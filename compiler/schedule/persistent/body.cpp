@@ -76,20 +76,20 @@ void PersistentBody::load_start(const std::string& prefix, const std::map<Tensor
   for (std::size_t k = 0; k < task_.cell.next.size(); ++k)
     for (int channel = 0; channel < channels(); ++channel)
       carry_.push_back(holds(k, channel) ? b.variable(prefix + state_name(k), b.real(0))
-                                         : carry_[index(k, g.number_channel(channel))]);
+                                         : carry_[index(k, g.head_value_channel(channel))]);
   for (int channel = 0; channel < channels(); ++channel)
     kernel_.if_exists(channel, [&] {
       for (std::size_t k = 0; k < task_.cell.next.size(); ++k) {
         const step::Row& row = task_.cell.next[k];
-        if (is_number(row.tensor)) continue;
+        if (is_head_value(row.tensor)) continue;
         const Value place = kernel_.state_index(tensor(row.tensor).rows, row.row, channel);
         b.assign(carry_[index(k, channel)], b.load("first", first.at(row.tensor).memory[place]));
       }
     });
-  if (has_number_states())
-    kernel_.each_number([&](int channel) {
-      each_number_state([&](std::size_t k, const step::Row& row) {
-        const Value place = kernel_.number_index(tensor(row.tensor).rows, row.row, channel);
+  if (has_head_value_states())
+    kernel_.each_head_value([&](int channel) {
+      each_head_value_state([&](std::size_t k, const step::Row& row) {
+        const Value place = kernel_.head_value_index(tensor(row.tensor).rows, row.row, channel);
         b.assign(carry_[index(k, channel)], b.load("first", first.at(row.tensor).memory[place]));
       });
     });
@@ -117,28 +117,29 @@ void PersistentBody::store_carries(const std::map<TensorId, KernelTensor>& last,
     kernel_.if_exists(channel, [&] {
       for (std::size_t k = 0; k < task_.cell.next.size(); ++k) {
         const step::Row& row = task_.cell.next[k];
-        if (is_number(row.tensor)) continue;
+        if (is_head_value(row.tensor)) continue;
         const Value place = kernel_.state_index(tensor(row.tensor).rows, row.row, channel);
         b.store(last.at(row.tensor).memory[place], carry_[index(k, channel)]);
       }
     });
-  if (!has_number_states()) return;
-  kernel_.each_stored_number([&](int channel) {
-    each_number_state([&](std::size_t k, const step::Row& row) {
-      const Value place = kernel_.number_index(tensor(row.tensor).rows, row.row, channel);
+  if (!has_head_value_states()) return;
+  kernel_.each_stored_head_value([&](int channel) {
+    each_head_value_state([&](std::size_t k, const step::Row& row) {
+      const Value place = kernel_.head_value_index(tensor(row.tensor).rows, row.row, channel);
       b.store(last.at(row.tensor).memory[place], carry_[index(k, channel)]);
     });
   });
 }
 
-bool PersistentBody::has_number_states() const {
+bool PersistentBody::has_head_value_states() const {
   return std::any_of(task_.cell.next.begin(), task_.cell.next.end(),
-                     [&](const step::Row& row) { return is_number(row.tensor); });
+                     [&](const step::Row& row) { return is_head_value(row.tensor); });
 }
 
-void PersistentBody::each_number_state(const std::function<void(std::size_t, const step::Row&)>& body) const {
+void PersistentBody::each_head_value_state(
+    const std::function<void(std::size_t, const step::Row&)>& body) const {
   for (std::size_t k = 0; k < task_.cell.next.size(); ++k)
-    if (is_number(task_.cell.next[k].tensor)) body(k, task_.cell.next[k]);
+    if (is_head_value(task_.cell.next[k].tensor)) body(k, task_.cell.next[k]);
 }
 
 void PersistentBody::emit_roles(const std::function<void()>& prepare, const std::function<void()>& finish,

@@ -24,10 +24,10 @@ class PersistentBody {
 
   // States with one value a head are held once for each batch row, by all threads.
   bool holds(std::size_t k, int channel) const {
-    return !is_number(task_.cell.next[k].tensor) || channel < kernel_.geometry().numbers();
+    return !is_head_value(task_.cell.next[k].tensor) || channel < kernel_.geometry().head_values();
   }
-  bool has_number_states() const;
-  void each_number_state(const std::function<void(std::size_t k, const step::Row& row)>& body) const;
+  bool has_head_value_states() const;
+  void each_head_value_state(const std::function<void(std::size_t k, const step::Row& row)>& body) const;
   // Declares matrices and the parameters' arguments. Call before PersistentKernel::place_threads.
   void declare_params();
   // In the computing warps, before the walk: registers of parameters and carries ("prefix" + state name) with
@@ -51,7 +51,7 @@ class PersistentBody {
     return task_.cell.tensors[static_cast<std::size_t>(id)];
   }
   int channels() const { return kernel_.geometry().channels(); }
-  bool is_number(step::TensorId id) const { return tensor(id).tail == step::Tail::Scalar; }
+  bool is_head_value(step::TensorId id) const { return tensor(id).tail == step::Tail::Scalar; }
   std::size_t index(std::size_t k, int channel) const {
     return k * static_cast<std::size_t>(channels()) + static_cast<std::size_t>(channel);
   }

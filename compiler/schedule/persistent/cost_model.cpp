@@ -5,7 +5,7 @@
 #include "compiler/schedule/analysis/compulsory_bytes.h"
 #include "compiler/schedule/analysis/step_cost.h"
 #include "compiler/schedule/backward/dense_backward.h"
-#include "compiler/schedule/backward/time_numbers.h"
+#include "compiler/schedule/backward/time_head_values.h"
 #include "compiler/schedule/persistent/geometry.h"
 #include "compiler/schedule/persistent/reductions.h"
 #include "compiler/schedule/persistent/strategy.h"
@@ -208,13 +208,14 @@ Estimate Model::operator()(const Parameters& parameters) const {
       g.channels() * per_core * (step.alu + 4.0 * step.special + 2.0 * (shape.rows_in + shape.rows_out));
   // Staging and storing warps move a vector in some cycles each; they must keep up with the step.
   const double vectors = static_cast<double>(g.batch) * g.units / g.p.vector / 32;
-  // Numbers of 16 bits come through registers: a turn of the staging warps waits for memory.
+  // Per-head values of 16 bits come through registers: a turn of the staging warps waits for memory.
   const auto turns = [&](int rows) {
     return std::ceil(rows * g.batch * g.p.steps / (32.0 * g.p.producer_warps)) / g.p.steps;
   };
-  const double of_numbers = turns(shape.numbers_in) * (g.element_bytes < 4 ? 0.6e-6 * speeds.clock_hz : 24) +
-                            turns(shape.numbers_before) * 24;
-  const double staging = shape.rows_in * vectors * 24 / g.p.producer_warps + of_numbers;
+  const double of_head_values =
+      turns(shape.head_values_in) * (g.element_bytes < 4 ? 0.6e-6 * speeds.clock_hz : 24) +
+      turns(shape.head_values_before) * 24;
+  const double staging = shape.rows_in * vectors * 24 / g.p.producer_warps + of_head_values;
   const double storing = shape.rows_out * std::ceil(g.units / 32.0) * g.p.batch_tiles * 60 / g.p.store_warps;
   const double parts = shape.levels * exchange(g) + multiply(g) + reduce(g) + point + kStage / g.p.steps;
   const double critical = std::max(parts - kOverlap, 0.5 * parts);
@@ -244,7 +245,7 @@ CostModel Persistent::cost_model(const Task& task) const {
                shape,
                step_cost(task, graph.graph, graph.roots),
                compulsory_bytes(task) + before.bytes,
-               before.seconds + seconds_of_numbers(task, sweep, task.profile.speeds)};
+               before.seconds + seconds_of_head_values(task, sweep, task.profile.speeds)};
 }
 
 }  // namespace rondo::schedule

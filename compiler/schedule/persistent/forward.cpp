@@ -96,18 +96,18 @@ class ForwardBuilder : PersistentBody {
       kernel_.builder().store(to.memory[kernel_.place(to, row.row, channel, t)],
                               carry(row.tensor, row.row, channel));
     };
-    const bool numbers =
+    const bool head_values =
         std::any_of(task_.cell.next.begin(), task_.cell.next.end(),
-                    [&](const step::Row& row) { return is_kept(row) && is_number(row.tensor); });
+                    [&](const step::Row& row) { return is_kept(row) && is_head_value(row.tensor); });
     kernel_.each_step_past_end([&](Value t) {
       for (int channel = 0; channel < channels(); ++channel)
         kernel_.if_exists(channel, [&] {
           for (const step::Row& row : task_.cell.next)
-            if (is_kept(row) && !is_number(row.tensor)) store(row, channel, t);
+            if (is_kept(row) && !is_head_value(row.tensor)) store(row, channel, t);
         });
-      if (numbers)
-        kernel_.each_stored_number([&](int channel) {
-          each_number_state([&](std::size_t, const step::Row& row) {
+      if (head_values)
+        kernel_.each_stored_head_value([&](int channel) {
+          each_head_value_state([&](std::size_t, const step::Row& row) {
             if (is_kept(row)) store(row, channel, t);
           });
         });

@@ -2,22 +2,24 @@
 
 #include <algorithm>
 
+#include "compiler/support/integers.h"
+
 namespace rondo::schedule {
 
 // A block gets as many registers a thread as fit for all its threads; what the group of helpers gives back is
 // divided among the others.
-int PersistentGeometry::compute_registers(int multiplying_threads, bool numbers) {
+int PersistentGeometry::compute_registers(int multiplying_threads, bool head_values) {
   constexpr int kRegisters = 65536;
   const int first = kRegisters / (multiplying_threads + 128) / 8 * 8;
-  return std::min(248, first + 128 * (first - helper_registers(numbers)) / multiplying_threads / 8 * 8);
+  return std::min(248, first + 128 * (first - helper_registers(head_values)) / multiplying_threads / 8 * 8);
 }
 
 // Whole warps of whole blocks of 8 channels, and together a multiple of 16: the k extent of an mma.
 // With a reduce-scatter the k extent is the channels of the blocks that share them.
 int persistent_units(std::int64_t dim, int blocks, int unit_blocks, bool whole_tiles) {
   const std::int64_t granule = std::max(8 * unit_blocks, blocks % 2 == 1 || whole_tiles ? 16 : 8);
-  const std::int64_t share = (dim + blocks - 1) / blocks;
-  return static_cast<int>((share + granule - 1) / granule * granule);
+  const std::int64_t share = ceil_div(dim, blocks);
+  return static_cast<int>(round_up(share, granule));
 }
 
 PersistentGeometry::PersistentGeometry(std::int64_t dim_, kernel::Storage storage,

@@ -41,8 +41,8 @@ struct PersistentGeometry {
   int first_producer_thread() const { return multiplying(); }
   // With setmaxnreg: registers a thread of producer and store warps, which need more for tensors with one
   // value a head (nvcc 13.0 puts 4 to 32 bytes of them into memory with 56), and of all other warps.
-  static constexpr int helper_registers(bool numbers) { return numbers ? 64 : 56; }
-  static int compute_registers(int multiplying_threads, bool numbers);
+  static constexpr int helper_registers(bool head_values) { return head_values ? 64 : 56; }
+  static int compute_registers(int multiplying_threads, bool head_values);
   int first_store_thread() const { return first_producer_thread() + 32 * p.producer_warps; }
   int threads() const {
     return p.setmaxnreg ? first_producer_thread() + 128 : first_store_thread() + 32 * p.store_warps;
@@ -52,9 +52,11 @@ struct PersistentGeometry {
   bool exact() const { return padded == dim; }  // no channels past the head's end
   // Channels of a thread: [unit block][batch tile][2].
   int channels() const { return p.unit_blocks * p.batch_tiles * 2; }
-  // Of the same batch row in the first unit block, whose register all hold a number a head in.
-  int number_channel(int channel) const { return channel % numbers(); }
-  int numbers() const { return 2 * p.batch_tiles; }  // of a row with one value a head, that a thread holds
+  // Of the same batch row in the first unit block, whose register all hold per-head values in.
+  int head_value_channel(int channel) const { return channel % head_values(); }
+  int head_values() const {
+    return 2 * p.batch_tiles;
+  }  // of a row with one value a head, that a thread holds
   int unit_of(int channel) const { return channel / (2 * p.batch_tiles); }  // its block of units
   int tile_of(int channel) const { return channel / 2 % p.batch_tiles; }
   // Vectors of 16 bytes that hold a unit's rows of a tile of 8 batch rows.

@@ -13,8 +13,8 @@ using kernel::Value;
 namespace {
 
 // Steps whose addresses the compiler works out together. It pays where nothing is waited for but a barrier.
-// Steps that read numbers of a launch before the sweep are long, so it gains little there, and ptxas (13.0)
-// would move what is computed ahead across products and steps: up to 80 registers more.
+// Steps that read per-head values of a launch before the sweep are long, so it gains little there, and ptxas
+// (13.0) would move what is computed ahead across products and steps: up to 80 registers more.
 constexpr int kUnroll = 4;
 
 }  // namespace
@@ -39,8 +39,8 @@ int PersistentKernel::stage(TensorRef ref, bool shifted) {
   staged.tensor = signature_.reads(ref);
   staged.shifted = shifted;
   const int rows = staged.tensor.rows;
-  if (staged.tensor.number)
-    declare_numbers(staged);
+  if (staged.tensor.per_head)
+    declare_head_values(staged);
   else
     staged.shared =
         builder_.shared(staged.tensor.name + (shifted ? "_before" : "_staged"), task_.problem.storage,
@@ -55,8 +55,8 @@ int PersistentKernel::write_each_step(TensorRef ref) {
   const PersistentGeometry& g = geometry_;
   WrittenTensor written;
   written.tensor = signature_.writes(ref);
-  if (written.tensor.number)
-    declare_numbers(written);
+  if (written.tensor.per_head)
+    declare_head_values(written);
   else
     written.shared = builder_.shared(
         written.tensor.name + "_ring", task_.problem.storage,
@@ -155,7 +155,7 @@ Value PersistentKernel::time_of(Value count) {
 Value PersistentKernel::base(const KernelTensor& tensor, Value row) {
   auto& b = builder_;
   const Value begin = row_begin(tensor, row);
-  if (tensor.number) return begin + b.wide(head_ * tensor.rows);
+  if (tensor.per_head) return begin + b.wide(head_ * tensor.rows);
   return begin + b.wide(head_ * (tensor.rows * task_.problem.sizes.dim) + first_unit_);
 }
 
@@ -185,11 +185,11 @@ void PersistentKernel::emit_roles(const Roles& roles) {
       b.thread() < multiplying,
       [&] {
         if (g.p.setmaxnreg)
-          b.set_max_nreg(PersistentGeometry::compute_registers(g.multiplying(), has_numbers()), true);
+          b.set_max_nreg(PersistentGeometry::compute_registers(g.multiplying(), has_head_values()), true);
         computing();
       },
       [&] {
-        if (g.p.setmaxnreg) b.set_max_nreg(PersistentGeometry::helper_registers(has_numbers()), false);
+        if (g.p.setmaxnreg) b.set_max_nreg(PersistentGeometry::helper_registers(has_head_values()), false);
         helper_roles();
       });
   clear_past_end();
@@ -224,10 +224,10 @@ void PersistentKernel::helper_roles() {
     b.if_(b.thread() < thread, role, rest);
   };
   until(
-      g.first_store_thread(), [&] { load_role(); },
+      g.first_store_thread(), [&] { producer_role(); },
       [&] {
         if (!written_.empty())
-          until(g.first_store_thread() + 32 * g.p.store_warps, [&] { write_role(); }, {});
+          until(g.first_store_thread() + 32 * g.p.store_warps, [&] { store_role(); }, {});
       });
 }
 
@@ -255,7 +255,7 @@ void PersistentKernel::compute_role(const Roles& roles) {
     staged.fragments =
         b.array(staged.tensor.name + (staged.shifted ? "_before_now" : "_now"),
                 is_wide(staged) ? kernel::Type::F32 : elements_->type(),
-                staged.tensor.rows * g.p.batch_tiles * (staged.tensor.number ? 1 : g.p.unit_blocks) *
+                staged.tensor.rows * g.p.batch_tiles * (staged.tensor.per_head ? 1 : g.p.unit_blocks) *
                     (is_wide(staged) ? 2 : elements_->pair_words()));
   if (flag_window_) flag_window_->begin(b, quarter_);
   roles.prepare();
@@ -273,7 +273,7 @@ void PersistentKernel::compute_role(const Roles& roles) {
     if (!written_.empty()) b.if_(stage >= 2, [&] { b.wait(drained_, turn, (stage / 2 + 1) % 2); });
     const Value count = b.let("count", min(steps, time_ - stage * steps));
     b.for_("s", b.constant(0), count, b.constant(1),
-           g.p.blocks == 1 && !reads_scratch_numbers() ? kUnroll : 1,
+           g.p.blocks == 1 && !reads_scratch_head_values() ? kUnroll : 1,
            [&](Value s) { compute_step(roles, stage, s); });
     if (!roles.begin) b.arrive(empty_, slot);
     if (!written_.empty()) b.arrive(filled_, turn);
@@ -306,10 +306,11 @@ PersistentKernel::Step PersistentKernel::step_at(Value count, bool ahead) {
   step.load = [this](int staged, int row, int channel) {
     const PersistentGeometry& g = geometry_;
     const StagedTensor& from = staged_[at(staged)];
-    const int pair_of_numbers = row * g.p.batch_tiles + g.tile_of(channel);
+    const int pair_of_head_values = row * g.p.batch_tiles + g.tile_of(channel);
     if (is_wide(from))
-      return builder_.read(from.fragments, builder_.constant(2 * pair_of_numbers + channel % 2));
-    if (from.tensor.number) return elements_->element(from.fragments, pair_of_numbers, channel % 2 == 1);
+      return builder_.read(from.fragments, builder_.constant(2 * pair_of_head_values + channel % 2));
+    if (from.tensor.per_head)
+      return elements_->element(from.fragments, pair_of_head_values, channel % 2 == 1);
     const int pair = (row * g.p.batch_tiles + g.tile_of(channel)) * g.p.unit_blocks + g.unit_of(channel);
     return elements_->element(from.fragments, pair, channel % 2 == 1);
   };
@@ -319,7 +320,7 @@ PersistentKernel::Step PersistentKernel::step_at(Value count, bool ahead) {
 void PersistentKernel::store_row(const WrittenTensor& written, Value line, int row,
                                  const std::vector<Value>& values) {
   if (written.sums) return store_sums(written, line, row, values);
-  if (written.tensor.number) return store_numbers(written, line, row, values);
+  if (written.tensor.per_head) return store_head_values(written, line, row, values);
   for (int c = 0; c < geometry_.channels(); c += 2)
     elements_->store_result(written.shared, line * written.tensor.rows + row, c, values[at(c)],
                             values[at(c + 1)]);
@@ -345,8 +346,8 @@ void PersistentKernel::look_ahead(Value stage, Value s, Value done,
 
 void PersistentKernel::load_fragments(Value line) {
   for (const StagedTensor& staged : staged_)
-    if (staged.tensor.number)
-      load_numbers(staged, line);
+    if (staged.tensor.per_head)
+      load_head_values(staged, line);
     else
       elements_->load_staged(staged.fragments, staged.tensor.name, staged.shared, staged.tensor.rows, line);
 }
@@ -355,7 +356,7 @@ Value PersistentKernel::place(const KernelTensor& tensor, int row, int channel, 
   auto& b = builder_;
   const std::int64_t dim = task_.problem.sizes.dim;
   const Value batch = batch_row(geometry_.tile_of(channel), quarter_ * 2 + channel % 2);
-  if (tensor.number) return base(tensor, batch) + b.wide(t) * tensor.stride_t + b.wide(b.constant(row));
+  if (tensor.per_head) return base(tensor, batch) + b.wide(t) * tensor.stride_t + b.wide(b.constant(row));
   return row_begin(tensor, batch) + b.wide(t) * tensor.stride_t +
          b.wide(head_ * (tensor.rows * dim) + unit_index(geometry_.unit_of(channel)) + row * dim);
 }

@@ -1,8 +1,8 @@
 // The frame of a persistent kernel: places of threads, the ring of staged inputs and the ring of results, and
 // the three roles of warps that meet at mbarriers. What computing warps do in a step is the caller's.
 //
-//   loaders  --full-->  computing warps  --filled--->  writers
-//            <-empty--                   <-drained--
+//   producer warps  --full-->  computing warps  --filled--->  store warps
+//                   <-empty--                   <-drained--
 #pragma once
 
 #include <functional>
@@ -50,11 +50,11 @@ class PersistentKernel {
   // Places of this thread's channel in [B, H, rows, D] and [H, rows, D].
   kernel::Value state_index(int rows, int row, int channel);
   kernel::Value param_index(const step::Tensor& tensor, int row, int channel);
-  kernel::Value number_index(int rows, int row, int channel);  // in [B, H, rows], of the batch row
-  kernel::Value unit_index(int unit_block);                    // channel within the head
-  kernel::Value batch_row(int channel);                        // of this thread's channel
-  kernel::Value first_unit() const { return first_unit_; }     // of this block
-  kernel::Value rank() const { return rank_; }                 // of this block in its team
+  kernel::Value head_value_index(int rows, int row, int channel);  // in [B, H, rows], of the batch row
+  kernel::Value unit_index(int unit_block);                        // channel within the head
+  kernel::Value batch_row(int channel);                            // of this thread's channel
+  kernel::Value first_unit() const { return first_unit_; }         // of this block
+  kernel::Value rank() const { return rank_; }                     // of this block in its team
   kernel::Value head() const { return head_; }
   kernel::Value team() const { return team_; }  // which blocks share a head: [batch tile][head]
   kernel::Value warp() const { return warp_; }  // which units
@@ -82,10 +82,10 @@ class PersistentKernel {
   // Whether the channel's unit exists in the head (invalid: always) and its batch row too.
   kernel::Value unit_exists(int unit_block);
   void if_exists(int channel, const std::function<void()>& body);
-  // Numbers a head, of which every thread has those of its batch rows, with the same bits: emits `body` for
+  // Per-head values, of which every thread has those of its batch rows, with the same bits: emits `body` for
   // each of them that exists, and for those that this thread stores.
-  void each_number(const std::function<void(int channel)>& body);
-  void each_stored_number(const std::function<void(int channel)>& body);
+  void each_head_value(const std::function<void(int channel)>& body);
+  void each_stored_head_value(const std::function<void(int channel)>& body);
 
   struct Step {
     kernel::Value count;  // steps before this one, in the order of the walk
@@ -125,7 +125,7 @@ class PersistentKernel {
  private:
   struct StagedTensor {
     KernelTensor tensor;
-    kernel::Memory shared;  // [stages, steps, rows, batch, pitch]; of numbers a head without the last axis
+    kernel::Memory shared;  // [stages, steps, rows, batch, pitch]; of per-head values without the last axis
     bool shifted = false;
     kernel::Array fragments;  // words of this step: [rows, batch tiles, unit blocks, pair_words()]
   };
@@ -134,18 +134,18 @@ class PersistentKernel {
     kernel::Memory shared;  // [2, steps, rows, result_elements()]
     bool kept = false;      // keep_past_end()
     bool sums = false;      // write_sums()
-    bool of_channels() const { return !sums && !tensor.number; }
+    bool of_channels() const { return !sums && !tensor.per_head; }
   };
 
   void limit_time();
   void clear_staging();
   void helper_roles();
   void clear_past_end();
-  void clear_numbers(const WrittenTensor& written, kernel::Value t);
-  void load_role();
+  void clear_head_values(const WrittenTensor& written, kernel::Value t);
+  void producer_role();
   void stage_tensor(const StagedTensor& staged, kernel::Value first, kernel::Value count, kernel::Value slot);
   void copy_vector(const StagedTensor& staged, kernel::Value to, kernel::Value from);
-  void write_role();
+  void store_role();
   void write_tensor(const WrittenTensor& written, kernel::Value turn, kernel::Value first,
                     kernel::Value count);
   void write_pieces(const WrittenTensor& written, kernel::Array pieces, kernel::Value to, kernel::Value unit);
@@ -157,24 +157,24 @@ class PersistentKernel {
   void look_ahead(kernel::Value stage, kernel::Value s, kernel::Value done,
                   const std::function<void(const Step&)>& body);
   void load_fragments(kernel::Value line);
-  // Tensors with one value a head (numbers.cpp).
+  // Tensors with one value a head (head_values.cpp).
   bool is_wide(const StagedTensor& staged) const { return staged.tensor.storage != task_.problem.storage; }
-  void declare_numbers(StagedTensor& staged);
-  void declare_numbers(WrittenTensor& written);
-  bool has_numbers() const;                                      // of the cell's own tensors
-  bool reads_scratch_numbers() const;                            // kNumbers
-  std::int64_t number_line(const WrittenTensor& written) const;  // elements of a step of its ring
-  void stage_numbers(const StagedTensor& staged, kernel::Value first, kernel::Value count,
-                     kernel::Value slot);
-  void load_numbers(const StagedTensor& staged, kernel::Value line);
-  void store_numbers(const WrittenTensor& written, kernel::Value line, int row,
-                     const std::vector<kernel::Value>& values);
+  void declare_head_values(StagedTensor& staged);
+  void declare_head_values(WrittenTensor& written);
+  bool has_head_values() const;                                      // of the cell's own tensors
+  bool reads_scratch_head_values() const;                            // kHeadValues
+  std::int64_t head_value_line(const WrittenTensor& written) const;  // elements of a step of its ring
+  void stage_head_values(const StagedTensor& staged, kernel::Value first, kernel::Value count,
+                         kernel::Value slot);
+  void load_head_values(const StagedTensor& staged, kernel::Value line);
+  void store_head_values(const WrittenTensor& written, kernel::Value line, int row,
+                         const std::vector<kernel::Value>& values);
   void store_sums(const WrittenTensor& written, kernel::Value line, int row,
                   const std::vector<kernel::Value>& values);
-  void write_numbers(const WrittenTensor& written, kernel::Value turn, kernel::Value first,
-                     kernel::Value count);
-  kernel::Value number_place(const WrittenTensor& written, kernel::Value batch, kernel::Value row,
-                             kernel::Value t);
+  void write_head_values(const WrittenTensor& written, kernel::Value turn, kernel::Value first,
+                         kernel::Value count);
+  kernel::Value head_value_place(const WrittenTensor& written, kernel::Value batch, kernel::Value row,
+                                 kernel::Value t);
   kernel::Value time_of(kernel::Value count);  // t of the count-th step of the walk
   kernel::Value batch_row(int tile, kernel::Value row_of_tile);
   kernel::Value base(const KernelTensor& tensor, kernel::Value row);  // of a batch row and this head

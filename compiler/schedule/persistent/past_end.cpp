@@ -31,7 +31,7 @@ void PersistentKernel::clear_past_end() {
     for (const WrittenTensor& written : written_) {
       if (written.kept) continue;
       if (!written.of_channels()) {
-        clear_numbers(written, t);
+        clear_head_values(written, t);
         continue;
       }
       const KernelTensor& to = written.tensor;

@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "compiler/support/index.h"
+#include "compiler/support/integers.h"
 
 namespace rondo::schedule {
 
@@ -93,8 +94,7 @@ void ReductionExchange::begin(const GridRing& ring) {
       first += slot_words(g, {static_cast<int>(stage.words.size())});
       widest = std::max(widest, padded(static_cast<int>(stage.words.size())));
     }
-    collected_ =
-        b.array("collected_lines", kernel::Type::F32, widest * ((team_lines(g) + kGroups - 1) / kGroups));
+    collected_ = b.array("collected_lines", kernel::Type::F32, widest * ceil_div(team_lines(g), kGroups));
   }
   if (!g.in_cluster()) return;
   b.comment("parts of reductions of the first two steps");

@@ -5,6 +5,7 @@
 
 #include "compiler/schedule/persistent/reductions.h"
 #include "compiler/support/index.h"
+#include "compiler/support/integers.h"
 
 namespace rondo::schedule {
 
@@ -232,7 +233,7 @@ std::vector<ReductionExchange::Parts> ReductionExchange::load_by_lane(const Stag
                                                                       const Meeting& meeting, int tile,
                                                                       Value count) {
   auto& b = kernel_.builder();
-  const int all = meeting.lines, lanes = sharers(meeting), turns = (all + lanes - 1) / lanes;
+  const int all = meeting.lines, lanes = sharers(meeting), turns = ceil_div(all, lanes);
   const auto line_of = [&](int turn) {
     const Value line = sharer(meeting) + turn * lanes;
     return (turn + 1) * lanes <= all ? line : min(line, b.constant(all - 1));

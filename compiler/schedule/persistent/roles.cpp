@@ -9,7 +9,7 @@ using kernel::Value;
 
 // Copies of `behind` stages are in flight when the warp waits: it announces stage i once stage i + behind is
 // issued. (cp.async groups complete in order; PTX ISA, cp.async.wait_group.)
-void PersistentKernel::load_role() {
+void PersistentKernel::producer_role() {
   auto& b = builder_;
   const PersistentGeometry& g = geometry_;
   const int behind = std::max(1, g.p.stages - 2);
@@ -34,7 +34,7 @@ void PersistentKernel::load_role() {
 // A lane keeps to one place of a step, so that walking from step to step costs it one addition.
 void PersistentKernel::stage_tensor(const StagedTensor& staged, Value first, Value count, Value slot) {
   auto& b = builder_;
-  if (staged.tensor.number) return stage_numbers(staged, first, count, slot);
+  if (staged.tensor.per_head) return stage_head_values(staged, first, count, slot);
   const PersistentGeometry& g = geometry_;
   const KernelTensor& tensor = staged.tensor;
   const int per_row = g.units / g.p.vector;
@@ -69,14 +69,14 @@ void PersistentKernel::stage_tensor(const StagedTensor& staged, Value first, Val
 
 // cp.async moves at least 4 bytes (PTX ISA, cp.async): odd rows of 16-bit elements go through registers.
 void PersistentKernel::copy_vector(const StagedTensor& staged, Value to, Value from) {
-  const int width = staged.tensor.number ? 1 : geometry_.p.vector;
+  const int width = staged.tensor.per_head ? 1 : geometry_.p.vector;
   if (width * kernel::storage_bytes(staged.tensor.storage) >= 4)
     builder_.copy_async(staged.shared[to], staged.tensor.memory[from], width);
   else
     builder_.store(staged.shared[to], builder_.load("element", staged.tensor.memory[from]));
 }
 
-void PersistentKernel::write_role() {
+void PersistentKernel::store_role() {
   auto& b = builder_;
   const PersistentGeometry& g = geometry_;
   const Value steps = b.named("kSteps", g.p.steps);
@@ -92,7 +92,7 @@ void PersistentKernel::write_role() {
 
 // 32 units by 8 batch rows at a time: lane 4g + q holds batch row g of units 8q to 8q + 7.
 void PersistentKernel::write_tensor(const WrittenTensor& written, Value turn, Value first, Value count) {
-  if (!written.of_channels()) return write_numbers(written, turn, first, count);
+  if (!written.of_channels()) return write_head_values(written, turn, first, count);
   auto& b = builder_;
   const PersistentGeometry& g = geometry_;
   const KernelTensor& tensor = written.tensor;
@@ -101,8 +101,8 @@ void PersistentKernel::write_tensor(const WrittenTensor& written, Value turn, Va
   const std::int64_t line = tensor.rows * elements_->result_elements();
   b.comment("store " + tensor.name);
   const kernel::Array pieces = b.array("pieces", elements_->type(), elements_->row_words());
-  const Value writer = (b.thread() - b.named("kFirstWriter", g.first_store_thread())) / 32;
-  b.for_("place", writer, b.constant(places), b.constant(g.p.store_warps), 1, [&](Value place) {
+  const Value store_warp = (b.thread() - b.named("kFirstWriter", g.first_store_thread())) / 32;
+  b.for_("place", store_warp, b.constant(places), b.constant(g.p.store_warps), 1, [&](Value place) {
     const Value chunk = b.let("chunk", place % chunks);
     const Value held = elements_->held_unit(chunk);
     const Value unit = b.let("unit", chunk * 32 + quarter_ * 8);

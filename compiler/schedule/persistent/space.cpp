@@ -11,6 +11,7 @@
 #include "compiler/schedule/plan/space_variables.h"
 #include "compiler/schedule/sweep/backward_split.h"
 #include "compiler/step/simplify.h"
+#include "compiler/support/integers.h"
 #include "compiler/target/cluster_cost.h"
 
 namespace rondo::schedule {
@@ -56,7 +57,7 @@ std::vector<constraint::Value> team_choices(std::int64_t dim, const target::Limi
   std::set<constraint::Value> result;
   for (int blocks = 1; blocks <= target::largest_cluster(limits); blocks *= 2) result.insert(blocks);
   for (const int units : {8, 16, 24, 32, 48, 64})
-    if (const std::int64_t blocks = (dim + units - 1) / units; blocks >= 2 && blocks <= limits.sm_count)
+    if (const std::int64_t blocks = ceil_div(dim, units); blocks >= 2 && blocks <= limits.sm_count)
       result.insert(blocks);
   return {result.begin(), result.end()};
 }
@@ -109,8 +110,8 @@ class PersistentSpace {
   Expr reduction_registers() const;
   Expr reduction_bytes() const;
 
-  // Of the cell's own tensors (PersistentKernel::has_numbers()).
-  bool has_numbers() const { return shape_.numbers_in + shape_.numbers_out + shape_.shares > 0; }
+  // Of the cell's own tensors (PersistentKernel::has_head_values()).
+  bool has_head_values() const { return shape_.head_values_in + shape_.head_values_out + shape_.shares > 0; }
   bool backward() const { return problem_.pass == Pass::Backward; }
   // Sums of fewer terms than there are products may be exchanged in place of the vectors that are multiplied.
   bool may_reduce() const { return shape_.terms.size() < shape_.products.size(); }
@@ -282,7 +283,8 @@ Expr PersistentSpace::step_registers() const {
   const int ahead = backward() ? std::max(8, shape_.handed) : 0;
   const Expr drawing = (backward() && shape_.draws ? kRegistersOfDraw : 0) * steps_;
   return unit_blocks_ * batch_tiles_ * shape_.rows_in * words_ +
-         batch_tiles_ * (shape_.numbers_in * words_ + 2 * (shape_.number_states + shape_.numbers_late)) +
+         batch_tiles_ *
+             (shape_.head_values_in * words_ + 2 * (shape_.head_value_states + shape_.head_values_late)) +
          channels_ * (shape_.states + shape_.sums + ahead) + unit_blocks_ * shape_.param_rows +
          kRegistersBeside + drawing;
 }
@@ -335,7 +337,7 @@ void PersistentSpace::registers() {
              "registers of an SM");
   for (int n = 128; n < limits_.threads_per_block; n += 128)
     s_.require(implies(setmaxnreg_ == 1 && working_ == n,
-                       needed <= PersistentGeometry::compute_registers(n, has_numbers())),
+                       needed <= PersistentGeometry::compute_registers(n, has_head_values())),
                "registers that an SM has for a thread");
   s_.require(needed <= limits_.registers_per_thread, "registers a thread");
 }
@@ -345,9 +347,10 @@ void PersistentSpace::shared_memory() {
   const Expr batch = 8 * batch_tiles_;
   const Expr staging = stages_ * steps_ * (shape_.rows_in * batch) * (units_ + 16 / bytes_) * bytes_;
   const Expr results = 2 * steps_ * (shape_.rows_out * batch) * (units_ + (real_ ? 4 : 0)) * bytes_;
-  const Expr numbers = steps_ * batch * (stages_ * shape_.numbers_in + 2 * shape_.numbers_out) * bytes_ +
-                       2 * steps_ * batch * warps_ * (shape_.shares * 4) +
-                       stages_ * steps_ * batch * (shape_.numbers_before * 4);
+  const Expr head_values =
+      steps_ * batch * (stages_ * shape_.head_values_in + 2 * shape_.head_values_out) * bytes_ +
+      2 * steps_ * batch * warps_ * (shape_.shares * 4) +
+      stages_ * steps_ * batch * (shape_.head_values_before * 4);
   const std::int64_t all_terms = std::accumulate(shape_.terms.begin(), shape_.terms.end(), std::int64_t{0});
   const auto sums = static_cast<std::int64_t>(shape_.terms.size());
   const Expr vectors = static_cast<std::int64_t>(shape_.products.size()) * bytes_ *
@@ -366,7 +369,7 @@ void PersistentSpace::shared_memory() {
                        when(exchange_ == Exchange::Cluster && blocks_ > 1, 2, 1);
   Expr all = staging + results + exchange_bytes + matrices + partial + kBarrierBytes;
   if (reduces_head()) all = all + reduction_bytes();
-  if (has_numbers() || shape_.numbers_before > 0) all = all + numbers;
+  if (has_head_values() || shape_.head_values_before > 0) all = all + head_values;
   const Expr shared = s_.define("shared_bytes", all, "bytes of shared memory a block");
   s_.require(shared <= limits_.shared_per_block, "shared memory");
 }

@@ -18,7 +18,7 @@ executable::SizeRule internal_size(const KernelPlan& plan, const Problem& proble
       const std::int64_t rows = plan.scratch_rows.at(static_cast<std::size_t>(ref.tensor));
       std::int64_t of_row = problem.sizes.dim;
       if (ref.tensor == kShares && plan.shares > 0) of_row = plan.shares;
-      if (ref.tensor == kNumbers) of_row = 1;
+      if (ref.tensor == kHeadValues) of_row = 1;
       return {0, rows * problem.sizes.heads * of_row, 1, 1};
     }
     default: throw std::logic_error("a tensor that is not internal has the size of its declaration");

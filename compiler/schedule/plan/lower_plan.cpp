@@ -131,8 +131,8 @@ Result<executable::Tensor> bound_tensor(TensorRef ref, const Task& task, int ali
   const step::Tensor declared = tensor_in_role(ref, task.cell);
   tensor.shape = shape_of(ref, task.cell);
   tensor.need = role.need;
-  const bool number = declared.tail == step::Tail::Scalar;  // of a step; no vector of them is moved
-  if (!number && (role.timed || (ref.role == Role::Param && declared.tail == step::Tail::Matrix)))
+  const bool per_head = declared.tail == step::Tail::Scalar;  // of a step; no vector of them is moved
+  if (!per_head && (role.timed || (ref.role == Role::Param && declared.tail == step::Tail::Matrix)))
     tensor.alignment = std::max({alignment, tensor.alignment, kernel::storage_bytes(task.problem.storage)});
   tensor.unit = unit_elements(ref, task.cell, task.problem.sizes);
   if (tensor.unit > kMaxUnit)

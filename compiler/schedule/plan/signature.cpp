@@ -12,7 +12,7 @@ kernel::Storage storage_of(TensorRef ref, const Task& task) {
   if (ref.role == Role::Exchange || ref.role == Role::Status || ref.role == Role::Lengths)
     return kernel::Storage::I32;
   if (ref.role == Role::Resets) return kernel::Storage::U8;
-  if (ref.role == Role::Scratch && (ref.tensor == kShares || ref.tensor == kNumbers))
+  if (ref.role == Role::Scratch && (ref.tensor == kShares || ref.tensor == kHeadValues))
     return kernel::Storage::F32;
   const bool matrix = ref.role == Role::Param &&
                       task.cell.tensors[static_cast<std::size_t>(ref.tensor)].tail == step::Tail::Matrix;
@@ -44,14 +44,14 @@ KernelTensor Signature::declare(TensorRef ref, bool written) {
   std::string shape = ref.role == Role::Status ? "set to 1 by who has waited in vain" : "scratch";
   if (ref.role == Role::Scratch) {
     result.rows = scratch_rows_.at(static_cast<std::size_t>(ref.tensor));
-    result.number = ref.tensor == kNumbers;
-    shape = result.number                          ? fmt::format("[B, T, H, {}]", result.rows)
+    result.per_head = ref.tensor == kHeadValues;
+    shape = result.per_head                        ? fmt::format("[B, T, H, {}]", result.rows)
             : shares_ > 0 && ref.tensor == kShares ? fmt::format("[B, T, H, {}, {}]", result.rows, shares_)
                                                    : fmt::format("[B, T, H, {}, D]", result.rows);
   } else if (!is_internal(ref.role)) {
     const step::Tensor tensor = tensor_in_role(ref, task_.cell);
     result.rows = tensor.rows;
-    result.number = tensor.tail == step::Tail::Scalar;
+    result.per_head = tensor.tail == step::Tail::Scalar;
     shape = shape_of(ref, task_.cell);
   }
   result.storage = storage_of(ref, task_);

@@ -19,7 +19,7 @@ struct KernelTensor {
   kernel::Value stride_t;
   kernel::Storage storage = kernel::Storage::F32;
   int rows = 1;
-  bool number = false;  // one value a head: no axis of channels
+  bool per_head = false;  // one value a head: no axis of channels
   std::string name;
 };
 

@@ -14,7 +14,7 @@ using executable::TensorRef;
 // The scratch tensor of each channel's share of what is summed over the head at each step: fp32, whatever the
 // storage type, as a sum wants it.
 inline constexpr int kShares = 3;
-// The scratch tensor of numbers that a launch before a sweep makes: fp32 [B, T, H, rows], one value a head.
-inline constexpr int kNumbers = 4;
+// The scratch tensor of per-head values that a launch before a sweep makes: fp32 [B, T, H, rows].
+inline constexpr int kHeadValues = 4;
 
 }  // namespace rondo::schedule

@@ -144,7 +144,7 @@ class SumsMerged final : public Rebuilding {
 };
 
 // Sums whose operands wait for another reduction, as sums whose operands wait for fewer.
-class LateNumbersApart final : public Rebuilding {
+class LateHeadValuesApart final : public Rebuilding {
  public:
   using Rebuilding::Rebuilding;
 
@@ -152,7 +152,7 @@ class LateNumbersApart final : public Rebuilding {
   // More than that stay together: each may need a sum of its own.
   static constexpr std::size_t kMostTerms = 32;
 
-  // coefficient * vector, of which a coefficient that is no node is 1. The vector may be a number that all
+  // coefficient * vector, of which a coefficient that is no node is 1. The vector may be a value that all
   // channels have.
   struct Term {
     NodeId coefficient = kNoNode;
@@ -167,7 +167,7 @@ class LateNumbersApart final : public Rebuilding {
     return copy(id);
   }
 
-  // The sum of a vector whose depth some number of it makes, of which it can be freed.
+  // The sum of a vector whose depth some per-head value of it makes, of which it can be freed.
   std::optional<NodeId> apart(NodeId vector) {
     if (const auto moments = by_moments(vector)) return moments;
     std::vector<Term> terms;
@@ -201,7 +201,7 @@ class LateNumbersApart final : public Rebuilding {
   }
 
   // Appends the terms of `of`, taken apart at sums, and where it is as late as `whole` also at products with
-  // numbers and at numbers that are not.
+  // per-head values and at those that are not.
   void expand(NodeId whole, const Term& of, std::vector<Term>& terms) {
     if (terms.size() > kMostTerms) return;
     const Node node = node_at(of.vector);
@@ -229,7 +229,7 @@ class LateNumbersApart final : public Rebuilding {
     terms.push_back(of);
   }
 
-  // The sum of squares of distances from a late number.
+  // The sum of squares of distances from a late per-head value.
   std::optional<NodeId> by_moments(NodeId squares) {
     std::vector<NodeId> vectors;
     NodeId from = kNoNode;
@@ -290,7 +290,7 @@ class LateNumbersApart final : public Rebuilding {
         roots[i] = share_of(roots[i]);
   }
 
-  // Is it linear in a sum, so that the sum's vector may stand for it? Nothing is won by that for a number
+  // Is it linear in a sum, so that the sum's vector may stand for it? Nothing is won by that for a value
   // that the step makes anyway.
   bool is_linear(NodeId id) const {
     const Node& node = node_at(id);
@@ -324,7 +324,7 @@ class LateNumbersApart final : public Rebuilding {
 
 RewrittenStep rewrite(const step::StepGraph& step, const std::vector<bool>& shares, ExchangeOrder order) {
   const RewrittenStep merged = SumsMerged(step, order).run({});
-  RewrittenStep result = LateNumbersApart(merged.step, order).run(shares);
+  RewrittenStep result = LateHeadValuesApart(merged.step, order).run(shares);
   for (NodeId& origin : result.origin)
     if (origin != kNoNode) origin = merged.origin[at(origin)];
   return result;

@@ -4,10 +4,11 @@
 // share it, and how an exchange is made is left to the strategy:
 //
 // - sum(a) + sum(b) becomes sum(a + b), and so do sums that are scaled alike.
-// - sum(a + s * b), where the number s is itself the result of a reduction, becomes sum(a) + s * sum(b). A
-//   difference a - s, of a vector and such a number, is never taken apart: a and s might be nearly equal.
-// - sum((x - m)^2 + (y - m)^2 + ...), where the number m is the result of a reduction, becomes
-//   spread(x, y, ...) + n * (sum(x + y + ...) / n - m)^2 for n numbers, whatever m is. Both terms are
+// - sum(a + s * b), where the per-head value s is itself the result of a reduction, becomes sum(a) + s *
+// sum(b). A
+//   difference a - s, of a vector and such a value, is never taken apart: a and s might be nearly equal.
+// - sum((x - m)^2 + (y - m)^2 + ...), where the per-head value m is the result of a reduction, becomes
+//   spread(x, y, ...) + n * (sum(x + y + ...) / n - m)^2 for n values, whatever m is. Both terms are
 //   squares, so nothing cancels; the second is nothing where m is the mean. Spread and sum are moments that
 //   parts of the head combine (Chan et al. 1983).
 #pragma once

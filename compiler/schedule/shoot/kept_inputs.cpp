@@ -14,8 +14,7 @@ void ShootKernel::place_kept() {
   auto& b = builder_;
   const Value own = end_ - first_;
   const bool in_ring = p.keep_inputs == KeptInputs::Shared;
-  on_chip_.fits =
-      b.let("fits", in_ring ? lead_ + (own + (p.steps - 1)) / p.steps < p.stages + 1 : own < p.steps + 1);
+  on_chip_.fits = b.let("fits", in_ring ? lead_ + ceil_div(own, p.steps) < p.stages + 1 : own < p.steps + 1);
   on_chip_.fresh = b.variable("fresh", b.constant(1));
   for (int step = 0; step < p.kept_steps(); ++step) {
     StepInputs& inputs = on_chip_.inputs.emplace_back();
@@ -52,7 +51,7 @@ void ShootKernel::run_kept(Value slot, Value steps, const std::function<void(con
     });
     now_.group = b.constant(0);
     now_.ahead = 0;
-    each_step([&](int step) { run_step(on_chip_.inputs[at(step)], numbers_at(b.constant(step)), body); });
+    each_step([&](int step) { run_step(on_chip_.inputs[at(step)], head_values_at(b.constant(step)), body); });
   };
   b.if_(on_chip_.fits, from_registers, [&] { run_steps(slot, steps, body); });
 }

@@ -54,7 +54,7 @@ void ShootKernel::place_threads() {
 void ShootKernel::place_staging() {
   auto& b = builder_;
   const ShootParameters& p = parameters_;
-  place_numbers();
+  place_head_values();
   b.comment("what this lane stages");
   lane_step_ = b.let("lane_step", lane_of_warp_ / vectors());
   const Value column = b.let("column", lane_of_warp_ % vectors() * p.vector);
@@ -94,15 +94,15 @@ void ShootKernel::walk(Value lead, const Walk& body) {
   b.comment("fill the ring; the sweep before has read all of it");
   b.warp_sync();
   b.for_("ahead", 0, p.stages - 1, 1, [&](Value ahead) { copy_stage(begin, ahead, count); });
-  begin_numbers();
-  load_numbers(begin);
+  begin_head_values();
+  load_head_values(begin);
   b.for_("block", b.constant(0), count, b.constant(1), 1, [&](Value block) {
     b.wait_copies(p.stages - 2);
-    store_numbers(block);
+    store_head_values(block);
     b.warp_sync();
     copy_stage(begin, block + (p.stages - 1), count);
     const Value first = b.let("stage_step", begin + block * steps);
-    load_numbers(first + steps);
+    load_head_values(first + steps);
     now_.stage = first;
     const Value slot = b.let("slot", (warp_ * stages + slot_of(block)) * steps);
     const auto segment = [&] {
@@ -155,10 +155,10 @@ ShootKernel::StepInputs ShootKernel::load_step(Value slot_step) {
   return values;
 }
 
-void ShootKernel::run_step(const StepInputs& inputs, Numbers numbers,
+void ShootKernel::run_step(const StepInputs& inputs, HeadValues head_values,
                            const std::function<void(const Staged&)>& body) {
-  flags_now_ = std::move(numbers.flags);
-  inputs_now_ = std::move(numbers.inputs);
+  flags_now_ = std::move(head_values.flags);
+  inputs_now_ = std::move(head_values.inputs);
   body([&](int id, int row, int channel) { return inputs[at(id)][at(row)][at(channel)]; });
   ++now_.ahead;
 }
@@ -168,14 +168,14 @@ void ShootKernel::run_group(Value slot, Value group, int steps,
                             const std::function<void(const Staged&)>& body) {
   const Value slot_step = builder_.let("slot_step", slot + group);
   std::vector<StepInputs> inputs;
-  std::vector<Numbers> numbers;
+  std::vector<HeadValues> head_values;
   for (int u = 0; u < steps; ++u) {
-    numbers.push_back(numbers_at(group + u));
+    head_values.push_back(head_values_at(group + u));
     inputs.push_back(load_step(slot_step + u));
   }
   now_.group = group;
   now_.ahead = 0;
-  for (std::size_t u = 0; u < inputs.size(); ++u) run_step(inputs[u], std::move(numbers[u]), body);
+  for (std::size_t u = 0; u < inputs.size(); ++u) run_step(inputs[u], std::move(head_values[u]), body);
 }
 
 Value ShootKernel::slot_of(Value block) {

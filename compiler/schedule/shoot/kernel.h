@@ -24,9 +24,9 @@ class ShootKernel final : public ChannelThreads {
 
   // Declares an input, whose rows are staged.
   int stage(TensorRef ref);
-  // The same for one with one value a head; number() is its row at the step that is emitted.
-  int stage_number(TensorRef ref);
-  kernel::Value number(int staged, int row) const {
+  // The same for one with one value a head; head_value() is its row at the step that is emitted.
+  int stage_head_value(TensorRef ref);
+  kernel::Value head_value(int staged, int row) const {
     return inputs_now_.at(static_cast<std::size_t>(staged)).at(static_cast<std::size_t>(row));
   }
   // Declares a tensor written at each step.
@@ -52,8 +52,8 @@ class ShootKernel final : public ChannelThreads {
   void if_channels_exist(const std::function<void()>& body) { if_all({channel_exists()}, body); }
   kernel::Value exists();  // Pred: the thread has channels and its segment has steps
 
-  // Stages whose numbers (numbers.cpp) are in shared memory: one is read while the next is written.
-  static constexpr int kNumberSlots = 2;
+  // Stages whose shared values (head_values.cpp) are in shared memory: one is read while the next is written.
+  static constexpr int kHeadValueSlots = 2;
   // The value of a staged input: (id of the tensor, row, channel of the thread).
   using Staged = std::function<kernel::Value(int, int, int)>;
   struct Walk {
@@ -87,32 +87,32 @@ class ShootKernel final : public ChannelThreads {
     kernel::Value cursor;  // the same at the current step
   };
 
-  // Numbers that the channels of a warp share (numbers.cpp): what its batch row's resets have, and inputs
+  // Values that the channels of a warp share (head_values.cpp): what its batch row's resets have, and inputs
   // with one value a head.
   struct StagedReset {
     step::TensorId tensor;
     kernel::Memory shared;
     kernel::Value coming = {};  // variable: the byte of the lane's step of the stage that comes
   };
-  struct StagedNumber {
+  struct StagedHeadValue {
     KernelTensor input;
     kernel::Memory shared;
     kernel::Value base;                 // element of row 0 at t = 0
     std::vector<kernel::Value> coming;  // variables, by row
   };
-  struct Numbers {
+  struct HeadValues {
     FlagReader::Values flags;
-    std::vector<std::vector<kernel::Value>> inputs;  // [staged number][row]
+    std::vector<std::vector<kernel::Value>> inputs;  // [staged tensor][row]
   };
 
   int vectors() const { return parameters_.warp_channels() / parameters_.vector; }  // of a row
   int steps_abreast() const { return 32 / vectors(); }                              // of one turn of copies
   void place_staging();
-  void place_numbers();
-  void begin_numbers();
-  void load_numbers(kernel::Value stage_step);  // of the stage that begins there
-  void store_numbers(kernel::Value block);      // those of this stage
-  Numbers numbers_at(kernel::Value step_of_stage) const;
+  void place_head_values();
+  void begin_head_values();
+  void load_head_values(kernel::Value stage_step);  // of the stage that begins there
+  void store_head_values(kernel::Value block);      // those of this stage
+  HeadValues head_values_at(kernel::Value step_of_stage) const;
   void copy_stage(kernel::Value begin, kernel::Value block, kernel::Value count);
   // The slot of the ring that a stage has: the walk's stage `block`.
   kernel::Value slot_of(kernel::Value block);
@@ -127,12 +127,13 @@ class ShootKernel final : public ChannelThreads {
   // [tensor][row][channel of the thread], of a step in the ring.
   using StepInputs = std::vector<std::vector<std::vector<kernel::Value>>>;
   StepInputs load_step(kernel::Value slot_step);
-  void run_step(const StepInputs& inputs, Numbers numbers, const std::function<void(const Staged&)>& body);
+  void run_step(const StepInputs& inputs, HeadValues head_values,
+                const std::function<void(const Staged&)>& body);
 
   // Parts of a step's t: of the stage's first step, of the group's place in the stage, of the step's in the
-  // group; and where the stage's numbers begin.
+  // group; and where the stage's shared values begin.
   struct Now {
-    kernel::Value stage, group, numbers;
+    kernel::Value stage, group, head_values;
     int ahead = 0;
   };
 
@@ -151,7 +152,7 @@ class ShootKernel final : public ChannelThreads {
   std::vector<Written> written_;
   kernel::Value warp_, lane_of_warp_, part_, first_, end_, lead_, length_;
   std::vector<StagedReset> resets_;
-  std::vector<StagedNumber> numbers_;
+  std::vector<StagedHeadValue> head_values_;
   std::vector<std::vector<kernel::Value>> inputs_now_;  // of the step that is emitted
   kernel::Value lane_step_, column_exists_;  // of this lane's copies: step of a turn; Pred, invalid if always
 };

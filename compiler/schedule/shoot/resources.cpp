@@ -8,6 +8,7 @@
 #include "compiler/schedule/channelwise/cluster_transforms.h"
 #include "compiler/schedule/channelwise/scan_warp.h"
 #include "compiler/schedule/shoot/sweep.h"
+#include "compiler/support/integers.h"
 
 namespace rondo::schedule {
 
@@ -23,8 +24,6 @@ constexpr int kMostNarrowCopies = 96;
 // What a kernel with a scan warp needs without spilling as CUDA 13 compiles it for sm_100 and later, where
 // ptxas has more loads under way; for sm_90 the estimate is enough.
 constexpr int kTeamRegistersOf10 = 120;
-
-int round_up(int a, int b) { return (a + b - 1) / b * b; }
 
 int rows_of(const step::Cell& cell, const std::vector<step::TensorId>& tensors,
             step::Tail tail = step::Tail::Vector) {
@@ -67,9 +66,9 @@ ShootShape shoot_shape(const Task& task) {
 
 int shoot_registers(const ShootShape& shape, int per_thread, int unroll, bool newton, int kept_steps) {
   const int each = shape.params + 5 * shape.states + (newton ? 2 * shape.states * shape.states : 0) +
-                   (shape.inputs + shape.numbers) * unroll + shape.inputs * kept_steps +
+                   (shape.inputs + shape.head_values) * unroll + shape.inputs * kept_steps +
                    (shoot_remembers(shape, newton) ? RememberedRounding::entries(shape.states) : 0);
-  return kWalkRegisters + shape.numbers + per_thread * each + (shape.functions ? kFunctionRegisters : 0);
+  return kWalkRegisters + shape.head_values + per_thread * each + (shape.functions ? kFunctionRegisters : 0);
 }
 
 bool shoot_remembers(const ShootShape& shape, bool newton) {
@@ -85,8 +84,8 @@ int team_registers(const target::Target& target) { return target.major() >= 10 ?
 
 std::int64_t shoot_map_bytes(int states) { return ScanWarp::kSlots * TransformTable::bytes(states); }
 std::int64_t shoot_channel_bytes(int states) { return std::int64_t{4} * states * (1 + ScanWarp::kSlots); }
-std::int64_t shoot_number_bytes(const ShootShape& shape) {
-  return std::int64_t{4} * ShootKernel::kNumberSlots * (shape.numbers + (shape.resets ? 1 : 0));
+std::int64_t shoot_head_value_bytes(const ShootShape& shape) {
+  return std::int64_t{4} * ShootKernel::kHeadValueSlots * (shape.head_values + (shape.resets ? 1 : 0));
 }
 std::int64_t shoot_team_bytes(int states) {
   return ClusterTransforms::slots(false) * TransformTable::bytes(states);
@@ -100,7 +99,7 @@ std::int64_t shoot_shared_bytes(const ShootShape& shape, const ShootParameters& 
     bytes += p.channels * ScanWarp::rounding_bytes(shape.states);
   if (p.among_blocks() && !p.through_global())
     bytes += p.time_split * (p.channels * shoot_team_bytes(shape.states) + 2 * shoot_team_bytes(1));
-  return bytes + shoot_number_bytes(shape) * p.warps() * p.steps + kShootFixedBytes;
+  return bytes + shoot_head_value_bytes(shape) * p.warps() * p.steps + kShootFixedBytes;
 }
 
 int blocks_of_sm(const ShootShape& shape, const ShootParameters& p, const target::Profile& profile) {

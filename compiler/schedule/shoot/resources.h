@@ -30,7 +30,7 @@ struct ShootShape {
   bool functions = false;  // special functions are written out
   bool accurate = false;   // arithmetic is accurate, not fast
   bool resets = false;
-  int numbers = 0;  // rows of inputs with one value a head
+  int head_values = 0;  // rows of inputs with one value a head
 };
 ShootShape shoot_shape(const Task& task);
 
@@ -53,8 +53,8 @@ bool may_spill(const ShootShape& shape, const ShootParameters& p);
 // channel beside those.
 std::int64_t shoot_map_bytes(int states);
 std::int64_t shoot_channel_bytes(int states);
-// Of a warp's numbers that channels share, by step of a stage; 0 without any.
-std::int64_t shoot_number_bytes(const ShootShape& shape);
+// Of a warp's values that channels share, by step of a stage; 0 without any.
+std::int64_t shoot_head_value_bytes(const ShootShape& shape);
 // By block that splits time: of a channel, and of the exchange of counts.
 std::int64_t shoot_team_bytes(int states);
 inline constexpr std::int64_t kShootFixedBytes = 1024;  // counts, mbarriers, alignment

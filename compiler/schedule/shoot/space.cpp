@@ -9,6 +9,7 @@
 #include "compiler/schedule/shoot/strategy.h"
 #include "compiler/schedule/shoot/sweep.h"
 #include "compiler/step/simplify.h"
+#include "compiler/support/integers.h"
 #include "compiler/target/cluster_cost.h"
 
 namespace rondo::schedule {
@@ -299,7 +300,7 @@ void Space::require_shared(const Expr& registers) {
                channels * (shoot_remembers(shape_, true) ? ScanWarp::rounding_bytes(states()) : 0), 0) +
           when(time_split > 1 && exchange == Exchange::Cluster,
                time_split * (channels * shoot_team_bytes(states()) + 2 * shoot_team_bytes(1)), 0) +
-          floor_div(channels, 32 * per_thread) * segments * steps * shoot_number_bytes(shape_) +
+          floor_div(channels, 32 * per_thread) * segments * steps * shoot_head_value_bytes(shape_) +
           kShootFixedBytes,
       "bytes of shared memory a block");
   s_.require(bytes <= limits_.shared_per_block, "shared memory");

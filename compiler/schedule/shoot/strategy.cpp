@@ -9,6 +9,7 @@
 #include "compiler/schedule/shoot/resources.h"
 #include "compiler/schedule/shoot/rounds.h"
 #include "compiler/step/simplify.h"
+#include "compiler/support/integers.h"
 
 namespace rondo::schedule {
 
@@ -78,7 +79,7 @@ KernelPlan Shoot::build_kernels(const Task& task, const Parameters& parameters) 
   plan.strategy = name();
   plan.parameters = parameters;
   plan.alignment = alignment(task.problem, parameters);
-  const std::int64_t tiles = (task.problem.sizes.dim + p.channels - 1) / p.channels;
+  const std::int64_t tiles = ceil_div(task.problem.sizes.dim, p.channels);
   if (p.among_blocks() && p.through_global()) {
     const std::int64_t words = ScanWarp::exchange_words(p, static_cast<int>(task.cell.next.size()), true);
     plan.exchange = {0, task.problem.sizes.heads * tiles * p.rounds() * words, 1, 0};

@@ -37,7 +37,8 @@ SegmentSweep::SegmentSweep(ShootKernel& kernel, const Task& task, const ShootPar
 
 void SegmentSweep::declare() {
   for (const TensorId id : cell_.of_kind(TensorKind::Input))
-    staged_[id] = is_number(id) ? kernel_.stage_number({Role::Input, id}) : kernel_.stage({Role::Input, id});
+    staged_[id] =
+        is_head_value(id) ? kernel_.stage_head_value({Role::Input, id}) : kernel_.stage({Role::Input, id});
   params_.declare(kernel_, cell_, lowering_);
   kernel_.declare_flags(step_.graph, step_.roots);
   for (const TensorId id : cell_.of_kind(TensorKind::State))
@@ -101,7 +102,7 @@ Value SegmentSweep::leaf(const step::Node& node, const ShootKernel::Staged& stag
                            kernel_.channel_index(channel)});
   switch (tensor(node.tensor).kind) {
     case TensorKind::Input:
-      if (is_number(node.tensor)) return kernel_.number(staged_.at(node.tensor), node.row);
+      if (is_head_value(node.tensor)) return kernel_.head_value(staged_.at(node.tensor), node.row);
       return staged(staged_.at(node.tensor), node.row, channel);
     case TensorKind::State:
       for (int k = 0; k < states(); ++k)

@@ -156,7 +156,7 @@ void StepwiseBody::if_exists(int turn, const std::function<void()>& body) {
 
 Value StepwiseBody::place(const KernelTensor& tensor, int row, Value time, int turn) {
   const Channel& c = channels_[at(turn)];
-  if (is_number(tensor.ref))
+  if (is_head_value(tensor.ref))
     return builder_.wide(c.batch_row) * tensor.stride_b + builder_.wide(time) * tensor.stride_t +
            builder_.wide(head_ * tensor.rows + row);
   return builder_.wide(c.batch_row) * tensor.stride_b + builder_.wide(time) * tensor.stride_t +
@@ -183,7 +183,7 @@ Value StepwiseBody::carry_place(Value row, int turn) {
 
 Value StepwiseBody::end_place(const KernelTensor& tensor, int row, int turn) {
   auto& b = builder_;
-  if (!is_number(tensor.ref)) return boundary(tensor.rows, b.constant(row), turn);
+  if (!is_head_value(tensor.ref)) return boundary(tensor.rows, b.constant(row), turn);
   const Channel& c = channels_[at(turn)];
   return (b.wide(c.batch_row) * task_.problem.sizes.heads + b.wide(head_)) * tensor.rows +
          b.wide(b.constant(row));
@@ -215,7 +215,7 @@ void StepwiseBody::store_carry(int turn, std::size_t k, Value parity, Value valu
 void StepwiseBody::store_last(int turn, std::size_t k, Value value) {
   const RowRef& row = sweep_.last[k];
   const KernelTensor& last = declared(row.tensor);
-  once(is_number(row.tensor), turn,
+  once(is_head_value(row.tensor), turn,
        [&] { builder_.store(last.memory[end_place(last, row.row, turn)], value); });
 }
 
@@ -360,7 +360,7 @@ void StepwiseBody::store(const Part& part, const SweepSink& sink, int turn, std:
     case SweepSink::Kind::Carry: return store_carry(turn, at(sink.index), b.constant(1) - part.parity, value);
     case SweepSink::Kind::Now: {
       const KernelTensor& to = declared(sink.row.tensor);
-      return once(is_number(to.ref), turn,
+      return once(is_head_value(to.ref), turn,
                   [&] { b.store(to.memory[place(to, sink.row.row, part.time, turn)], value); });
     }
     case SweepSink::Kind::Sum: {

@@ -106,8 +106,8 @@ class StepwiseBody {
   kernel::Value over_lanes(kernel::Value share, scalar::Op op);
   kernel::Value row_exists(int turn);
   kernel::Value channels_of_part(int turn);
-  bool is_number(TensorRef ref) const;
-  void once(bool number, int turn, const std::function<void()>& body);
+  bool is_head_value(TensorRef ref) const;
+  void once(bool per_head, int turn, const std::function<void()>& body);
   void place_turns(kernel::Value row);  // `row`: of all turns, where it is one; else invalid
   bool is_read(const Part& part, step::NodeId node) const;
   // What a part reads of memory: nodes, and sums (root and row) that it adds to.

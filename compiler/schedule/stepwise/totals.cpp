@@ -47,15 +47,15 @@ Value StepwiseBody::part_place(std::size_t reduction, Value parity, int turn) {
   return row * carry_elements(sweep_, stages_, shape_) + b.wide(parity * parts_of(shape_) + before);
 }
 
-bool StepwiseBody::is_number(TensorRef ref) const {
-  if (ref.role == Role::Scratch) return ref.tensor == kNumbers;
+bool StepwiseBody::is_head_value(TensorRef ref) const {
+  if (ref.role == Role::Scratch) return ref.tensor == kHeadValues;
   return !is_internal(ref.role) && ref.role != Role::Products &&
          tensor(ref.tensor).tail == step::Tail::Scalar;
 }
 
-// All channels of a head have the number; its first one stores it.
-void StepwiseBody::once(bool number, int turn, const std::function<void()>& body) {
-  if (!number) return body();
+// All channels of a head have the per-head value; its first one stores it.
+void StepwiseBody::once(bool per_head, int turn, const std::function<void()>& body) {
+  if (!per_head) return body();
   builder_.if_(channels_[at(turn)].channel == 0, body);
 }
 

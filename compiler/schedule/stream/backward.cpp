@@ -4,7 +4,7 @@
 
 #include "compiler/schedule/analysis/history.h"
 #include "compiler/schedule/analysis/param_rows.h"
-#include "compiler/schedule/lower/number_gradient_sum.h"
+#include "compiler/schedule/lower/head_gradient_sum.h"
 #include "compiler/schedule/stream/body.h"
 #include "compiler/schedule/stream/strategy.h"
 
@@ -22,7 +22,7 @@ class BackwardBuilder : StreamBody {
       : StreamBody(task, parameters, fmt::format("{}_stream_bw", task.cell.name),
                    fmt::format("{}: stream backward, {} in memory", task.cell.name,
                                kernel::storage_name(task.problem.storage)),
-                   Direction::Backward, {needs.step.graph, roots_of(needs.step)}),
+                   TimeOrder::Backward, {needs.step.graph, roots_of(needs.step)}),
         needs_(needs) {}
 
   Launch build() {
@@ -61,8 +61,8 @@ class BackwardBuilder : StreamBody {
       ends_.first[id] = stream_.signature().reads({Role::LastStateGradient, id});
     for (const TensorId id : task_.cell.of_kind(TensorKind::Input))
       if (!leaves_shares(id)) grad_in_[id] = stream_.write_each_step({Role::InputGradient, id});
-    if (const int rows = number_rows(task_.cell); rows > 0 && !parameters_.whole_head) {
-      stream_.signature().set_scratch(number_scratch(rows));
+    if (const int rows = head_value_rows(task_.cell); rows > 0 && !parameters_.whole_head) {
+      stream_.signature().set_scratch(head_value_scratch(rows));
       shares_ = stream_.write_each_step({Role::Scratch, kShares});
     }
     for (const TensorId id : task_.cell.of_kind(TensorKind::State))
@@ -71,12 +71,12 @@ class BackwardBuilder : StreamBody {
   }
 
   int stage_tensor(TensorRef ref, bool shifted = false) {
-    return is_number(ref.tensor) ? stream_.stage_numbers(ref, shifted) : stream_.stage(ref, shifted);
+    return is_head_value(ref.tensor) ? stream_.stage_head_values(ref, shifted) : stream_.stage(ref, shifted);
   }
 
   // Whether each channel leaves its share of an input's gradient, for a second kernel to add up. Where a
   // block holds the whole head it has the sum.
-  bool leaves_shares(TensorId input) const { return is_number(input) && !parameters_.whole_head; }
+  bool leaves_shares(TensorId input) const { return is_head_value(input) && !parameters_.whole_head; }
 
   int before_of(const TensorRef& ref) const {
     for (std::size_t i = 0; i < needs_.history_tensors.size(); ++i)
@@ -90,7 +90,7 @@ class BackwardBuilder : StreamBody {
     for (const Row& row : needs_.step.inputs) {
       const bool shares = leaves_shares(row.tensor);
       stream_.store_row(shares ? shares_ : grad_in_.at(row.tensor),
-                        shares ? first_number_row(task_.cell, row.tensor) + row.row : row.row,
+                        shares ? first_head_value_row(task_.cell, row.tensor) + row.row : row.row,
                         column(results, root++));
     }
     for (std::size_t p = 0; p < needs_.step.params.size(); ++p, ++root)
@@ -106,12 +106,12 @@ class BackwardBuilder : StreamBody {
     if (node.kind == step::NodeKind::Gradient) {
       const step::GradientRef& g = node.gradient;
       if (g.of == step::GradientRef::Of::NextState) return carry(g.tensor, g.row, channel);
-      if (is_number(g.tensor)) return stream_.number(grad_out_.at(g.tensor), g.row);
+      if (is_head_value(g.tensor)) return stream_.head_value(grad_out_.at(g.tensor), g.row);
       return staged(grad_out_.at(g.tensor), g.row, channel);
     }
     switch (tensor(node.tensor).kind) {
       case TensorKind::Input:
-        if (is_number(node.tensor)) return stream_.number(inputs_.at(node.tensor), node.row);
+        if (is_head_value(node.tensor)) return stream_.head_value(inputs_.at(node.tensor), node.row);
         return staged(inputs_.at(node.tensor), node.row, channel);
       case TensorKind::Reset:
       case TensorKind::Length: return stream_.flag(node.tensor);
@@ -119,8 +119,8 @@ class BackwardBuilder : StreamBody {
         if (at_start.always) return first_state(node, channel);
         const RowRef& where = needs_.history.at({node.tensor, node.row});
         const int before = before_of(where.tensor);
-        const Value saved = is_number(where.tensor.tensor) ? stream_.number(before, where.row)
-                                                           : staged(before, where.row, channel);
+        const Value saved = is_head_value(where.tensor.tensor) ? stream_.head_value(before, where.row)
+                                                               : staged(before, where.row, channel);
         if (!at_start.maybe.valid()) return saved;
         auto& b = stream_.builder();
         const Value value = b.variable("before", saved);

@@ -16,10 +16,10 @@ using step::TensorId;
 using step::TensorKind;
 
 StreamBody::StreamBody(const Task& task, const StreamParameters& parameters, const std::string& name,
-                       const std::string& comment, Direction direction, step::StepGraph step)
+                       const std::string& comment, TimeOrder order, step::StepGraph step)
     : task_(task),
       parameters_(parameters),
-      stream_(name, comment, task, parameters, direction),
+      stream_(name, comment, task, parameters, order),
       step_(prepare(parameters, std::move(step))),
       lowering_(stream_.builder(), task, step_.graph, step_.roots,
                 parameters.rewrite == Rewrite::Throughput) {}
@@ -44,7 +44,7 @@ void StreamBody::declare_carries(const std::string& prefix) {
   if (parameters_.among_blocks()) return;
   for (std::size_t k = 0; k < task_.cell.next.size(); ++k)
     for (int channel = 0; channel < parameters_.per_thread; ++channel)
-      carry_.push_back(channel > 0 && is_number(task_.cell.next[k].tensor)
+      carry_.push_back(channel > 0 && is_head_value(task_.cell.next[k].tensor)
                            ? carry_.back()
                            : stream_.builder().variable(prefix + state_name(k), stream_.builder().real(0)));
 }
@@ -83,7 +83,7 @@ void StreamBody::store_carries(const CarryEnds& ends) {
         for (int channel = 0; channel < carried(k); ++channel)
           b.store(ends.last.at(row.tensor).memory[first_place(row, channel)], carry_[index(k, channel)]);
       };
-      is_number(row.tensor) ? b.if_(stream_.leads(), store) : store();
+      is_head_value(row.tensor) ? b.if_(stream_.leads(), store) : store();
     }
   });
 }
@@ -112,8 +112,8 @@ void StreamBody::assign_carries(const Results& values) {
 
 Value StreamBody::first_place(const step::Row& row, int channel) {
   const int rows = tensor(row.tensor).rows;
-  return is_number(row.tensor) ? stream_.number_index(rows, row.row)
-                               : stream_.state_index(rows, row.row, channel);
+  return is_head_value(row.tensor) ? stream_.head_value_index(rows, row.row)
+                                   : stream_.state_index(rows, row.row, channel);
 }
 
 Value StreamBody::param(const step::Node& leaf, int channel) const { return params_.value(leaf, channel); }

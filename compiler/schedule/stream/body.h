@@ -20,7 +20,7 @@ namespace rondo::schedule {
 class StreamBody {
  protected:
   StreamBody(const Task& task, const StreamParameters& parameters, const std::string& name,
-             const std::string& comment, Direction direction, step::StepGraph step);
+             const std::string& comment, TimeOrder order, step::StepGraph step);
 
   // Declares the parameters' arguments. Call before StreamKernel::place_threads, and load_params after it.
   void declare_params();
@@ -57,7 +57,7 @@ class StreamBody {
   // Where a row of a state begins and ends, within its tensor.
   kernel::Value first_place(const step::Row& row, int channel);
   // Whether a tensor has one value a head.
-  bool is_number(step::TensorId id) const { return tensor(id).tail == step::Tail::Scalar; }
+  bool is_head_value(step::TensorId id) const { return tensor(id).tail == step::Tail::Scalar; }
   const step::Tensor& tensor(step::TensorId id) const {
     return task_.cell.tensors[static_cast<std::size_t>(id)];
   }
@@ -85,7 +85,7 @@ class StreamBody {
   step::StepGraph prepare(const StreamParameters& parameters, step::StepGraph step);
   // Registers of a carried row: one for each channel of the thread, or one.
   int carried(std::size_t k) const {
-    return is_number(task_.cell.next[k].tensor) ? 1 : parameters_.per_thread;
+    return is_head_value(task_.cell.next[k].tensor) ? 1 : parameters_.per_thread;
   }
   void assign_carries(const Results& values);
   kernel::Value settled(kernel::Value value, const std::string& name);

@@ -18,7 +18,7 @@ class ForwardBuilder : StreamBody {
                    fmt::format("{}_stream_{}", task.cell.name, pass_name(task.problem.pass)),
                    fmt::format("{}: stream forward, {} in memory", task.cell.name,
                                kernel::storage_name(task.problem.storage)),
-                   Direction::Forward, {task.cell.graph, forward_roots(task.cell)}) {}
+                   TimeOrder::Forward, {task.cell.graph, forward_roots(task.cell)}) {}
 
   Launch build() {
     declare();
@@ -46,7 +46,7 @@ class ForwardBuilder : StreamBody {
   void declare() {
     for (const TensorId id : task_.cell.of_kind(TensorKind::Input))
       staged_[id] =
-          is_number(id) ? stream_.stage_numbers({Role::Input, id}) : stream_.stage({Role::Input, id});
+          is_head_value(id) ? stream_.stage_head_values({Role::Input, id}) : stream_.stage({Role::Input, id});
     declare_params();
     stream_.declare_flags(step_.graph, step_.roots);
     for (const TensorId id : task_.cell.of_kind(TensorKind::State))
@@ -64,7 +64,7 @@ class ForwardBuilder : StreamBody {
     if (node.kind == step::NodeKind::Uniform) return draw(node, channel);
     switch (tensor(node.tensor).kind) {
       case TensorKind::Input:
-        if (is_number(node.tensor)) return stream_.number(staged_.at(node.tensor), node.row);
+        if (is_head_value(node.tensor)) return stream_.head_value(staged_.at(node.tensor), node.row);
         return staged(staged_.at(node.tensor), node.row, channel);
       case TensorKind::State: return carry(node.tensor, node.row, channel);
       case TensorKind::Reset:

@@ -6,6 +6,7 @@
 #include <bit>
 
 #include "compiler/support/index.h"
+#include "compiler/support/integers.h"
 
 namespace rondo::schedule {
 
@@ -41,10 +42,10 @@ int HeadExchange::words_of(int level) const {
 
 int HeadExchange::warps() const {
   const int of_turn = kWarpLanes * parameters_.per_thread;
-  return in_cluster() ? (static_cast<int>(problem_.sizes.dim) + of_turn - 1) / of_turn : block_warps();
+  return in_cluster() ? ceil_div(static_cast<int>(problem_.sizes.dim), of_turn) : block_warps();
 }
 
-int HeadExchange::turns() const { return (warps() + kWarpLanes - 1) / kWarpLanes; }
+int HeadExchange::turns() const { return ceil_div(warps(), kWarpLanes); }
 
 int HeadExchange::channels_of(int warp) const {
   const int full = kWarpLanes * parameters_.per_thread;

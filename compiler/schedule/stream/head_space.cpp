@@ -16,6 +16,7 @@
 #include "compiler/schedule/stream/resources.h"
 #include "compiler/step/simplify.h"
 #include "compiler/support/index.h"
+#include "compiler/support/integers.h"
 #include "compiler/target/cluster_cost.h"
 
 namespace rondo::schedule {
@@ -48,7 +49,7 @@ int widest_vector(const Problem& problem) {
 // Warps of a head, of all its blocks.
 int warps_of(const StreamParameters& p) { return std::max(1, p.lanes() / kWarpLanes * p.head_split); }
 
-int turns_of(const StreamParameters& p) { return (warps_of(p) + kWarpLanes - 1) / kWarpLanes; }
+int turns_of(const StreamParameters& p) { return ceil_div(warps_of(p), kWarpLanes); }
 
 // Values of a channel that are computed before an exchange and read after it: of all exchanges the most.
 int kept_values(const HeadReductions& of) {
@@ -101,10 +102,10 @@ int most_channels(const Problem& problem) {
 // several heads.
 std::int64_t channels_of_warps(const Problem& problem, int each) {
   const std::int64_t turn = std::int64_t{kWarpLanes} * each;
-  return (problem.sizes.dim + turn - 1) / turn * turn;
+  return round_up(problem.sizes.dim, turn);
 }
 std::int64_t channels_of_lanes(const Problem& problem, int each) {
-  const std::int64_t lanes = (problem.sizes.dim + each - 1) / each;
+  const std::int64_t lanes = ceil_div(problem.sizes.dim, each);
   if (lanes > kWarpLanes) return channels_of_warps(problem, each);
   return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(lanes))) * each;
 }
@@ -112,7 +113,7 @@ std::int64_t channels_of_lanes(const Problem& problem, int each) {
 // Channels of each of `blocks` blocks that hold a head: whole warps. 0 where fewer blocks would do.
 std::int64_t channels_of_block(const Problem& problem, int each, int blocks) {
   const std::int64_t turn = std::int64_t{kWarpLanes} * each;
-  const std::int64_t channels = (channels_of_warps(problem, each) / turn + blocks - 1) / blocks * turn;
+  const std::int64_t channels = ceil_div(channels_of_warps(problem, each) / turn, blocks) * turn;
   return (blocks - 1) * channels < problem.sizes.dim ? channels : 0;
 }
 
@@ -155,7 +156,7 @@ HeadShape head_shape(const Task& task) {
   if (backward) shape.carried += param_rows(task.cell);
   shape.staged = stream_traffic(task.cell, task.problem.pass).staged;
   shape.kept = kept_values(of);
-  shape.numbers = static_cast<int>(number_bytes(task.cell) / (kNumberLines * 4));
+  shape.head_values = static_cast<int>(head_value_bytes(task.cell) / (kHeadValueLines * 4));
   shape.accurate = task.problem.math != kernel::Math::Fast && shape.cost.special > 0;
   return shape;
 }
@@ -192,7 +193,7 @@ bool head_may_spill(const StreamParameters& p, const HeadShape& shape, const tar
   const int values = std::max(p.unroll * shape.staged, shape.kept) + kTemporaries;
   const int wanted = kFixedRegisters + shape.words + (shape.accurate ? kOfFunctions : 0) +
                      p.per_thread * (shape.carried + values) +
-                     shape.numbers * p.heads * ((p.steps + p.threads() - 1) / p.threads());
+                     shape.head_values * p.heads * ceil_div(p.steps, p.threads());
   return wanted > std::min<std::int64_t>(kMostRegisters, limits.registers_per_sm / p.threads());
 }
 
@@ -300,17 +301,17 @@ void HeadSpace::require_resources() {
   s_.require(threads <= std::min<std::int64_t>(limits_.threads_per_block, kLargestBlock), "threads a block");
   const int fixed = head_registers(0, 0, shape_), each = head_registers(1, 0, shape_) - fixed;
   const int of_step = head_registers(1, 1, shape_) - fixed - each;
-  // A thread has the numbers of a step for the stage to come.
-  const std::int64_t numbers = shape_.numbers;
-  const Expr registers =
-      s_.define("registers",
-                fixed + per_thread * (each + unroll * of_step) + heads * ceil_div(steps, threads) * numbers,
-                "registers a thread");
+  // A thread has the per-head values of a step for the stage to come.
+  const std::int64_t head_values = shape_.head_values;
+  const Expr registers = s_.define(
+      "registers",
+      fixed + per_thread * (each + unroll * of_step) + heads * ceil_div(steps, threads) * head_values,
+      "registers a thread");
   s_.require(registers <= std::min<std::int64_t>(limits_.registers_per_thread, kMostRegisters),
              "registers a thread");
   s_.require(registers * threads <= limits_.registers_per_sm, "registers a block");
   const std::int64_t ring = stream_traffic(task_.cell, task_.problem.pass).staged * element();
-  const Expr bytes = stages * steps * channels * heads * ring + steps * heads * number_bytes(task_.cell) +
+  const Expr bytes = stages * steps * channels * heads * ring + steps * heads * head_value_bytes(task_.cell) +
                      when(head_split == 1, ceil_div(threads, kWarpLanes) * head_word_bytes(shape_),
                           ceil_div(threads, kWarpLanes) * head_split * cluster_word_bytes(shape_) +
                               cluster_fixed_bytes(shape_));

@@ -22,13 +22,13 @@ constraint::System head_space(const Task& task);
 // What a step of the pass has between its threads.
 struct HeadShape {
   StepCost cost;
-  int levels = 0;   // exchanges of a step, one after the other
-  int words = 0;    // values that they add up, in all
-  int moments = 0;  // reductions that go through the lanes twice
-  int carried = 0;  // values that a channel has all the time: states, parameters, sums of their gradients
-  int staged = 0;   // rows that a step loads
-  int numbers = 0;  // that all channels share, by step
-  int kept = 0;     // values that a channel keeps over an exchange
+  int levels = 0;       // exchanges of a step, one after the other
+  int words = 0;        // values that they add up, in all
+  int moments = 0;      // reductions that go through the lanes twice
+  int carried = 0;      // values that a channel has all the time: states, parameters, sums of their gradients
+  int staged = 0;       // rows that a step loads
+  int head_values = 0;  // that all channels share, by step
+  int kept = 0;         // values that a channel keeps over an exchange
   bool accurate = false;  // special functions are written out
 };
 HeadShape head_shape(const Task& task);

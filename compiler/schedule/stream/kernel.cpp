@@ -7,21 +7,17 @@
 
 #include "compiler/schedule/stream/head_reductions.h"
 #include "compiler/support/index.h"
+#include "compiler/support/integers.h"
 
 namespace rondo::schedule {
 
 using kernel::Value;
 
-namespace {
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-}  // namespace
-
 StreamKernel::StreamKernel(std::string name, std::string comment, const Task& task,
-                           const StreamParameters& parameters, Direction direction)
+                           const StreamParameters& parameters, TimeOrder order)
     : ChannelThreads(name, parameters.threads(), comment, task, parameters),
       parameters_(parameters),
-      direction_(direction) {
+      order_(order) {
   if (parameters.head_split > 1) builder_.set_cluster(parameters.head_split);
 }
 
@@ -39,8 +35,9 @@ int StreamKernel::stage(TensorRef ref, bool shifted) {
 }
 
 int StreamKernel::write_each_step(TensorRef ref) {
-  const bool number = !is_internal(ref.role) && task_.cell.tensors[at(ref.tensor)].tail == step::Tail::Scalar;
-  written_.push_back({signature_.writes(ref), {}, {}, 0, number});
+  const bool per_head =
+      !is_internal(ref.role) && task_.cell.tensors[at(ref.tensor)].tail == step::Tail::Scalar;
+  written_.push_back({signature_.writes(ref), {}, {}, 0, per_head});
   return static_cast<int>(written_.size()) - 1;
 }
 
@@ -48,7 +45,7 @@ void StreamKernel::place_threads() {
   auto& b = builder_;
   parameters_.whole_head ? place_heads() : place_channels();
   const std::int64_t split = parameters_.time_split;
-  part_ = direction_ == Direction::Forward ? rank_ : b.constant(split - 1) - rank_;
+  part_ = order_ == TimeOrder::Forward ? rank_ : b.constant(split - 1) - rank_;
   const Value steps = b.named("kSteps", parameters_.steps, "time steps a stage");
   const Value span = split == 1 ? steps : steps * split;
   const auto rounds_of = [&](Value time) { return (time + (split * parameters_.steps - 1)) / span; };
@@ -86,12 +83,12 @@ void StreamKernel::if_owner(const std::function<void()>& body) {
 bool StreamKernel::any_shifted() const {
   const auto shifted = [](const auto& staged) { return staged.shifted; };
   return std::any_of(staged_.begin(), staged_.end(), shifted) ||
-         std::any_of(numbers_.begin(), numbers_.end(), shifted);
+         std::any_of(head_values_.begin(), head_values_.end(), shifted);
 }
 
 Value StreamKernel::first_step_of(Value block) {
   const Value steps = builder_.named("kSteps", parameters_.steps);
-  const Value turn = direction_ == Direction::Forward ? block : blocks_ - 1 - block;
+  const Value turn = order_ == TimeOrder::Forward ? block : blocks_ - 1 - block;
   return (parameters_.time_split == 1 ? turn : turn * parameters_.time_split + part_) * steps;
 }
 
@@ -102,7 +99,7 @@ void StreamKernel::walk(const StepBody& each_step) {
   auto& b = builder_;
   const bool apart = parameters_.producer_warps > 0;
   const Value stages = b.named("kStages", parameters_.stages, "stages in flight");
-  begin_numbers();
+  begin_head_values();
   const auto fill = [&] {
     b.comment("fill the ring");
     b.for_("ahead", 0, parameters_.stages - 1, 1, [&](Value ahead) { stage_ahead(ahead); });
@@ -113,14 +110,14 @@ void StreamKernel::walk(const StepBody& each_step) {
     if_reading([&] { run_steps(block, slot, each_step); });
   };
   if (apart) {
-    const Value loader =
+    const Value producer =
         b.thread() >= b.named("kFirstLoader", parameters_.first_producer(), "first staging thread");
-    b.if_(loader, fill);
+    b.if_(producer, fill);
     b.for_("block", b.constant(0), blocks_, b.constant(1), 1, [&](Value block) {
-      put_numbers(block);
+      put_head_values(block);
       b.barrier();
       b.if_(
-          loader,
+          producer,
           [&] {
             stage_ahead(block + (stages - 1));
             b.wait_copies(parameters_.stages - 2);
@@ -131,7 +128,7 @@ void StreamKernel::walk(const StepBody& each_step) {
   }
   fill();
   b.for_("block", b.constant(0), blocks_, b.constant(1), 1, [&](Value block) {
-    put_numbers(block);
+    put_head_values(block);
     b.wait_copies(parameters_.stages - 2);
     b.barrier();
     if (!interleaves_copies()) stage_ahead(block + (stages - 1));
@@ -145,8 +142,7 @@ void StreamKernel::run_steps(Value block, Value slot, const StepBody& each_step)
   const Value count = b.let("count", min(b.named("kSteps", parameters_.steps), time_ - first));
   slot_ = slot;
   first_step_ = first;
-  if (!parameters_.interleaved_copies)
-    write_from(direction_ == Direction::Forward ? first : first + (count - 1));
+  if (!parameters_.interleaved_copies) write_from(order_ == TimeOrder::Forward ? first : first + (count - 1));
   // Whole groups of `unroll` steps, then what is left one by one; the step at t = 0 stands apart where it
   // differs.
   Value plain = count;
@@ -173,15 +169,15 @@ void StreamKernel::run_steps(Value block, Value slot, const StepBody& each_step)
 // for there.
 void StreamKernel::run_group(Value first, int steps, Value count, bool at_start, const StepBody& each_step) {
   auto& b = builder_;
-  const bool forward = direction_ == Direction::Forward;
+  const bool forward = order_ == TimeOrder::Forward;
   const Value step = b.let("step", forward ? first : count - 1 - first);
   const Value line = b.let("slot_step", slot_ * b.named("kSteps", parameters_.steps) + step);
   std::vector<std::vector<std::vector<std::vector<Value>>>> values(
       at(steps));  // [step][tensor][row][channel]
-  std::vector<Numbers> numbers;
+  std::vector<HeadValues> head_values;
   for (int u = 0; u < steps; ++u) {
     const Value of_stage = step + (forward ? u : -u);
-    numbers.push_back(numbers_at(of_stage, first_step_ + of_stage));
+    head_values.push_back(head_values_at(of_stage, first_step_ + of_stage));
     for (const StagedTensor& staged : staged_) {
       auto& rows = values[at(u)].emplace_back();
       for (int row = 0; row < staged.tensor.rows && !(at_start && staged.shifted); ++row) {
@@ -196,7 +192,7 @@ void StreamKernel::run_group(Value first, int steps, Value count, bool at_start,
   now_ = {first_step_, step};
   for (std::size_t u = 0; u < values.size(); ++u) {
     const auto& now = values[u];
-    set_numbers(std::move(numbers[u]));
+    set_head_values(std::move(head_values[u]));
     each_step([&](int id, int row, int channel) { return now[at(id)][at(row)][at(channel)]; }, at_start);
     next_written_step();
     now_.ahead += forward ? 1 : -1;
@@ -225,7 +221,7 @@ void StreamKernel::write_from(Value first_step) {
 
 // A cursor that walks keeps the compiler from gathering the stores of many steps.
 void StreamKernel::next_written_step() {
-  const int way = direction_ == Direction::Forward ? 1 : -1;
+  const int way = order_ == TimeOrder::Forward ? 1 : -1;
   for (Written& written : written_) {
     const Value stride = written.tensor.stride_t;
     if (parameters_.interleaved_copies)
@@ -239,7 +235,7 @@ void StreamKernel::store_row(int written, int row, const std::vector<Value>& val
   const Written& w = written_[at(written)];
   const Value step = w.ahead == 0 ? w.cursor : w.cursor + w.tensor.stride_t * w.ahead;
   if_writing(w, [&] {
-    if (w.number) return builder_.store(w.tensor.memory[step + row], values.front(), parameters_.writing());
+    if (w.per_head) return builder_.store(w.tensor.memory[step + row], values.front(), parameters_.writing());
     store_channels(w.tensor, step + std::int64_t{row} * task_.problem.sizes.dim, values,
                    parameters_.writing());
   });
@@ -249,7 +245,7 @@ void StreamKernel::write_past_end(const Kept& kept) {
   if (!stops_early_) return;
   std::vector<PastEnd> written;
   for (const Written& one : written_)
-    written.push_back({&one.tensor, one.base, one.number ? leads_ : Value{}});
+    written.push_back({&one.tensor, one.base, one.per_head ? leads_ : Value{}});
   if_active(
       [&] { ChannelThreads::write_past_end(written, parameters_.per_thread, parameters_.writing(), kept); });
 }

@@ -17,25 +17,24 @@
 #include "compiler/schedule/lower/graph.h"
 #include "compiler/schedule/problem/task.h"
 #include "compiler/schedule/stream/parameters.h"
+#include "compiler/schedule/sweep/sweep.h"
 
 namespace rondo::schedule {
 
 inline constexpr int kWarpLanes = 32;  // threads of a warp
 
-enum class Direction { Forward, Backward };
-
 class StreamKernel final : public ChannelThreads {
  public:
   using ChannelThreads::Kept;
   StreamKernel(std::string name, std::string comment, const Task& task, const StreamParameters& parameters,
-               Direction direction);
+               TimeOrder order);
 
   // Declares a tensor whose rows are staged. `shifted`: slot t holds the tensor at t - 1 (previous states);
   // at t = 0 the slot is filled by fill_first_step.
   int stage(TensorRef ref, bool shifted = false);
-  // The same for a tensor with one value a head; number() is its row at the step that is emitted.
-  int stage_numbers(TensorRef ref, bool shifted = false);
-  kernel::Value number(int staged, int row) const { return inputs_now_.at({staged, row}); }
+  // The same for a tensor with one value a head; head_value() is its row at the step that is emitted.
+  int stage_head_values(TensorRef ref, bool shifted = false);
+  kernel::Value head_value(int staged, int row) const { return inputs_now_.at({staged, row}); }
   // Declares a tensor written at each step.
   int write_each_step(TensorRef ref);
   // After all tensors are declared: takes B and T, works out the thread's place.
@@ -59,7 +58,7 @@ class StreamKernel final : public ChannelThreads {
   // Where blocks of a cluster hold a head together: this block's place among them.
   kernel::Value rank_of_head() const { return rank_of_head_; }
   // Index in a tensor without time axis that has one value a head: [B, H, rows].
-  kernel::Value number_index(int rows, int row);
+  kernel::Value head_value_index(int rows, int row);
 
   // Emits the walk. Per step and thread the body gets staged values by (stage id, row, channel of the
   // thread), and whether it stands at t = 0 (asked for only if a tensor is shifted: that step is then emitted
@@ -94,9 +93,7 @@ class StreamKernel final : public ChannelThreads {
   // t of the step that is emitted: within StepBody and SegmentBody::local_scan.
   kernel::Value step() const { return now_.stage + now_.group + now_.ahead; }
   // Steps of the walk before that one.
-  kernel::Value steps_before() const {
-    return direction_ == Direction::Forward ? step() : time_ - 1 - step();
-  }
+  kernel::Value steps_before() const { return order_ == TimeOrder::Forward ? step() : time_ - 1 - step(); }
   // Stores one row of a tensor declared by write_each_step at the current step; values by channel of the
   // thread. Of a tensor with one value a head the first value is stored, by one thread.
   void store_row(int written, int row, const std::vector<kernel::Value>& values);
@@ -126,10 +123,10 @@ class StreamKernel final : public ChannelThreads {
   };
   struct Written {
     KernelTensor tensor;
-    kernel::Value base;    // element of this thread's first channel, row 0, t = 0
-    kernel::Value cursor;  // the same at the current step; in pieces, at the first step of the group
-    int ahead = 0;         // in pieces: the current step's distance from it
-    bool number = false;   // it has one value a head
+    kernel::Value base;     // element of this thread's first channel, row 0, t = 0
+    kernel::Value cursor;   // the same at the current step; in pieces, at the first step of the group
+    int ahead = 0;          // in pieces: the current step's distance from it
+    bool per_head = false;  // it has one value a head
   };
 
   // Where a block holds whole heads (whole_head.cpp): the places of its threads; and what is asked of who.
@@ -185,13 +182,14 @@ class StreamKernel final : public ChannelThreads {
   kernel::Value guarded(kernel::Value condition, const std::string& name, const kernel::Place& place);
   kernel::Value first_step_of(kernel::Value block);
   kernel::Value within(kernel::Value step);
-  // Numbers that all channels share (numbers.cpp). begin_numbers() stands before the walk, put_numbers()
-  // before the barrier of stage `block`. Then numbers_at() gives those of its step `place` at time t.
-  struct Numbers {
+  // Values that all channels share (head_values.cpp). begin_head_values() stands before the walk,
+  // put_head_values() before the barrier of stage `block`. Then head_values_at() gives those of its step
+  // `place` at time t.
+  struct HeadValues {
     FlagReader::Values flags;
     std::map<std::pair<int, int>, kernel::Value> inputs;  // by what is staged and row
   };
-  struct StagedNumbers {
+  struct StagedHeadValues {
     step::TensorId tensor = -1;         // the resets
     KernelTensor input;                 // of no name: the tensor is the resets
     bool shifted = false;               // as StagedTensor has it
@@ -201,22 +199,22 @@ class StreamKernel final : public ChannelThreads {
     bool is_reset() const { return !input.memory.valid(); }
     int rows() const { return is_reset() ? 1 : heads * input.rows; }
   };
-  void begin_numbers();
-  void load_numbers(kernel::Value block);
-  kernel::Value load_number(const StagedNumbers& numbers, int row, kernel::Value t);
-  void put_numbers(kernel::Value block);
-  Numbers numbers_at(kernel::Value place, kernel::Value t);
-  void set_numbers(Numbers numbers);  // of the step that is emitted
-  void each_number(const std::function<void(std::size_t, kernel::Value)>& body);
+  void begin_head_values();
+  void load_head_values(kernel::Value block);
+  kernel::Value load_head_value(const StagedHeadValues& head_values, int row, kernel::Value t);
+  void put_head_values(kernel::Value block);
+  HeadValues head_values_at(kernel::Value place, kernel::Value t);
+  void set_head_values(HeadValues head_values);  // of the step that is emitted
+  void each_head_value(const std::function<void(std::size_t, kernel::Value)>& body);
   kernel::Value computing();  // Pred: the thread computes; invalid if all do
 
   StreamParameters parameters_;
-  Direction direction_;
+  TimeOrder order_;
   std::vector<StagedTensor> staged_;
   std::vector<StagingPlace> staging_;
   std::vector<Written> written_;
-  std::vector<StagedNumbers> numbers_;
-  kernel::Value number_line_;                                // of the stage under way
+  std::vector<StagedHeadValues> head_values_;
+  kernel::Value head_value_line_;                            // of the stage under way
   std::map<std::pair<int, int>, kernel::Value> inputs_now_;  // of the step that is emitted
   // Parts of a step's t: of the stage's first step, of the group's place in the stage, of the step's in the
   // group.

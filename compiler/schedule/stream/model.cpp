@@ -11,6 +11,7 @@
 #include "compiler/schedule/stream/resources.h"
 #include "compiler/schedule/stream/strategy.h"
 #include "compiler/step/simplify.h"
+#include "compiler/support/integers.h"
 #include "compiler/target/cluster_cost.h"
 
 namespace rondo::schedule {
@@ -76,7 +77,7 @@ struct Model {
   // Bytes by channel of what such blocks have besides.
   std::function<std::int64_t(const StreamParameters&)> team_exchange;
   SegmentShape shape;
-  std::int64_t numbers = 0;       // bytes by step of a stage
+  std::int64_t head_values = 0;   // bytes by step of a stage
   std::optional<HeadShape> head;  // where a block holds the whole head
 
   // Blocks that are on the GPU at once.
@@ -117,7 +118,7 @@ std::int64_t Model::ring_bytes(const StreamParameters& p) const {
 }
 
 std::int64_t Model::shared_bytes(const StreamParameters& p) const {
-  std::int64_t bytes = ring_bytes(p) + numbers * p.steps * p.heads;
+  std::int64_t bytes = ring_bytes(p) + head_values * p.steps * p.heads;
   if (p.segments > 1)
     bytes += p.segments * p.channels * (p.among_blocks() ? team_segment_exchange : segment_exchange);
   if (p.among_blocks()) bytes += p.channels * team_exchange(p) + kMbarrierBytes;
@@ -138,7 +139,7 @@ double Model::block_steps(const StreamParameters& p) const {
 Model::Placing Model::place(const StreamParameters& p) const {
   const double tiles = head ? 1 : std::ceil(static_cast<double>(sizes.dim) / p.channels);
   Placing at;
-  const std::int64_t heads = (sizes.heads + p.heads - 1) / p.heads;
+  const std::int64_t heads = ceil_div(sizes.heads, p.heads);
   const int cluster = p.time_split * p.head_split;
   const double blocks = tiles * static_cast<double>(heads * sizes.batch * cluster);
   int per_sm = resident(limits, shared_bytes(p), p.threads());
@@ -161,7 +162,7 @@ Model::Placing Model::place(const StreamParameters& p) const {
 double Model::row_waste(std::int64_t bytes) const {
   std::int64_t touched = 0, rows = 0;
   do {
-    touched += ((rows + 1) * bytes + kSector - 1) / kSector - rows * bytes / kSector;
+    touched += ceil_div((rows + 1) * bytes, kSector) - rows * bytes / kSector;
     ++rows;
   } while (rows * bytes % kSector != 0);
   const double sectors = static_cast<double>(touched * kSector) / static_cast<double>(rows * bytes);
@@ -334,7 +335,7 @@ CostModel Stream::cost_model(const Task& task) const {
                  return team_exchange_bytes(cell, p.time_split, p.through_global(), p.pipelined());
                },
                segment_shape(task),
-               number_bytes(task.cell),
+               head_value_bytes(task.cell),
                head};
 }
 

@@ -9,6 +9,7 @@
 #include "compiler/schedule/channelwise/scan_warp.h"
 #include "compiler/schedule/rewrite/fold_parameters.h"
 #include "compiler/schedule/stream/strategy.h"
+#include "compiler/support/integers.h"
 
 namespace rondo::schedule {
 
@@ -22,14 +23,12 @@ constexpr int kSegmentRegisters = 24, kChannelRegisters = 16;
 // parameters, forward, and backward with its gradient's sum. Measured by what the compiler does without
 // spilling: affine and mingru; rglru for rows.
 constexpr int kTeamChannelRegisters = 2, kTeamParamRegisters = 6, kTeamGradientRegisters = 30;
-// Of a row of numbers that all channels share, resets too; of lengths, and where a walk starts late (measured
+// Of a row of values that all channels share, resets too; of lengths, and where a walk starts late (measured
 // likewise: a masked gated cell, backward, and hgrn).
-constexpr int kNumberRegisters = 4, kLengthRegisters = 4, kLateRegisters = 6;
+constexpr int kHeadValueRegisters = 4, kLengthRegisters = 4, kLateRegisters = 6;
 constexpr int kSlackRegisters = 24;    // that no cell's arithmetic is known to exceed without tuning
 constexpr int kRegistersOfSm = 65536;  // of every architecture that has clusters (CUDA guide, 16.2)
 constexpr int kMostBlocksOfSm = 4;     // that are of use: enough for some to wait while others work
-
-int round_up(int a, int b) { return (a + b - 1) / b * b; }
 
 }  // namespace
 
@@ -82,22 +81,22 @@ std::int64_t team_exchange_bytes(const step::Cell& cell, int cluster, bool grid,
          (grid ? 0 : ClusterTransforms::slots(pipelined) * cluster * TransformTable::bytes(states));
 }
 
-std::int64_t number_bytes(const step::Cell& cell) {
+std::int64_t head_value_bytes(const step::Cell& cell) {
   int rows = cell.first_of_kind(TensorKind::Reset) ? 1 : 0;
   for (const step::Tensor& tensor : cell.tensors)
     if (tensor.tail == step::Tail::Scalar &&
         (tensor.kind == TensorKind::Input || tensor.kind == TensorKind::State ||
          tensor.kind == TensorKind::Output))
       rows += tensor.rows;
-  return std::int64_t{kNumberLines} * kernel::storage_bytes(kernel::Storage::F32) * rows;
+  return std::int64_t{kHeadValueLines} * kernel::storage_bytes(kernel::Storage::F32) * rows;
 }
 
 namespace {
 
 int shared_registers(const step::Cell& cell) {
   const bool lengths = cell.first_of_kind(TensorKind::Length).has_value();
-  const auto rows = static_cast<int>(number_bytes(cell) / (kNumberLines * 4));
-  return kNumberRegisters * rows + (lengths ? kLengthRegisters : 0) +
+  const auto rows = static_cast<int>(head_value_bytes(cell) / (kHeadValueLines * 4));
+  return kHeadValueRegisters * rows + (lengths ? kLengthRegisters : 0) +
          (lengths && cell.reversed ? kLateRegisters : 0);
 }
 

@@ -31,27 +31,27 @@ void StreamKernel::walk_rounds(const SegmentBody& body) {
   auto& b = builder_;
   const bool apart = parameters_.producer_warps > 0;
   const Value stages = b.named("kStages", parameters_.stages, "stages in flight");
-  const Value loader =
+  const Value producer =
       apart ? b.thread() >= b.named("kFirstLoader", parameters_.first_producer(), "first staging thread")
             : Value{};
-  const auto if_loader = [&](const std::function<void()>& action) {
-    apart ? b.if_(loader, action) : action();
+  const auto if_producer = [&](const std::function<void()>& action) {
+    apart ? b.if_(producer, action) : action();
   };
-  begin_numbers();
+  begin_head_values();
   b.comment("fill the ring");
-  if_loader([&] { b.for_("ahead", 0, parameters_.stages - 1, 1, [&](Value ahead) { stage_ahead(ahead); }); });
+  if_producer([&] { b.for_("ahead", 0, parameters_.stages - 1, 1, [&](Value ahead) { stage_ahead(ahead); }); });
   const bool pipelined = parameters_.pipelined();
   if (pipelined) body.declare_kept();
   b.for_("block", b.constant(0), pipelined ? blocks_ + 1 : blocks_, b.constant(1), 1, [&](Value block) {
     body.declare();
-    put_numbers(block);
-    if_loader([&] { b.wait_copies(parameters_.stages - 2); });
+    put_head_values(block);
+    if_producer([&] { b.wait_copies(parameters_.stages - 2); });
     sync_walk();
     const Ahead ahead = interleaves_copies() ? stage_to_copy(block + (stages - 1)) : Ahead{};
     if (interleaves_copies())
       copy_piece(ahead, b.constant(0), 2);
     else
-      if_loader([&] { stage_ahead(block + (stages - 1)); });
+      if_producer([&] { stage_ahead(block + (stages - 1)); });
     if_all({computing(), pipelined ? block < blocks_ : Value{}}, [&] {
       const Value slot = b.let("slot", block % stages);
       const Value first = b.let("first_step", first_step_of(block));
@@ -94,7 +94,7 @@ Value StreamKernel::whole_stage(Value first) {
 void StreamKernel::each_segment_step(Value first, bool whole,
                                      const std::function<void(int, Value, const Guard&)>& body) {
   auto& b = builder_;
-  const bool forward = direction_ == Direction::Forward;
+  const bool forward = order_ == TimeOrder::Forward;
   const Value begin = b.let("begin", segment_ * parameters_.unroll);
   for (int u = 0; u < parameters_.unroll; ++u) {
     const Value place = forward ? begin + u : b.constant(parameters_.steps - 1 - u) - begin;
@@ -143,8 +143,8 @@ void StreamKernel::local_scan(Value first, Value slot, Value whole, const Segmen
         return values[static_cast<std::size_t>(id)][static_cast<std::size_t>(row)]
                      [static_cast<std::size_t>(channel)];
       };
-      if (flags_.any() || !numbers_.empty())
-        set_numbers(numbers_at(place, all ? first + place : within(first + place)));
+      if (flags_.any() || !head_values_.empty())
+        set_head_values(head_values_at(place, all ? first + place : within(first + place)));
       now_ = {first, place};
       body.local_scan(u, get, guard);
     });
@@ -155,7 +155,7 @@ void StreamKernel::local_scan(Value first, Value slot, Value whole, const Segmen
 
 void StreamKernel::apply_carries(Value first, Value whole, const SegmentBody& body) {
   auto& b = builder_;
-  const bool forward = direction_ == Direction::Forward;
+  const bool forward = order_ == TimeOrder::Forward;
   const Value start = segment_ * parameters_.unroll;
   const Value place = forward ? start : b.constant(parameters_.steps - 1) - start;
   write_from(first + place);

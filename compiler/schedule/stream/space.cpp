@@ -8,6 +8,7 @@
 #include "compiler/schedule/stream/resources.h"
 #include "compiler/schedule/stream/strategy.h"
 #include "compiler/step/simplify.h"
+#include "compiler/support/integers.h"
 #include "compiler/target/cluster_cost.h"
 
 namespace rondo::schedule {
@@ -162,8 +163,8 @@ void Space::require_resources() {
                             time_split * when(pipeline_depth == 2, each_block(true), each_block(false)))) +
                kMbarrierBytes);
   const Expr ring_bytes = stages * steps * channels * ring;
-  const std::int64_t numbers = number_bytes(task_.cell);
-  const Expr staged_bytes = numbers == 0 ? ring_bytes : ring_bytes + steps * numbers;
+  const std::int64_t head_values = head_value_bytes(task_.cell);
+  const Expr staged_bytes = head_values == 0 ? ring_bytes : ring_bytes + steps * head_values;
   const Expr shared =
       s_.define("shared_bytes", staged_bytes + exchange_bytes, "bytes of shared memory a block");
   s_.require(shared <= limits_.shared_per_block, "shared memory");

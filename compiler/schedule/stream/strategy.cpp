@@ -5,7 +5,7 @@
 #include "compiler/schedule/channelwise/legal.h"
 #include "compiler/schedule/channelwise/scan_warp.h"
 #include "compiler/schedule/lower/exchange_clear.h"
-#include "compiler/schedule/lower/number_gradient_sum.h"
+#include "compiler/schedule/lower/head_gradient_sum.h"
 #include "compiler/schedule/lower/param_gradient_sum.h"
 #include "compiler/schedule/rewrite/linear_step.h"
 #include "compiler/schedule/stream/head_reductions.h"
@@ -13,6 +13,7 @@
 #include "compiler/schedule/stream/kernel.h"
 #include "compiler/schedule/stream/resources.h"
 #include "compiler/step/simplify.h"
+#include "compiler/support/integers.h"
 
 namespace rondo::schedule {
 
@@ -20,7 +21,7 @@ namespace {
 
 // A table of transforms for each round of each team.
 executable::SizeRule exchange_extent(const Task& task, const StreamParameters& p) {
-  const std::int64_t tiles = (task.problem.sizes.dim + p.channels - 1) / p.channels;
+  const std::int64_t tiles = ceil_div(task.problem.sizes.dim, p.channels);
   const std::int64_t words = ScanWarp::exchange_words(p, static_cast<int>(task.cell.next.size()));
   return {0, task.problem.sizes.heads * tiles * words, 1, std::int64_t{p.time_split} * p.steps};
 }
@@ -70,9 +71,9 @@ KernelPlan Stream::build_kernels(const Task& task, const Parameters& parameters)
   }
   plan.launches.push_back(stream_backward(task, p));
   for (Launch& launch : sum_param_gradients(task, p.time_split)) plan.launches.push_back(std::move(launch));
-  if (const int rows = number_rows(task.cell); rows > 0 && !needs_whole_head(task.cell)) {
-    plan.scratch_rows = number_scratch(rows);
-    for (Launch& launch : sum_number_gradients(task)) plan.launches.push_back(std::move(launch));
+  if (const int rows = head_value_rows(task.cell); rows > 0 && !needs_whole_head(task.cell)) {
+    plan.scratch_rows = head_value_scratch(rows);
+    for (Launch& launch : sum_head_gradients(task)) plan.launches.push_back(std::move(launch));
   }
   plan.workspace_elements_per_batch =
       p.time_split * param_rows(task.cell) * task.problem.sizes.heads * task.problem.sizes.dim;

@@ -3,13 +3,14 @@
 // whose head does not exist, read what the block's first channel of a head has; they give nothing to sums and
 // store nothing.
 #include "compiler/schedule/stream/kernel.h"
+#include "compiler/support/integers.h"
 
 namespace rondo::schedule {
 
 using kernel::Value;
 
 std::int64_t StreamKernel::head_groups() const {
-  return (task_.problem.sizes.heads + parameters_.heads - 1) / parameters_.heads;
+  return ceil_div(task_.problem.sizes.heads, parameters_.heads);
 }
 
 void StreamKernel::place_heads() {
@@ -69,17 +70,17 @@ void StreamKernel::place_tensors() {
                               row_base(staged.tensor) +
                                   b.wide(first_head_ * (staged.tensor.rows * task_.problem.sizes.dim)));
   for (Written& written : written_)
-    written.base = written.number ? b.let(written.tensor.name + "_own",
-                                          row_base(written.tensor) + b.wide(head_ * written.tensor.rows))
-                                  : base(written.tensor, channel_, "_own");
+    written.base = written.per_head ? b.let(written.tensor.name + "_own",
+                                            row_base(written.tensor) + b.wide(head_ * written.tensor.rows))
+                                    : base(written.tensor, channel_, "_own");
 }
 
 // Elsewhere all of a step stands where channels exist.
 void StreamKernel::if_writing(const Written& written, const std::function<void()>& body) {
-  if_all({written.number ? leads_ : parameters_.whole_head ? owns_ : Value{}}, body);
+  if_all({written.per_head ? leads_ : parameters_.whole_head ? owns_ : Value{}}, body);
 }
 
-Value StreamKernel::number_index(int rows, int row) {
+Value StreamKernel::head_value_index(int rows, int row) {
   auto& b = builder_;
   return (b.wide(batch_index_) * task_.problem.sizes.heads + b.wide(head_)) * rows + row;
 }

@@ -19,14 +19,14 @@ using step::TensorKind;
 
 namespace {
 
-bool is_number(const step::Cell& cell, TensorId id) {
+bool is_head_value(const step::Cell& cell, TensorId id) {
   return cell.tensors[static_cast<std::size_t>(id)].tail == step::Tail::Scalar;
 }
 
 // The input row whose gradient this node is, channel by channel.
 const step::Row* input_gradient(const step::Cell& cell, const step::BackwardStep& step, NodeId node) {
   const auto found = std::find_if(step.inputs.begin(), step.inputs.end(), [&](const step::Row& row) {
-    return row.value == node && !is_number(cell, row.tensor);
+    return row.value == node && !is_head_value(cell, row.tensor);
   });
   return found == step.inputs.end() ? nullptr : &*found;
 }
@@ -149,8 +149,8 @@ step::StepGraph sweep_graph(const Task& task) {
 std::vector<bool> shares_of_channels(const step::Cell& cell, const step::BackwardStep& step, Steps steps) {
   std::vector<bool> shares(step.previous_states.size(), false);
   for (const step::Row& input : step.inputs)
-    shares.push_back(steps == Steps::OfOneKernel && is_number(cell, input.tensor));
-  for (const step::Row& param : step.params) shares.push_back(is_number(cell, param.tensor));
+    shares.push_back(steps == Steps::OfOneKernel && is_head_value(cell, input.tensor));
+  for (const step::Row& param : step.params) shares.push_back(is_head_value(cell, param.tensor));
   return shares;
 }
 
@@ -184,16 +184,16 @@ std::vector<NodeId> without_carries(const step::StepGraph& step) {
 
 }  // namespace
 
-int SpreadSweep::number_row(NodeId node) const {
-  const auto found = std::find(numbers.begin(), numbers.end(), node);
-  return found == numbers.end() ? -1 : static_cast<int>(found - numbers.begin());
+int SpreadSweep::head_value_row(NodeId node) const {
+  const auto found = std::find(head_values.begin(), head_values.end(), node);
+  return found == head_values.end() ? -1 : static_cast<int>(found - head_values.begin());
 }
 
 std::vector<int> scratch_rows(const BackwardSplit& split, const SpreadSweep& sweep) {
   std::vector<int> rows = scratch_rows(split);
-  if (sweep.numbers.empty()) return rows;
-  rows.resize(kNumbers + 1, 0);
-  rows[kNumbers] = static_cast<int>(sweep.numbers.size());
+  if (sweep.head_values.empty()) return rows;
+  rows.resize(kHeadValues + 1, 0);
+  rows[kHeadValues] = static_cast<int>(sweep.head_values.size());
   return rows;
 }
 
@@ -215,8 +215,8 @@ SpreadSweep spread_sweep(const Task& task, const BackwardSplit& split, Steps ste
     node.operands.clear();
   }
   const std::vector<NodeId> read =
-      reachable(sweep.step.graph, sweep.step.roots);  // by more than other numbers
-  std::copy_if(made.begin(), made.end(), std::back_inserter(sweep.numbers),
+      reachable(sweep.step.graph, sweep.step.roots);  // by more than other per-head values
+  std::copy_if(made.begin(), made.end(), std::back_inserter(sweep.head_values),
                [&](NodeId id) { return std::find(read.begin(), read.end(), id) != read.end(); });
   return sweep;
 }
@@ -237,7 +237,7 @@ SweepShape sweep_shape(const Task& task) {
   SweepShape shape;
   const SpreadSweep sweep = spread_sweep(task);
   const step::StepGraph& graph = sweep.step;
-  shape.numbers_before = static_cast<int>(sweep.numbers.size());
+  shape.head_values_before = static_cast<int>(sweep.head_values.size());
   const std::vector<ProductGroup> groups = product_groups(graph.graph, graph.roots);
   for (const ProductGroup& group : groups) {
     shape.products.push_back(static_cast<int>(group.products.size()));
@@ -252,31 +252,32 @@ SweepShape sweep_shape(const Task& task) {
   for (const NodeId id : reachable(graph.graph, graph.roots))
     if (std::find(order.early.begin(), order.early.end(), id) == order.early.end())
       for (const NodeId operand : graph.graph.at(id).operands)
-        if (sweep.number_row(operand) >= 0) late.insert(operand);
-  shape.numbers_late = static_cast<int>(late.size());
+        if (sweep.head_value_row(operand) >= 0) late.insert(operand);
+  shape.head_values_late = static_cast<int>(late.size());
   shape.reductions = reduction_words(order);
   for (const step::Row& next : task.cell.next)
-    ++(is_number(task.cell, next.tensor) ? shape.number_states : shape.states);
+    ++(is_head_value(task.cell, next.tensor) ? shape.head_value_states : shape.states);
   shape.draws = task.cell.seed().has_value();
-  const auto rows_of = [&](const std::vector<TensorId>& tensors, bool numbers) {
+  const auto rows_of = [&](const std::vector<TensorId>& tensors, bool head_values) {
     int sum = 0;
     for (const TensorId id : tensors)
-      if (is_number(task.cell, id) == numbers) sum += task.cell.tensors[static_cast<std::size_t>(id)].rows;
+      if (is_head_value(task.cell, id) == head_values)
+        sum += task.cell.tensors[static_cast<std::size_t>(id)].rows;
     return sum;
   };
   const auto rows = [&](const std::vector<TensorId>& tensors) { return rows_of(tensors, false); };
-  const auto numbers = [&](const std::vector<TensorId>& tensors) { return rows_of(tensors, true); };
+  const auto head_values = [&](const std::vector<TensorId>& tensors) { return rows_of(tensors, true); };
   for (const TensorId id : task.cell.of_kind(TensorKind::Param))
     if (task.cell.tensors[static_cast<std::size_t>(id)].tail != step::Tail::Matrix)
-      shape.param_rows += rows({id}) + numbers({id});
+      shape.param_rows += rows({id}) + head_values({id});
   if (task.problem.pass != Pass::Backward) {
     shape.rows_in = rows(task.cell.of_kind(TensorKind::Input));
     shape.rows_out = rows(task.cell.of_kind(TensorKind::Output));
-    shape.numbers_in = numbers(task.cell.of_kind(TensorKind::Input));
-    shape.numbers_out = numbers(task.cell.of_kind(TensorKind::Output));
+    shape.head_values_in = head_values(task.cell.of_kind(TensorKind::Input));
+    shape.head_values_out = head_values(task.cell.of_kind(TensorKind::Output));
     if (task.problem.pass == Pass::ForwardSave) {
       shape.rows_out += rows(stored_histories(task.cell));
-      shape.numbers_out += numbers(stored_histories(task.cell));
+      shape.head_values_out += head_values(stored_histories(task.cell));
     }
     if (passes_products(task.problem)) shape.rows_out += static_cast<int>(saved_products(task.cell).size());
     return shape;
@@ -287,13 +288,14 @@ SweepShape sweep_shape(const Task& task) {
   for (const TensorRef& ref : products_read(split, split.sweep, split.sweep_roots))
     shape.rows_in +=
         ref.role == Role::Scratch ? scratch_rows(split)[kProducts] : tensor_in_role(ref, task.cell).rows;
-  shape.numbers_in = numbers(tensors_read(task.cell, split.sweep, split.sweep_roots, TensorKind::Input)) +
-                     numbers(task.cell.of_kind(TensorKind::Output));
+  shape.head_values_in =
+      head_values(tensors_read(task.cell, split.sweep, split.sweep_roots, TensorKind::Input)) +
+      head_values(task.cell.of_kind(TensorKind::Output));
   for (const TensorRef& ref : split.histories) {
     shape.rows_in += rows({ref.tensor});
-    shape.numbers_in += numbers({ref.tensor});
+    shape.head_values_in += head_values({ref.tensor});
   }
-  shape.shares = numbers(task.cell.of_kind(TensorKind::Input));
+  shape.shares = head_values(task.cell.of_kind(TensorKind::Input));
   shape.rows_out = rows(task.cell.of_kind(TensorKind::Input)) + static_cast<int>(split.lefts.size());
   shape.sums = static_cast<int>(split.needs.step.params.size());
   return shape;

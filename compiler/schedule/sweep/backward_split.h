@@ -32,7 +32,7 @@ struct BackwardSplit {
 // Where a left factor lies.
 RowRef left_row(const step::Cell& cell, const BackwardSplit& split, step::NodeId left);
 inline constexpr int kProducts = 0, kVectors = 1,
-                     kLefts = 2;  // scratch tensors of the backward pass; then kShares and kNumbers
+                     kLefts = 2;  // scratch tensors of the backward pass; then kShares and kHeadValues
 BackwardSplit backward_split(const Task& task);
 // Tensors in which forward products lie that `roots` of the graph read, each once.
 std::vector<TensorRef> products_read(const BackwardSplit& split, const step::Graph& graph,
@@ -43,12 +43,12 @@ std::vector<int> scratch_rows(const BackwardSplit& split);
 step::StepGraph sweep_graph(const Task& task);
 
 // Who runs the steps of a sweep. One kernel for all: products of a level come together, and a launch after
-// the sweep adds up the channels of gradients of inputs with one number a head. Launches for each step, or a
+// the sweep adds up the channels of gradients of inputs with one value a head. Launches for each step, or a
 // block that walks over a whole head: a product is an exchange like a reduction, and such gradients are
 // whole.
 enum class Steps { OfOneKernel, OfLaunches, OfBlock };
 
-// By root of a backward step: whether it is a gradient of one number a head that becomes a share of each
+// By root of a backward step: whether it is a gradient with one value a head that becomes a share of each
 // channel (fewer_exchanges.h), because a later launch adds up the channels; of all parameters, and of inputs
 // where `steps` says so.
 std::vector<bool> shares_of_channels(const step::Cell& cell, const step::BackwardStep& step, Steps steps);
@@ -57,15 +57,15 @@ std::vector<bool> shares_of_channels(const step::Cell& cell, const step::Backwar
 struct SpreadSweep : RewrittenStep {
   // Of a backward sweep of one kernel or of launches: reductions that wait for no carry. Nothing orders them
   // in time, and within the sweep each would be an exchange, or a launch. So one launch makes them for all
-  // steps before it (backward/time_numbers.h), and `step` has, in the place of numbers[i], a product without
-  // an operand: a value that is read from row i of scratch tensor kNumbers. `whole` is the step with all its
-  // reductions.
+  // steps before it (backward/time_head_values.h), and `step` has, in the place of head_values[i], a product
+  // without an operand: a value that is read from row i of scratch tensor kHeadValues. `whole` is the step
+  // with all its reductions.
   step::StepGraph whole;
-  std::vector<step::NodeId> numbers;
+  std::vector<step::NodeId> head_values;
   // The row of such a value, or -1.
-  int number_row(step::NodeId node) const;
+  int head_value_row(step::NodeId node) const;
 };
-// Rows of the scratch tensors, kNumbers among them.
+// Rows of the scratch tensors, kHeadValues among them.
 std::vector<int> scratch_rows(const BackwardSplit& split, const SpreadSweep& sweep);
 
 // Where the step reduces over the head it is rewritten by fewer_exchanges(). The second gives the sweep of a
@@ -84,10 +84,10 @@ struct SweepShape {
   int states = 0;    // carried rows
   // The same of tensors with one value a head; gradients of such inputs, of which parts of a head have
   // shares.
-  int numbers_in = 0, numbers_out = 0, number_states = 0, shares = 0;
+  int head_values_in = 0, head_values_out = 0, head_value_states = 0, shares = 0;
   // That a launch before the sweep makes, in fp32, and those of them that are still read when the values that
   // are computed ahead of a step are there.
-  int numbers_before = 0, numbers_late = 0;
+  int head_values_before = 0, head_values_late = 0;
   int param_rows = 0;           // vector and scalar parameter rows
   int handed = 0;               // values computed ahead of a step
   std::vector<int> reductions;  // of each stage: words that a part of the head contributes

@@ -109,8 +109,8 @@ Sweep backward_sweep(const Task& task, const BackwardSplit& split, const SpreadS
   sweep.sum_rows = param_rows(cell);
   for (const NodeId id : reachable(sweep.step.graph, sweep.step.roots))
     if (is_read(sweep.step.graph.at(id)) && !is_param(cell, sweep.step.graph.at(id)))
-      sweep.sources[id] = spread.number_row(id) >= 0
-                              ? now({{Role::Scratch, kNumbers}, spread.number_row(id)})
+      sweep.sources[id] = spread.head_value_row(id) >= 0
+                              ? now({{Role::Scratch, kHeadValues}, spread.head_value_row(id)})
                               : backward_source(cell, split, spread.origin[static_cast<std::size_t>(id)]);
   for (const Row& row : step.previous_states)
     sweep.sinks.push_back({into_carry(static_cast<std::size_t>(carry_of(cell, row.tensor, row.row)))});

@@ -6,6 +6,7 @@
 
 #include "compiler/executable/footprint.h"
 #include "compiler/executable/workspace.h"
+#include "compiler/support/integers.h"
 #include "runtime/capi/launch/plan.h"
 #include "runtime/capi/launch/status.h"
 
@@ -123,10 +124,7 @@ struct InPlace {
   std::int64_t bytes = 0;
 };
 
-std::int64_t align_up(std::int64_t bytes) {
-  return (bytes + executable::kRegionAlignment - 1) / executable::kRegionAlignment *
-         executable::kRegionAlignment;
-}
+std::int64_t align_up(std::int64_t bytes) { return round_up(bytes, executable::kRegionAlignment); }
 
 std::int64_t state_bytes(const Tensor& tensor, std::int64_t batch) {
   return tensor.size.at(batch, 1) * scalar::storage_bytes(tensor.storage);

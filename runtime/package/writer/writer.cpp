@@ -10,6 +10,7 @@
 #include "compiler/executable/serialise.h"
 #include "compiler/support/bytes.h"
 #include "compiler/support/hash.h"
+#include "compiler/support/integers.h"
 
 namespace rondo::package {
 namespace {
@@ -19,8 +20,6 @@ auto key_of(const Entry& e) {
   return std::tie(e.cell, e.cell_hash, e.heads, e.dim, e.storage, e.math, e.pass, e.batch, e.time, e.arch,
                   e.board, e.multiprocessors);
 }
-
-std::uint64_t aligned(std::uint64_t offset) { return (offset + kAlignment - 1) / kAlignment * kAlignment; }
 
 // Parts of an index get their numbers as they are first used.
 class Numbering {
@@ -44,7 +43,7 @@ class Numbering {
 std::string file_of(Index& index, const std::vector<const std::string*>& parts) {
   std::uint64_t end = kHeaderBytes + index_to_bytes(index).size();
   for (Part& part : index.parts) {
-    part.offset = aligned(end);
+    part.offset = round_up(end, kAlignment);
     end = part.offset + part.bytes;
   }
   const std::string table = index_to_bytes(index);

@@ -38,7 +38,7 @@ int native_cell_count() {
   return wanted == nullptr ? kCellsInCi : std::atoi(wanted);
 }
 
-// What a seed decides: a cell, half of them with reductions and numbers a head, and everything else.
+// What a seed decides: a cell, half of them with reductions and per-head values, and everything else.
 struct NativeCase {
   step::Cell cell;
   schedule::Problem problem;

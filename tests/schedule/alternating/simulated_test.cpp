@@ -69,8 +69,8 @@ TEST(AlternatingSimulated, ReductionsInBlocksOfTwoParts) {
     }
 }
 
-TEST(AlternatingSimulated, ReductionsAndNumbersBf16) { run_over_head(Storage::BF16); }
-TEST(AlternatingSimulated, ReductionsAndNumbersFp32) { run_over_head(Storage::F32); }
+TEST(AlternatingSimulated, ReductionsAndHeadValuesBf16) { run_over_head(Storage::BF16); }
+TEST(AlternatingSimulated, ReductionsAndHeadValuesFp32) { run_over_head(Storage::F32); }
 
 // Points from all over the space, at a size that leaves a tail everywhere.
 void run_points(const char* cell, Storage storage, int wanted) {

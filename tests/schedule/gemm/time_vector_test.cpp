@@ -30,8 +30,8 @@ cell two_vectors(D) {
 }
 )";
 
-// The same with a number a head.
-constexpr const char* kOfNumbers = R"(
+// The same with a per-head value.
+constexpr const char* kOfHeadValues = R"(
 cell of_numbers(D) {
   input x[2, D], m
   param R[2, D, D], p[D]
@@ -80,7 +80,7 @@ TEST(TimeVector, NarrowAccesses) {
   for (const Storage storage : {Storage::BF16, Storage::F16, Storage::F32})
     for (const int vector : {1, 2}) {
       run(kTwoVectors, storage, {2, 30, 2, 72}, vector, vector);
-      run(kOfNumbers, storage, {2, 9, 2, 40}, vector, vector);
+      run(kOfHeadValues, storage, {2, 9, 2, 40}, vector, vector);
     }
 }
 
@@ -132,9 +132,9 @@ TEST(TimeVector, OfResets) {
     }
 }
 
-// Numbers of all steps, of heads whose channels a warp, warps of a block and a block that walks over them
-// have; the last in one step, for its matrix is large.
-TEST(TimeNumbers, OfHeadsOfAllSizes) {
+// Per-head values of all steps, of heads whose channels a warp, warps of a block and a block that walks over
+// them have; the last in one step, for its matrix is large.
+TEST(TimeHeadValues, OfHeadsOfAllSizes) {
   const char* text =
       "cell normal(D) {\n input x[D]\n param R[D, D]\n state h[D]\n p = R @ h\n c = p - mean(p)\n"
       " next h = tanh(c * rsqrt(mean(square(c)) + 0.1) + x - 0.1 * max(h))\n output h\n}\n";

@@ -189,7 +189,7 @@ TEST(HostSimulated, CellsWithMatrices) {
   }
 }
 
-TEST(HostSimulated, ReductionsAndNumbersWithoutMatrices) {
+TEST(HostSimulated, ReductionsAndHeadValuesWithoutMatrices) {
   int turn = 0;
   for (const step::Cell& cell : reducing_cells())
     for (const std::int64_t dim : {1, 33, 130}) {
@@ -201,7 +201,7 @@ TEST(HostSimulated, ReductionsAndNumbersWithoutMatrices) {
     }
 }
 
-TEST(HostSimulated, ReductionsAndNumbersWithMatrices) {
+TEST(HostSimulated, ReductionsAndHeadValuesWithMatrices) {
   int turn = 0;
   std::vector<step::Cell> cells = reducing_cells_with_matrices();
   for (const char* name : {"lngru", "lnlstm", "rmslstm"}) cells.push_back(cell_named(name));

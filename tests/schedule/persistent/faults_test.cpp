@@ -101,8 +101,8 @@ class FaultySweep {
         if (array.name.rfind("vector_", 0) == 0) return launch.kernel;
     throw std::runtime_error("no kernel exchanges vectors");
   }
-  // What makes numbers before it.
-  Kernel& numbers() {
+  // What makes per-head values before it.
+  Kernel& head_values() {
     for (Launch& launch : plan_.launches)
       if (launch.kernel.name.ends_with("_numbers")) return launch.kernel;
     throw std::runtime_error("no kernel makes numbers");
@@ -215,18 +215,18 @@ TEST(PersistentReductionFaults, EveryMissingMeetingIsARace) {
   }
 }
 
-// Warps of a team that makes a head's numbers for all steps meet once for each of them; two steps have places
+// Warps of a team that makes per-head values for all steps meet once for each of them; two steps have places
 // of their own.
-TEST(PersistentReductionFaults, WarpsThatMakeNumbersMeet) {
+TEST(PersistentReductionFaults, WarpsThatMakeHeadValuesMeet) {
   FaultySweep sweep(1, 1, Pass::Backward, "lngru", 136);
   EXPECT_TRUE(sweep.run().faults.empty());
-  const Kernel whole = sweep.numbers();
+  const Kernel whole = sweep.head_values();
   const auto meets = [](const Stmt& stmt) { return std::holds_alternative<kernel::Barrier>(stmt.node); };
   const int all = count(whole, meets);
   EXPECT_GE(all, 2);
   for (int i = 0; i < all; ++i) {
-    sweep.numbers() = whole;
-    ASSERT_EQ(remove(sweep.numbers(), meets, i, i), 1);
+    sweep.head_values() = whole;
+    ASSERT_EQ(remove(sweep.head_values(), meets, i, i), 1);
     expect_fault(sweep.run(), Fault::Kind::Race, "without meeting " + std::to_string(i));
   }
 }

@@ -26,8 +26,8 @@ step::Cell parsed_cell(const std::string& text) {
   return parsed.cells.at(0);
 }
 
-// Maximum, sum and mean, of a product, of a state and of an input; numbers as parameters, whose gradients are
-// sums over the head beside those of the step.
+// Maximum, sum and mean, of a product, of a state and of an input; per-head values as parameters, whose
+// gradients are sums over the head beside those of the step.
 constexpr const char* kAllKinds = R"(cell kinds(D) {
   input x[D]
   param R[D, D], a, k[2], b[D]

@@ -119,14 +119,14 @@ TEST(FewerExchanges, AGradientOfANormalisationIsOneStage) {
 
 // What the sweep reads of them: sum and spread of each normalisation, and the sum of each centred vector.
 TEST(FewerExchanges, WhatWaitsForNoCarryIsMadeBeforeTheSweep) {
-  const auto numbers_of = [](const step::Cell& cell, Pass pass) {
+  const auto head_values_of = [](const step::Cell& cell, Pass pass) {
     Problem problem;
     problem.pass = pass;
-    return spread_sweep({cell, problem, {}}).numbers.size();
+    return spread_sweep({cell, problem, {}}).head_values.size();
   };
-  EXPECT_EQ(numbers_of(simple_cell("lnlstm"), Pass::Backward), 6u);
-  EXPECT_EQ(numbers_of(simple_cell("lnlstm"), Pass::Forward), 0u);
-  EXPECT_EQ(numbers_of(simple_cell("lstm"), Pass::Backward), 0u);
+  EXPECT_EQ(head_values_of(simple_cell("lnlstm"), Pass::Backward), 6u);
+  EXPECT_EQ(head_values_of(simple_cell("lnlstm"), Pass::Forward), 0u);
+  EXPECT_EQ(head_values_of(simple_cell("lstm"), Pass::Backward), 0u);
   // A sum of an output's gradient waits for no step before, that of a carried one does.
   const step::Cell centred = cell_from(R"(cell centred(D) {
     input x[D]
@@ -135,7 +135,7 @@ TEST(FewerExchanges, WhatWaitsForNoCarryIsMadeBeforeTheSweep) {
     next h = tanh(R @ h + x)
     output y = next h - mean(next h)
   })");
-  EXPECT_EQ(numbers_of(centred, Pass::Backward), 1u);
+  EXPECT_EQ(head_values_of(centred, Pass::Backward), 1u);
   EXPECT_TRUE(stages_of(centred, Pass::Backward).empty());
 }
 
@@ -252,9 +252,9 @@ TEST(FewerExchanges, SquaresAboutAnyNumber) {
   EXPECT_LT(worst_difference(run_cell<double>(cell, 3), run_cell<double>(cell_rewritten(cell), 3)), 1e-12);
 }
 
-// The gradient of a number is a share of each channel where that saves a sum, also behind a condition; where
-// a state's gradient needs the sum as well, it is a part of the number.
-TEST(FewerExchanges, GradientsOfNumbersAreShares) {
+// The gradient of a per-head value is a share of each channel where that saves a sum, also behind a
+// condition; where a state's gradient needs the sum as well, it is a part of the value.
+TEST(FewerExchanges, GradientsOfHeadValuesAreShares) {
   const step::Cell alone = cell_from(R"(cell alone(D) {
     input x[D]
     param s

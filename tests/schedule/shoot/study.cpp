@@ -48,10 +48,10 @@ Data draw(const Study& s, const step::Sizes& sizes) {
   };
   for (const TensorId id : s.cell.of_kind(TensorKind::Input)) {
     const step::Tensor& tensor = s.cell.tensors[static_cast<std::size_t>(id)];
-    const bool number = tensor.tail == step::Tail::Scalar;
-    const std::int64_t rows = tensor.rows, channels = number ? 1 : sizes.dim;
+    const bool per_head = tensor.tail == step::Tail::Scalar;
+    const std::int64_t rows = tensor.rows, channels = per_head ? 1 : sizes.dim;
     put(data.exact.inputs, Role::Input, id, [&](std::int64_t i) {
-      const double bias = !number && i / channels % rows == 0 ? s.gate_bias : 0;
+      const double bias = !per_head && i / channels % rows == 0 ? s.gate_bias : 0;
       const double value = bias + normal(rng);
       return i / (channels * rows) == s.spoiled_step ? s.spoiled : value;
     });

@@ -16,7 +16,7 @@ constexpr Storage kStorages[] = {Storage::BF16, Storage::F16, Storage::F32};
 
 // Parameters that fit the sizes: the widest copies the row length allows.
 Parameters parameters_for(const Problem& problem, int channels, int per_thread, int steps, int stages,
-                          int loaders) {
+                          int producers) {
   int vector = static_cast<int>(16 / kernel::storage_bytes(problem.storage));
   while (problem.sizes.dim % vector != 0) vector /= 2;
   per_thread = std::min(per_thread, vector);
@@ -26,7 +26,7 @@ Parameters parameters_for(const Problem& problem, int channels, int per_thread, 
           {"stages", stages},
           {"unroll", 4},
           {"vector", vector},
-          {"producer_warps", loaders},
+          {"producer_warps", producers},
           {"rewrite", problem.math == kernel::Math::Fast ? (channels / 8 + stages) % 3 : 0},
           {"segments", 1},
           {"time_split", 1},

@@ -10,12 +10,12 @@
 namespace rondo::schedule {
 
 // Rows of all inputs with one value a head together, and where those of one begin among them.
-int number_rows(const step::Cell& cell);
-int first_number_row(const step::Cell& cell, step::TensorId input);
+int head_value_rows(const step::Cell& cell);
+int first_head_value_row(const step::Cell& cell, step::TensorId input);
 // Rows of the scratch tensors of a plan whose sweep leaves each channel's share of these gradients in scratch
 // tensor kShares, fp32 [B, T, H, rows, D].
-std::vector<int> number_scratch(int rows);
+std::vector<int> head_value_scratch(int rows);
 // One launch for each such input; none if the cell has none. `shares`: KernelPlan::shares.
-std::vector<Launch> sum_number_gradients(const Task& task, int shares = 0);
+std::vector<Launch> sum_head_gradients(const Task& task, int shares = 0);
 
 }  // namespace rondo::schedule

@@ -1,4 +1,4 @@
-#include "compiler/schedule/backward/time_numbers.h"
+#include "compiler/schedule/backward/time_head_values.h"
 
 #include <fmt/format.h>
 
@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "compiler/schedule/backward/time_values.h"
+#include "compiler/support/integers.h"
 
 namespace rondo::schedule {
 namespace {
@@ -29,14 +30,14 @@ std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 // A spread is made in two passes: the mean of its vectors is there first, so nothing cancels.
 //
 // A team of threads has a head of a batch row, for some steps: as many threads as leave each at most
-// kTeamChannels channels, so that what a channel has made for one number is still there for the next one;
+// kTeamChannels channels, so that what a channel has made for one value is still there for the next one;
 // heads of more than kMostThreads * kTeamChannels channels make it again. A warp adds up its lanes by
 // shuffles, and the warps of a larger team meet in shared memory.
-class NumbersBuilder {
+class HeadValuesBuilder {
  public:
-  NumbersBuilder(const Task& task, const BackwardSplit& split, const SpreadSweep& sweep)
+  HeadValuesBuilder(const Task& task, const BackwardSplit& split, const SpreadSweep& sweep)
       : task_(task),
-        numbers_(sweep.numbers),
+        head_values_(sweep.head_values),
         graph_(sweep.whole.graph),
         team_(team_of(task.problem.sizes.dim)),
         builder_(task.cell.name + "_numbers", std::max(kBlock, team_), task.problem.math,
@@ -51,7 +52,7 @@ class NumbersBuilder {
   Launch build() {
     auto& b = builder_;
     values_.declare(operands_, 1);
-    out_ = signature_.writes({Role::Scratch, kNumbers});
+    out_ = signature_.writes({Role::Scratch, kHeadValues});
     lowering_.emplace(b, task_, graph_, operands_);
     const Value time = signature_.time();
     values_.set_time(time);
@@ -60,7 +61,7 @@ class NumbersBuilder {
                         fmt::format("[2, numbers {}, warps {}]", made_.size(), team_ / kLanes));
     const int teams = b.kernel().threads / team_;
     const std::int64_t span = std::int64_t{teams} * kTeamSteps;
-    const Value spans = b.let("spans", (time + (span - 1)) / span);
+    const Value spans = b.let("spans", ceil_div(time, span));
     head_ = b.let("head", b.block() % task_.problem.sizes.heads);
     const Value rest = b.let("rest", b.block() / task_.problem.sizes.heads);
     row_ = b.let("row", rest / spans);
@@ -96,7 +97,7 @@ class NumbersBuilder {
   // A reduction is a value that is given; `operands_` has what the channels contribute to it. The mean that a
   // spread is measured from is that of a sum before it.
   void spreads_in_two_passes() {
-    for (const NodeId id : reachable(graph_, numbers_)) {
+    for (const NodeId id : reachable(graph_, head_values_)) {
       const Node of = graph_.at(id);
       if (!step::is_reduction(of)) continue;
       made_.push_back(id);
@@ -131,7 +132,7 @@ class NumbersBuilder {
     return sum;
   }
 
-  int channels() const { return static_cast<int>((task_.problem.sizes.dim + team_ - 1) / team_); }
+  int channels() const { return static_cast<int>(ceil_div(task_.problem.sizes.dim, team_)); }
   bool exact() const { return task_.problem.sizes.dim % team_ == 0; }
 
   // A thread past the head's end reads the last channel, and contributes nothing.
@@ -147,9 +148,9 @@ class NumbersBuilder {
     keeps() ? make_of_kept(t, first) : make_anew(t, first);
     set_channel(0);
     b.if_(thread_ == 0, [&] {
-      for (std::size_t number = 0; number < numbers_.size(); ++number)
-        b.store(out_.memory[values_.place(out_, static_cast<int>(number), {t})],
-                totals_.at(numbers_[number]));
+      for (std::size_t head_value = 0; head_value < head_values_.size(); ++head_value)
+        b.store(out_.memory[values_.place(out_, static_cast<int>(head_value), {t})],
+                totals_.at(head_values_[head_value]));
     });
   }
 
@@ -169,80 +170,82 @@ class NumbersBuilder {
       values_.take_first_states(steps[at(c)]);
       of_channels.push_back(lowering_->start(c));
     }
-    for (std::size_t number = 0; number < made_.size(); ++number) {
+    for (std::size_t head_value = 0; head_value < made_.size(); ++head_value) {
       Value share;
       for (int c = 0; c < channels(); ++c) {
-        const Value own = contribution(number, c, steps[at(c)], of_channels[at(c)]);
-        share = share.valid() ? builder_.math(ops_[number], {share, own}) : own;
+        const Value own = contribution(head_value, c, steps[at(c)], of_channels[at(c)]);
+        share = share.valid() ? builder_.math(ops_[head_value], {share, own}) : own;
       }
-      const Value total = totals_[made_[number]] = over_team(share, number, t, first);
-      for (GraphLowering::Values& values : of_channels) values[made_[number]] = total;
+      const Value total = totals_[made_[head_value]] = over_team(share, head_value, t, first);
+      for (GraphLowering::Values& values : of_channels) values[made_[head_value]] = total;
     }
   }
 
-  Value contribution(std::size_t number, int c, const TimeValues::Step& step, GraphLowering::Values& values) {
+  Value contribution(std::size_t head_value, int c, const TimeValues::Step& step,
+                     GraphLowering::Values& values) {
     set_channel(c);
     const auto leaf = [&](const Node& node) { return values_.leaf(*lowering_, node, step, 0); };
-    const Value own = lowering_->emit_roots(values, {operands_[number]}, leaf)[0];
-    return exact() ? own : builder_.select(exists(c), own, neutral(number));
+    const Value own = lowering_->emit_roots(values, {operands_[head_value]}, leaf)[0];
+    return exact() ? own : builder_.select(exists(c), own, neutral(head_value));
   }
 
-  Value neutral(std::size_t number) {
+  Value neutral(std::size_t head_value) {
     constexpr double kLeast = -static_cast<double>(std::numeric_limits<float>::max());
-    return builder_.real(ops_[number] == Op::Max ? kLeast : 0);
+    return builder_.real(ops_[head_value] == Op::Max ? kLeast : 0);
   }
 
-  // In a large head every number walks over the thread's channels, and makes of them what it needs.
+  // In a large head every value walks over the thread's channels, and makes of them what it needs.
   void make_anew(Value t, Value first) {
     auto& b = builder_;
-    for (std::size_t number = 0; number < made_.size(); ++number) {
-      const Value share = b.variable("share", neutral(number));
+    for (std::size_t head_value = 0; head_value < made_.size(); ++head_value) {
+      const Value share = b.variable("share", neutral(head_value));
       b.for_("d", thread_, b.constant(task_.problem.sizes.dim), b.constant(team_), 1, [&](Value d) {
         values_.set_place({row_, head_, d});
-        GraphLowering lowering(b, task_, graph_, {operands_[number]});
+        GraphLowering lowering(b, task_, graph_, {operands_[head_value]});
         lowering.hoist(0, [&](const Node& node) { return values_.param(node, 0); });
-        TimeValues::Step step = values_.load(values_.loaded_by({operands_[number]}, made_), {t}, false);
+        TimeValues::Step step = values_.load(values_.loaded_by({operands_[head_value]}, made_), {t}, false);
         values_.take_first_states(step);
         GraphLowering::Values values = lowering.start(0);
         values.insert(totals_.begin(), totals_.end());
         const auto leaf = [&](const Node& node) { return values_.leaf(lowering, node, step, 0); };
-        const Value own = lowering.emit_roots(values, {operands_[number]}, leaf)[0];
-        b.assign(share, b.math(ops_[number], {share, own}));
+        const Value own = lowering.emit_roots(values, {operands_[head_value]}, leaf)[0];
+        b.assign(share, b.math(ops_[head_value], {share, own}));
       });
-      totals_[made_[number]] = over_team(share, number, t, first);
+      totals_[made_[head_value]] = over_team(share, head_value, t, first);
     }
   }
 
   // Between two uses of a place of `lines_` all threads of the team have met once.
-  Value over_team(Value share, std::size_t number, Value t, Value first) {
+  Value over_team(Value share, std::size_t head_value, Value t, Value first) {
     auto& b = builder_;
     share = b.let("share", share);
     for (int apart = 1; apart < kLanes; apart *= 2)
-      share = b.let("share", b.math(ops_[number], {share, b.shuffle("other", share, kernel::ShuffleMode::Xor,
-                                                                    b.constant(apart))}));
+      share = b.let("share",
+                    b.math(ops_[head_value],
+                           {share, b.shuffle("other", share, kernel::ShuffleMode::Xor, b.constant(apart))}));
     if (team_ == kLanes) return share;
     const int warps = team_ / kLanes;
     const Value line =
-        ((t - first) % 2 * static_cast<std::int64_t>(made_.size()) + static_cast<std::int64_t>(number)) *
+        ((t - first) % 2 * static_cast<std::int64_t>(made_.size()) + static_cast<std::int64_t>(head_value)) *
         warps;
     b.if_(b.thread() % kLanes == 0, [&] { b.store(lines_[line + b.thread() / kLanes], share); });
     b.barrier();
     Value total;
     for (int warp = 0; warp < warps; ++warp) {
       const Value other = b.load("of_warp", lines_[line + warp]);
-      total = total.valid() ? b.math(ops_[number], {total, other}) : other;
+      total = total.valid() ? b.math(ops_[head_value], {total, other}) : other;
     }
     return b.let("total", total);
   }
 
   const Task& task_;
-  const std::vector<NodeId>& numbers_;
+  const std::vector<NodeId>& head_values_;
   step::Graph graph_;
   int team_;  // threads; more than a warp: a block's
   kernel::Builder builder_;
   Signature signature_;
   TimeValues values_;
-  std::vector<NodeId> made_;      // the numbers, and what they are made of
+  std::vector<NodeId> made_;      // the per-head values, and what they are made of
   std::vector<NodeId> operands_;  // of each of these: what channels contribute
   std::vector<Op> ops_;
   std::optional<GraphLowering> lowering_;
@@ -254,10 +257,10 @@ class NumbersBuilder {
 
 }  // namespace
 
-double seconds_of_numbers(const Task& task, const SpreadSweep& sweep, const target::Speeds& speeds) {
-  if (sweep.numbers.empty()) return 0;
+double seconds_of_head_values(const Task& task, const SpreadSweep& sweep, const target::Speeds& speeds) {
+  if (sweep.head_values.empty()) return 0;
   int rows = 0;
-  for (const NodeId id : reachable(sweep.whole.graph, sweep.numbers)) {
+  for (const NodeId id : reachable(sweep.whole.graph, sweep.head_values)) {
     const Node& node = sweep.whole.graph.at(id);
     const bool leaf = node.kind == NodeKind::Leaf && node.extent == step::Extent::Vector &&
                       task.cell.tensors[at(node.tensor)].kind != step::TensorKind::Param;
@@ -269,8 +272,8 @@ double seconds_of_numbers(const Task& task, const SpreadSweep& sweep, const targ
          2 * rows * elements * kernel::storage_bytes(task.problem.storage) / speeds.copy_bytes_per_s;
 }
 
-Launch time_numbers(const Task& task, const BackwardSplit& split, const SpreadSweep& sweep) {
-  return NumbersBuilder(task, split, sweep).build();
+Launch time_head_values(const Task& task, const BackwardSplit& split, const SpreadSweep& sweep) {
+  return HeadValuesBuilder(task, split, sweep).build();
 }
 
 }  // namespace rondo::schedule

@@ -1,4 +1,4 @@
-#include "compiler/schedule/lower/number_gradient_sum.h"
+#include "compiler/schedule/lower/head_gradient_sum.h"
 
 #include <fmt/format.h>
 
@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kWarps = 4;  // of a block, one a time step
 
-bool is_number(const step::Cell& cell, TensorId id) {
+bool is_head_value(const step::Cell& cell, TensorId id) {
   const step::Tensor& tensor = cell.tensors[static_cast<std::size_t>(id)];
   return tensor.kind == TensorKind::Input && tensor.tail == step::Tail::Scalar;
 }
@@ -27,12 +27,12 @@ Launch sum_channels(const Task& task, int count, TensorId id) {
       fmt::format("{}_grad_{}", task.cell.name, tensor.name), 32 * kWarps, task.problem.math,
       fmt::format("gradient of {}: sum over the {}", tensor.name, count > 0 ? "blocks" : "channels"));
   Signature signature(b, task);
-  signature.set_scratch(number_scratch(number_rows(task.cell)), count);
+  signature.set_scratch(head_value_scratch(head_value_rows(task.cell)), count);
   const KernelTensor shares = signature.reads({Role::Scratch, kShares});
   const KernelTensor sum = signature.writes({Role::InputGradient, id});
   const Value time = signature.time();
   const std::int64_t heads = task.problem.sizes.heads, of_row = count > 0 ? count : task.problem.sizes.dim;
-  const Value spans = b.let("spans", (time + (kWarps - 1)) / kWarps);
+  const Value spans = b.let("spans", ceil_div(time, kWarps));
   const Value head = b.let("head", b.block() % heads);
   const Value batch = b.let("row", b.block() / heads / spans);
   const Value t = b.let("t", b.block() / heads % spans * kWarps + b.thread() / 32);
@@ -42,8 +42,9 @@ Launch sum_channels(const Task& task, int count, TensorId id) {
       return b.wide(batch) * of.stride_b + b.wide(t) * of.stride_t + b.wide(of_head);
     };
     for (int row = 0; row < tensor.rows; ++row) {
-      const Value first = b.let("first", place(shares, head * (shares.rows * of_row) +
-                                                           (first_number_row(task.cell, id) + row) * of_row));
+      const Value first =
+          b.let("first", place(shares, head * (shares.rows * of_row) +
+                                           (first_head_value_row(task.cell, id) + row) * of_row));
       const Value total = b.variable("total", b.real(0));
       b.for_("d", lane, b.constant(of_row), b.constant(32), 4,
              [&](Value d) { b.assign(total, total + b.load("share", shares.memory[first + b.wide(d)])); });
@@ -59,27 +60,27 @@ Launch sum_channels(const Task& task, int count, TensorId id) {
 
 }  // namespace
 
-int number_rows(const step::Cell& cell) {
-  return first_number_row(cell, static_cast<TensorId>(cell.tensors.size()));
+int head_value_rows(const step::Cell& cell) {
+  return first_head_value_row(cell, static_cast<TensorId>(cell.tensors.size()));
 }
 
-int first_number_row(const step::Cell& cell, TensorId input) {
+int first_head_value_row(const step::Cell& cell, TensorId input) {
   int rows = 0;
   for (const TensorId id : cell.of_kind(TensorKind::Input))
-    if (id < input && is_number(cell, id)) rows += cell.tensors[static_cast<std::size_t>(id)].rows;
+    if (id < input && is_head_value(cell, id)) rows += cell.tensors[static_cast<std::size_t>(id)].rows;
   return rows;
 }
 
-std::vector<int> number_scratch(int rows) {
+std::vector<int> head_value_scratch(int rows) {
   std::vector<int> scratch(kShares + 1, 0);
   scratch[kShares] = rows;
   return scratch;
 }
 
-std::vector<Launch> sum_number_gradients(const Task& task, int shares) {
+std::vector<Launch> sum_head_gradients(const Task& task, int shares) {
   std::vector<Launch> launches;
   for (const TensorId id : task.cell.of_kind(TensorKind::Input))
-    if (is_number(task.cell, id)) launches.push_back(sum_channels(task, shares, id));
+    if (is_head_value(task.cell, id)) launches.push_back(sum_channels(task, shares, id));
   return launches;
 }
 

@@ -19,7 +19,7 @@ step::Cell cell_of_text(const std::string& text) {
 }
 
 // Affine in h: time may be cut. `k` is read in a function, with and without a parameter beside it.
-step::Cell masked_by_number() {
+step::Cell masked_by_head_value() {
   return cell_of_text(
       "cell masked(D) {\n input x[2, D], m, k[2]\n param b\n state h[D]\n a = sigmoid(x[0] + b)\n"
       " next h = m * a * h + k[1] * tanh(k[0] * x[1])\n output h\n}\n");
@@ -44,9 +44,9 @@ Case both_passes(const step::Cell& cell, Storage storage, const step::Sizes& siz
   return c;
 }
 
-TEST(NumberInputs, AwkwardSizesWithAndWithoutForms) {
+TEST(PerHeadInputs, AwkwardSizesWithAndWithoutForms) {
   int turn = 0;
-  for (const step::Cell& plain : {masked_by_number(), gated_by_state()})
+  for (const step::Cell& plain : {masked_by_head_value(), gated_by_state()})
     for (const step::Forms& forms : {step::Forms{}, {true, true, false}, {true, true, true, true}})
       for (const std::int64_t dim : {1, 33, 130})
         for (const std::int64_t time : {1, 19}) {
@@ -57,14 +57,14 @@ TEST(NumberInputs, AwkwardSizesWithAndWithoutForms) {
         }
 }
 
-TEST(NumberInputs, TimeIsCutInSegmentsAndAmongBlocks) {
+TEST(PerHeadInputs, TimeIsCutInSegmentsAndAmongBlocks) {
   Problem problem;
   for (const Pass pass : {Pass::Forward, Pass::Backward}) {
     problem.pass = pass;
-    EXPECT_GT(segment_parts({masked_by_number(), problem, {}}), 0);
+    EXPECT_GT(segment_parts({masked_by_head_value(), problem, {}}), 0);
   }
   for (const int exchange : {0, 1}) {
-    Case c = both_passes(masked_by_number(), Storage::F32, {3, 37, 2, 72});
+    Case c = both_passes(masked_by_head_value(), Storage::F32, {3, 37, 2, 72});
     c.problem.math = kernel::Math::Accurate;
     c.parameters = c.backward = stream_in_cluster_of_two(64, false);
     c.parameters["exchange"] = c.backward["exchange"] = exchange;
@@ -73,10 +73,10 @@ TEST(NumberInputs, TimeIsCutInSegmentsAndAmongBlocks) {
   }
 }
 
-// Warps of a block, of a cluster and of the grid load the numbers of their own stages, warm-ups too.
-TEST(NumberInputs, SegmentsThatShootLoadTheirOwn) {
+// Warps of a block, of a cluster and of the grid load the per-head values of their own stages, warm-ups too.
+TEST(PerHeadInputs, SegmentsThatShootLoadTheirOwn) {
   int turn = 0;
-  for (const step::Cell& plain : {masked_by_number(), gated_by_state()})
+  for (const step::Cell& plain : {masked_by_head_value(), gated_by_state()})
     for (const step::Forms& forms : {step::Forms{}, {true, true, false}, {true, true, true, true}})
       for (const ShootTeam team : {ShootTeam{1, 1, 0}, {4, 1, 0}, {3, 2, 0}, {3, 2, 1}})
         for (const std::int64_t dim : {33, 64}) {
@@ -95,13 +95,13 @@ TEST(NumberInputs, SegmentsThatShootLoadTheirOwn) {
 }
 
 // What has no kernel says so.
-TEST(NumberInputs, StatesWithOneValueAHeadAreRefusedByShoot) {
+TEST(PerHeadInputs, StatesWithOneValueAHeadAreRefusedByShoot) {
   const step::Cell cell = cell_of_text(
       "cell s(D) {\n input x[D]\n state h[D], n\n next n = 0.5 * n + 1\n next h = h * x / n\n"
       " output h\n}\n");
   Problem problem;
   EXPECT_TRUE(find_strategy("stream")->legal({cell, problem, {}}).legal);
-  EXPECT_TRUE(find_strategy("shoot")->legal({masked_by_number(), problem, {}}).legal);
+  EXPECT_TRUE(find_strategy("shoot")->legal({masked_by_head_value(), problem, {}}).legal);
   const Legality refused = find_strategy("shoot")->legal({cell, problem, {}});
   EXPECT_FALSE(refused.legal);
   EXPECT_NE(refused.reason.find("'n' has one value a head"), std::string::npos) << refused.reason;
