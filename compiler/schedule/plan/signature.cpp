@@ -89,6 +89,11 @@ void Signature::watch_waits() {
   builder_.set_status(writes({Role::Status, -1}).memory);
 }
 
+Launch Signature::finish(std::int64_t blocks_per_batch) {
+  watch_waits();
+  return {builder_.kernel(), arguments(), 0, blocks_per_batch};
+}
+
 kernel::Value Signature::time() {
   arguments_.push_back(Time{});
   return builder_.argument("time", Type::I32, "T");

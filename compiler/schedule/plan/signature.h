@@ -49,6 +49,8 @@ class Signature {
                            const std::string& comment = "time steps done before this one");
   // Gives a kernel whose threads wait for mbarriers or flags a status. Once, when all of it is built.
   void watch_waits();
+  // The launch of such a kernel, so many blocks for each batch tile.
+  Launch finish(std::int64_t blocks_per_batch);
 
   std::vector<LaunchArgument> arguments() const { return arguments_; }
 

@@ -1,0 +1,33 @@
+#include "compiler/schedule/lower/walked_time.h"
+
+namespace rondo::schedule {
+
+using kernel::Value;
+
+void WalkedTime::begin(Signature& signature, FlagReader& flags) {
+  all_ = steps_ = signature.time();
+  flags.set_time(all_);
+}
+
+void WalkedTime::limit(FlagReader& flags, Value first, Value end) {
+  limited_ = true;
+  steps_ = flags.longest(first, end);
+  if (!flags.starts_late()) return;
+  left_out_ = all_.builder()->let("left_out", all_ - steps_);
+  flags.count_from(left_out_);
+}
+
+Value WalkedTime::row_begin(const KernelTensor& tensor, Value row) const {
+  kernel::Builder& b = *row.builder();
+  const Value begin = b.wide(row) * tensor.stride_b;
+  return left_out_.valid() ? begin + b.wide(left_out_) * tensor.stride_t : begin;
+}
+
+void WalkedTime::each_past_end(const char* name, Value first, Value stride,
+                               const std::function<void(Value)>& body) const {
+  if (!limited_) return;
+  steps_.builder()->for_(name, first, all_, stride, 1,
+                         [&](Value t) { body(left_out_.valid() ? t - all_ : t); });
+}
+
+}  // namespace rondo::schedule
