@@ -1,6 +1,5 @@
 #include "compiler/schedule/channelwise/threads.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "compiler/support/integers.h"
@@ -27,13 +26,16 @@ std::int64_t ChannelThreads::tiles() const {
   return ceil_div(task_.problem.sizes.dim, team_parameters_.channels);
 }
 
+std::int64_t ChannelThreads::blocks_of_batch_row() const {
+  return tiles() * task_.problem.sizes.heads * team_parameters_.time_split;
+}
+
 // Neighbouring blocks take neighbouring channels of the same rows: their reads meet in the same DRAM pages.
 void ChannelThreads::place_channels() {
   auto& b = builder_;
   const Team& p = team_parameters_;
   batch_ = signature_.batch();
-  time_ = signature_.time();
-  flags_.set_time(time_);
+  walked_.begin(signature_, flags_);
   b.named("kDim", task_.problem.sizes.dim, "channels a head");
   const Value channels = b.named("kChannels", p.channels, "channels a block");
   b.comment("this block's batch row, head and channels; this thread's first channel");
@@ -56,23 +58,20 @@ void ChannelThreads::place_channels() {
 }
 
 void ChannelThreads::limit_time() {
-  if (!stops_early_) return;
-  whole_time_ = time_;
-  time_ = flags_.longest(batch_index_, batch_index_ + 1);
-  if (!flags_.starts_late()) return;
-  left_out_ = builder_.let("left_out", whole_time_ - time_);
-  flags_.count_from(left_out_);
+  if (stops_early_) walked_.limit(flags_, batch_index_, batch_index_ + 1);
 }
 
-Value ChannelThreads::row_base(const KernelTensor& tensor) {
-  const Value row = builder_.wide(batch_index_) * tensor.stride_b;
-  return left_out_.valid() ? row + builder_.wide(left_out_) * tensor.stride_t : row;
-}
+Value ChannelThreads::row_base(const KernelTensor& tensor) { return walked_.row_begin(tensor, batch_index_); }
 
 Value ChannelThreads::base(const KernelTensor& tensor, Value first, const std::string& suffix) {
   auto& b = builder_;
   const Value dim = b.named("kDim", task_.problem.sizes.dim);
   return b.let(tensor.name + suffix, row_base(tensor) + b.wide(head_ * tensor.rows * dim + first));
+}
+
+Value ChannelThreads::own_base(const KernelTensor& tensor) {
+  if (!tensor.per_head) return base(tensor, channel_, "_own");
+  return builder_.let(tensor.name + "_own", row_base(tensor) + builder_.wide(head_ * tensor.rows));
 }
 
 Value ChannelThreads::index_of(Value batch_row, int rows, int row, Value channel) {
@@ -108,43 +107,10 @@ void ChannelThreads::if_all(const std::vector<Value>& conditions, const std::fun
   all.valid() ? builder_.if_(all, body) : body();
 }
 
-int ChannelThreads::widest(const KernelTensor& tensor) const {
-  return 16 / kernel::storage_bytes(storage_of(tensor.ref, task_));
-}
-
-void ChannelThreads::store_channels(const KernelTensor& to, Value place, const std::vector<Value>& values,
-                                    kernel::CacheHint hint) {
-  const std::size_t count = std::min<std::size_t>(values.size(), static_cast<std::size_t>(widest(to)));
-  for (std::size_t first = 0; first < values.size(); first += count) {
-    const auto begin = values.begin() + static_cast<std::ptrdiff_t>(first);
-    builder_.store_vector(to.memory[place + static_cast<std::int64_t>(first)],
-                          {begin, begin + static_cast<std::ptrdiff_t>(count)}, hint);
-  }
-}
-
-void ChannelThreads::write_past_end(const std::vector<PastEnd>& written, int channels, kernel::CacheHint hint,
-                                    const Kept& kept) {
-  if (!stops_early_) return;
-  auto& b = builder_;
+void ChannelThreads::each_past_end(const std::function<void(Value)>& body) {
   const Team& p = team_parameters_;
-  b.comment("steps past the end of this row");
-  const Value first = time_ + rank_ * p.segments + segment_;
-  // Where they come first, the walk's steps are counted from their end.
-  const auto of_walk = [&](Value t) { return left_out_.valid() ? t - whole_time_ : t; };
-  b.for_("t", first, whole_time_, b.constant(std::int64_t{p.segments} * p.time_split), 1, [&](Value t) {
-    for (std::size_t w = 0; w < written.size(); ++w) {
-      const KernelTensor& to = *written[w].tensor;
-      const Value at = b.let("past_at", written[w].base + b.wide(of_walk(t)) * to.stride_t);
-      for (int row = 0; row < to.rows; ++row) {
-        std::vector<Value> values = kept ? kept(w, row) : std::vector<Value>();
-        if (values.empty()) values.assign(static_cast<std::size_t>(channels), b.real(0));
-        if (written[w].leads.valid())
-          b.if_(written[w].leads, [&] { b.store(to.memory[at + row], values.front(), hint); });
-        else
-          store_channels(to, at + std::int64_t{row} * task_.problem.sizes.dim, values, hint);
-      }
-    }
-  });
+  walked_.each_past_end("t", time() + rank_ * p.segments + segment_,
+                        builder_.constant(std::int64_t{p.segments} * p.time_split), body);
 }
 
 void ChannelThreads::if_channel_exists(Value place, const std::function<void(Value)>& body) {

@@ -40,23 +40,25 @@ std::int64_t BetweenLaunches::elements(const ShootParameters& p, int states, int
 TransformTable BetweenLaunches::maps(Value round) const {
   const ShootParameters& p = parameters_;
   TransformTable table{carries_.memory, p.all_segments(), states_, p.channels, {}};
-  table.base = b_.wide(kernel_.team()) * elements(p, states_, registers_);
+  table.base = b_.wide(kernel_.threads().team()) * elements(p, states_, registers_);
   return table.starting_at(round % kSlots * p.all_segments());
 }
 
 Place BetweenLaunches::count(Value round, Value warp) const {
   const ShootParameters& p = parameters_;
-  const Value team = b_.wide(kernel_.team()) * elements(p, states_, registers_);
+  const Value team = b_.wide(kernel_.threads().team()) * elements(p, states_, registers_);
   return carries_.memory[team + map_elements(p, states_) + b_.wide(round % kSlots * all_warps() + warp)];
 }
 
-Value BetweenLaunches::own_warp() const { return kernel_.rank() * parameters_.warps() + kernel_.warp(); }
+Value BetweenLaunches::own_warp() const {
+  return kernel_.threads().rank() * parameters_.warps() + kernel_.own().warp;
+}
 
 // Neighbouring threads have neighbouring elements.
 Place BetweenLaunches::register_of(int number) const {
   const ShootParameters& p = parameters_;
-  const Value team = b_.wide(kernel_.team()) * elements(p, states_, registers_);
-  const Value thread = kernel_.rank() * p.computing() + b_.thread();
+  const Value team = b_.wide(kernel_.threads().team()) * elements(p, states_, registers_);
+  const Value thread = kernel_.threads().rank() * p.computing() + b_.thread();
   const std::int64_t before = map_elements(p, states_) + counts(p);
   return carries_.memory[team + before + b_.wide(thread + number * p.computing() * p.time_split)];
 }
@@ -98,11 +100,13 @@ void BetweenLaunches::conclude() {
   b_.if_(b_.block() == 0 && b_.thread() < 32, [&] {
     const Value open = b_.variable("open", b_.real(0));
     b_.if_(round_ >= 1, [&] {
-      b_.for_("first", b_.constant(0), kernel_.blocks(), b_.constant(32), kBlocksTogether, [&](Value first) {
-        const Value block = b_.let("of_block", first + b_.thread());
-        b_.if_(block < kernel_.blocks(),
-               [&] { b_.assign(open, open + b_.to_real(b_.load("had", word(block, round_ - 1, kOpen)))); });
-      });
+      b_.for_("first", b_.constant(0), kernel_.threads().blocks_of_grid(), b_.constant(32), kBlocksTogether,
+              [&](Value first) {
+                const Value block = b_.let("of_block", first + b_.thread());
+                b_.if_(block < kernel_.threads().blocks_of_grid(), [&] {
+                  b_.assign(open, open + b_.to_real(b_.load("had", word(block, round_ - 1, kOpen))));
+                });
+              });
     });
     for (int distance = 16; distance > 0; distance /= 2)
       b_.assign(open, open + b_.shuffle("other", open, kernel::ShuffleMode::Xor, b_.constant(distance)));

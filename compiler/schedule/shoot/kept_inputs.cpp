@@ -11,10 +11,11 @@ using kernel::Value;
 void ShootKernel::place_kept() {
   const ShootParameters& p = parameters_;
   if (!p.keeps_on_chip()) return;
-  auto& b = builder_;
-  const Value own = end_ - first_;
+  auto& b = builder();
+  const Value own = own_.end - own_.first;
   const bool in_ring = p.keep_inputs == KeptInputs::Shared;
-  on_chip_.fits = b.let("fits", in_ring ? lead_ + ceil_div(own, p.steps) < p.stages + 1 : own < p.steps + 1);
+  on_chip_.fits =
+      b.let("fits", in_ring ? own_.lead + ceil_div(own, p.steps) < p.stages + 1 : own < p.steps + 1);
   on_chip_.fresh = b.variable("fresh", b.constant(1));
   for (int step = 0; step < p.kept_steps(); ++step) {
     StepInputs& inputs = on_chip_.inputs.emplace_back();
@@ -29,12 +30,12 @@ void ShootKernel::place_kept() {
 
 void ShootKernel::keep() {
   if (!on_chip_.fits.valid()) return;
-  builder_.if_(on_chip_.fits, [&] { builder_.assign(on_chip_.fresh, builder_.constant(0)); });
+  builder().if_(on_chip_.fits, [&] { builder().assign(on_chip_.fresh, builder().constant(0)); });
 }
 
 // The steps of a segment that is one stage. Registers have no index, so every step is written out.
 void ShootKernel::run_kept(Value slot, Value steps, const std::function<void(const Staged&)>& body) {
-  auto& b = builder_;
+  auto& b = builder();
   const auto each_step = [&](const std::function<void(int)>& action) {
     for (int step = 0; step < parameters_.kept_steps(); ++step)
       b.if_(b.constant(step) < steps, [&] { action(step); });
@@ -51,7 +52,7 @@ void ShootKernel::run_kept(Value slot, Value steps, const std::function<void(con
     });
     now_.group = b.constant(0);
     now_.ahead = 0;
-    each_step([&](int step) { run_step(on_chip_.inputs[at(step)], head_values_at(b.constant(step)), body); });
+    each_step([&](int step) { run_step(on_chip_.inputs[at(step)], values_at(b.constant(step)), body); });
   };
   b.if_(on_chip_.fits, from_registers, [&] { run_steps(slot, steps, body); });
 }

@@ -10,50 +10,44 @@
 #include <string>
 #include <vector>
 
-#include "compiler/schedule/channelwise/threads.h"
+#include "compiler/schedule/channelwise/shared_values.h"
+#include "compiler/schedule/channelwise/written_rows.h"
 #include "compiler/schedule/problem/task.h"
 #include "compiler/schedule/shoot/parameters.h"
 
 namespace rondo::schedule {
 
-class ShootKernel final : public ChannelThreads {
+class ShootKernel {
  public:
-  using ChannelThreads::Kept;
   ShootKernel(const std::string& name, const std::string& comment, const Task& task,
               const ShootParameters& parameters);
 
+  ChannelThreads& threads() { return threads_; }
+  SharedValues& values() { return values_; }
+  WrittenRows& written() { return written_; }
+  kernel::Builder& builder() { return threads_.builder(); }
+  Signature& signature() { return threads_.signature(); }
+
   // Declares an input, whose rows are staged.
   int stage(TensorRef ref);
-  // The same for one with one value a head; head_value() is its row at the step that is emitted.
-  int stage_head_value(TensorRef ref);
-  kernel::Value head_value(int staged, int row) const {
-    return inputs_now_.at(static_cast<std::size_t>(staged)).at(static_cast<std::size_t>(row));
-  }
-  // Declares a tensor written at each step.
-  int write_each_step(TensorRef ref);
   // After all tensors are declared: takes B and T, works out the thread's place and segment.
-  void place_threads();
+  void place();
 
-  // The segment: its steps [first, end), and its place among all of the team. Segments at the end of a short
+  // The warp's segment: its steps, and its place among all of the team. Segments at the end of a short
   // sequence are empty.
-  kernel::Value first_step() const { return first_; }
-  kernel::Value end_step() const { return end_; }
-  kernel::Value part() const { return part_; }
-  kernel::Value segment_length() const { return length_; }  // steps; the last segments may have fewer
-  kernel::Value time() const { return time_; }
-  kernel::Value has_steps() { return first_ < end_; }  // Pred
-  kernel::Value warp() const { return warp_; }
-  // Of the whole launch.
-  kernel::Value blocks() { return batch_ * (tiles() * task_.problem.sizes.heads * parameters_.time_split); }
-  // Stages before the segment that a warm-up of the parameters' length may begin with; none before t = 0.
-  kernel::Value lead() const { return lead_; }
+  struct Segment {
+    kernel::Value warp;        // of the block's, that has it
+    kernel::Value part;        // of the team's segments
+    kernel::Value length;      // in steps; the last segments may have fewer
+    kernel::Value first, end;  // its steps
+    kernel::Value lead;        // stages before it that a warm-up may begin with; none before t = 0
+  };
+  const Segment& own() const { return own_; }
+  kernel::Value has_steps() { return own_.first < own_.end; }  // Pred
+  kernel::Value exists();  // Pred: the thread has channels and its segment has steps
   // In how many lanes of the warp `condition`, a Pred, holds: F32, the same in all. Called by whole warps.
   kernel::Value count_lanes(kernel::Value condition);
-  void if_channels_exist(const std::function<void()>& body) { if_all({channel_exists()}, body); }
-  kernel::Value exists();  // Pred: the thread has channels and its segment has steps
 
-  // Stages whose shared values (head_values.cpp) are in shared memory: one is read while the next is written.
-  static constexpr int kHeadValueSlots = 2;
   // The value of a staged input: (id of the tensor, row, channel of the thread).
   using Staged = std::function<kernel::Value(int, int, int)>;
   struct Walk {
@@ -66,11 +60,8 @@ class ShootKernel final : public ChannelThreads {
   void walk(kernel::Value lead, const Walk& body);
   // t of the step that is emitted: within Walk::lead_in and Walk::step.
   kernel::Value step() const { return now_.stage + now_.group + now_.ahead; }
-  // Stores one row of a tensor declared by write_each_step at the current step; values by channel of the
-  // thread.
-  void store_row(int written, int row, const std::vector<kernel::Value>& values);
   // After the walk, where it may have left out steps: what those past the end have.
-  void write_past_end(const Kept& kept);
+  void write_past_end(const WrittenRows::Kept& kept);
   // The launch; called once.
   Launch finish();
 
@@ -81,38 +72,13 @@ class ShootKernel final : public ChannelThreads {
     kernel::Value from;  // element of this lane's first vector at t = 0, row 0
     kernel::Value to;    // the same in the warp's slot 0
   };
-  struct Written {
-    KernelTensor tensor;
-    kernel::Value base;    // element of this thread's first channel, row 0, t = 0
-    kernel::Value cursor;  // the same at the current step
-  };
-
-  // Values that the channels of a warp share (head_values.cpp): what its batch row's resets have, and inputs
-  // with one value a head.
-  struct StagedReset {
-    step::TensorId tensor;
-    kernel::Memory shared;
-    kernel::Value coming = {};  // variable: the byte of the lane's step of the stage that comes
-  };
-  struct StagedHeadValue {
-    KernelTensor input;
-    kernel::Memory shared;
-    kernel::Value base;                 // element of row 0 at t = 0
-    std::vector<kernel::Value> coming;  // variables, by row
-  };
-  struct HeadValues {
-    FlagReader::Values flags;
-    std::vector<std::vector<kernel::Value>> inputs;  // [staged tensor][row]
-  };
-
   int vectors() const { return parameters_.warp_channels() / parameters_.vector; }  // of a row
   int steps_abreast() const { return 32 / vectors(); }                              // of one turn of copies
   void place_staging();
-  void place_head_values();
-  void begin_head_values();
-  void load_head_values(kernel::Value stage_step);  // of the stage that begins there
-  void store_head_values(kernel::Value block);      // those of this stage
-  HeadValues head_values_at(kernel::Value step_of_stage) const;
+  void place_values();
+  void load_values(kernel::Value stage_step);  // of the stage that begins there
+  void store_values(kernel::Value block);      // those of this stage
+  SharedValues::Step values_at(kernel::Value step_of_stage);
   void copy_stage(kernel::Value begin, kernel::Value block, kernel::Value count);
   // The slot of the ring that a stage has: the walk's stage `block`.
   kernel::Value slot_of(kernel::Value block);
@@ -120,20 +86,19 @@ class ShootKernel final : public ChannelThreads {
   void place_kept();
   void keep();  // to be called after a walk
   void run_kept(kernel::Value slot, kernel::Value steps, const std::function<void(const Staged&)>& body);
-  void copy_vector(const StagedTensor& staged, kernel::Value to, kernel::Value from);
   void run_steps(kernel::Value slot, kernel::Value steps, const std::function<void(const Staged&)>& body);
   void run_group(kernel::Value slot, kernel::Value group, int steps,
                  const std::function<void(const Staged&)>& body);
   // [tensor][row][channel of the thread], of a step in the ring.
   using StepInputs = std::vector<std::vector<std::vector<kernel::Value>>>;
   StepInputs load_step(kernel::Value slot_step);
-  void run_step(const StepInputs& inputs, HeadValues head_values,
+  void run_step(const StepInputs& inputs, SharedValues::Step values,
                 const std::function<void(const Staged&)>& body);
 
   // Parts of a step's t: of the stage's first step, of the group's place in the stage, of the step's in the
   // group; and where the stage's shared values begin.
   struct Now {
-    kernel::Value stage, group, head_values;
+    kernel::Value stage, group, values;
     int ahead = 0;
   };
 
@@ -146,14 +111,15 @@ class ShootKernel final : public ChannelThreads {
   };
 
   ShootParameters parameters_;
+  ChannelThreads threads_;
+  SharedValues values_;
+  WrittenRows written_;
   OnChip on_chip_;
   Now now_;
+  Segment own_;
   std::vector<StagedTensor> staged_;
-  std::vector<Written> written_;
-  kernel::Value warp_, lane_of_warp_, part_, first_, end_, lead_, length_;
-  std::vector<StagedReset> resets_;
-  std::vector<StagedHeadValue> head_values_;
-  std::vector<std::vector<kernel::Value>> inputs_now_;  // of the step that is emitted
+  std::vector<kernel::Value> value_bases_;  // element of row 0 at t = 0, by id in `values_`
+  kernel::Value lane_of_warp_;
   kernel::Value lane_step_, column_exists_;  // of this lane's copies: step of a turn; Pred, invalid if always
 };
 

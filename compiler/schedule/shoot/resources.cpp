@@ -85,7 +85,7 @@ int team_registers(const target::Target& target) { return target.major() >= 10 ?
 std::int64_t shoot_map_bytes(int states) { return ScanWarp::kSlots * TransformTable::bytes(states); }
 std::int64_t shoot_channel_bytes(int states) { return std::int64_t{4} * states * (1 + ScanWarp::kSlots); }
 std::int64_t shoot_head_value_bytes(const ShootShape& shape) {
-  return std::int64_t{4} * ShootKernel::kHeadValueSlots * (shape.head_values + (shape.resets ? 1 : 0));
+  return std::int64_t{4} * SharedValues::kStages * (shape.head_values + (shape.resets ? 1 : 0));
 }
 std::int64_t shoot_team_bytes(int states) {
   return ClusterTransforms::slots(false) * TransformTable::bytes(states);

@@ -39,7 +39,7 @@ namespace rondo::schedule {
 class ShootRounds {
  public:
   ShootRounds(ShootKernel& kernel, SegmentSweep& sweep, const Task& task, const ShootParameters& parameters);
-  // After ShootKernel::place_threads; all threads of the block. In the first launch, or the only one, the
+  // After ShootKernel::place; all threads of the block. In the first launch, or the only one, the
   // walk may leave out steps: whether this is it, a Pred, invalid if there is one launch.
   void run();
   kernel::Value in_first_launch();

@@ -53,12 +53,13 @@ void ShootRounds::compute_in_launches() {
 
 void ShootRounds::publish_in_launch(Value round, Value changed) {
   b_.comment("this segment's map, for the next launch");
-  between_->maps(round).store(b_, kernel_.part(), kernel_.lane_channel(), sweep_.transforms(kShootSteepest));
+  between_->maps(round).store(b_, kernel_.own().part, kernel_.threads().lane_channel(),
+                              sweep_.transforms(kShootSteepest));
   b_.if_(b_.thread() % 32 == 0, [&] { b_.store(between_->count(round, between_->own_warp()), changed); });
 }
 
 Value ShootRounds::scan_in_launch(Value round) {
-  scan_all(between_->maps(round), kernel_.part());
+  scan_all(between_->maps(round), kernel_.own().part);
   const Value total = b_.variable("total", b_.real(0));
   const int warps = between_->all_warps();
   b_.for_("of_warp", 0, warps, std::min(8, warps), [&](Value of_warp) {

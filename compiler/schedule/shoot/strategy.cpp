@@ -28,13 +28,12 @@ Launch shoot_forward(const Task& task, const ShootParameters& parameters) {
   ShootRounds rounds(kernel, sweep, task, parameters);
   // No thread that stores histories knows the last states, which stand past the end, but all know the first.
   if (task.problem.pass == Pass::Forward || stored_histories(task.cell).empty() || task.cell.reversed)
-    kernel.stop_early();
-  kernel.place_threads();
+    kernel.threads().stop_early();
+  kernel.place();
   sweep.start();
   rounds.run();
   const auto past_end = [&] {
-    kernel.write_past_end(
-        [&](std::size_t written, int row) { return sweep.past_end(static_cast<int>(written), row); });
+    kernel.write_past_end([&](int written, int row) { return sweep.past_end(written, row); });
   };
   const kernel::Value first = rounds.in_first_launch();
   first.valid() ? kernel.builder().if_(first, past_end) : past_end();

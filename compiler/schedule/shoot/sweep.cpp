@@ -38,16 +38,16 @@ SegmentSweep::SegmentSweep(ShootKernel& kernel, const Task& task, const ShootPar
 void SegmentSweep::declare() {
   for (const TensorId id : cell_.of_kind(TensorKind::Input))
     staged_[id] =
-        is_head_value(id) ? kernel_.stage_head_value({Role::Input, id}) : kernel_.stage({Role::Input, id});
-  params_.declare(kernel_, cell_, lowering_);
-  kernel_.declare_flags(step_.graph, step_.roots);
+        is_head_value(id) ? kernel_.values().add({Role::Input, id}) : kernel_.stage({Role::Input, id});
+  params_.declare(kernel_.threads(), cell_, lowering_);
+  kernel_.threads().flags().declare(step_.graph, step_.roots);
   for (const TensorId id : cell_.of_kind(TensorKind::State))
     first_[id] = kernel_.signature().reads({Role::InitialState, id});
   for (const TensorId id : cell_.of_kind(TensorKind::Output))
-    outputs_[id] = kernel_.write_each_step({Role::Output, id});
+    outputs_[id] = kernel_.written().add({Role::Output, id});
   if (save_)
     for (const TensorId id : stored_histories(cell_))
-      histories_[id] = kernel_.write_each_step({Role::History, id});
+      histories_[id] = kernel_.written().add({Role::History, id});
   for (const TensorId id : cell_.of_kind(TensorKind::State))
     last_[id] = kernel_.signature().writes({Role::LastState, id});
 }
@@ -69,7 +69,7 @@ std::vector<Value> SegmentSweep::registers(const std::string& suffix) {
 void SegmentSweep::start() {
   auto& b = kernel_.builder();
   b.comment("parameters and initial states into registers");
-  params_.make_registers(kernel_, cell_, lowering_, parameters_.per_thread);
+  params_.make_registers(kernel_.threads(), cell_, lowering_, parameters_.per_thread);
   initial_ = registers("_first");
   state_ = registers("");
   beginning_ = registers("_start");
@@ -78,17 +78,17 @@ void SegmentSweep::start() {
     for (int j = 0; j < states(); ++j)
       for (int c = 0; c < parameters_.per_thread; ++c)
         product_.push_back(b.variable(fmt::format("jacobian_{}{}", i, j), b.real(i == j ? 1 : 0)));
-  kernel_.if_channels_exist([&] {
-    params_.load(kernel_, cell_);
+  kernel_.threads().if_all({kernel_.threads().channel_exists()}, [&] {
+    params_.load(kernel_.threads(), cell_);
     for (int k = 0; k < states(); ++k)
       for (int c = 0; c < parameters_.per_thread; ++c) {
         const step::Row& row = cell_.next[at(k)];
-        const Value place = kernel_.state_index(tensor(row.tensor).rows, row.row, c);
+        const Value place = kernel_.threads().state_index(tensor(row.tensor).rows, row.row, c);
         b.assign(initial(k, c), b.load("first", first_.at(row.tensor).memory[place]));
       }
   });
   b.comment("the first guess: zero, or the initial state where the walk begins at t = 0");
-  b.if_(kernel_.first_step() == kernel_.lead() * parameters_.steps, [&] {
+  b.if_(kernel_.own().first == kernel_.own().lead * parameters_.steps, [&] {
     for (std::size_t i = 0; i < state_.size(); ++i) b.assign(state_[i], initial_[i]);
   });
   for (int channel = 0; channel < parameters_.per_thread; ++channel)
@@ -97,12 +97,13 @@ void SegmentSweep::start() {
 
 Value SegmentSweep::leaf(const step::Node& node, const ShootKernel::Staged& staged, int channel) const {
   if (node.kind == step::NodeKind::Uniform)
-    return lowering_.draw(node, channel,
-                          {kernel_.batch_index(), kernel_.of_whole_time(kernel_.step()), kernel_.head_index(),
-                           kernel_.channel_index(channel)});
+    return lowering_.draw(
+        node, channel,
+        {kernel_.threads().batch_index(), kernel_.threads().walked().among_all(kernel_.step()),
+         kernel_.threads().head_index(), kernel_.threads().channel_index(channel)});
   switch (tensor(node.tensor).kind) {
     case TensorKind::Input:
-      if (is_head_value(node.tensor)) return kernel_.head_value(staged_.at(node.tensor), node.row);
+      if (is_head_value(node.tensor)) return kernel_.values().value(staged_.at(node.tensor), node.row);
       return staged(staged_.at(node.tensor), node.row, channel);
     case TensorKind::State:
       for (int k = 0; k < states(); ++k)
@@ -110,7 +111,7 @@ Value SegmentSweep::leaf(const step::Node& node, const ShootKernel::Staged& stag
           return state(k, channel);
       throw std::logic_error("shoot: a state row that is never advanced");
     case TensorKind::Reset:
-    case TensorKind::Length: return kernel_.flag(node.tensor);
+    case TensorKind::Length: return kernel_.values().flag(node.tensor);
     default: return params_.value(node, channel);
   }
 }
@@ -159,11 +160,11 @@ void SegmentSweep::step(const ShootKernel::Staged& staged) {
     return of_root;
   };
   for (std::size_t o = 0; o < cell_.outputs.size(); ++o)
-    kernel_.store_row(outputs_.at(cell_.outputs[o].tensor), cell_.outputs[o].row,
-                      column(cell_.next.size() + o));
+    kernel_.written().store(outputs_.at(cell_.outputs[o].tensor), cell_.outputs[o].row,
+                            column(cell_.next.size() + o));
   for (std::size_t k = 0; k < cell_.next.size(); ++k)
     if (const auto kept = histories_.find(cell_.next[k].tensor); kept != histories_.end())
-      kernel_.store_row(kept->second, cell_.next[k].row, column(k));
+      kernel_.written().store(kept->second, cell_.next[k].row, column(k));
   for (int c = 0; parameters_.newton && c < parameters_.per_thread; ++c) multiply(c, now[at(c)]);
   advance(now);
 }
@@ -263,11 +264,11 @@ void SegmentSweep::settle() {
 void SegmentSweep::store_last() {
   auto& b = kernel_.builder();
   b.comment("last states");
-  b.if_(kernel_.exists() && kernel_.end_step() == kernel_.time(), [&] {
+  b.if_(kernel_.exists() && kernel_.own().end == kernel_.threads().time(), [&] {
     for (int k = 0; k < states(); ++k)
       for (int c = 0; c < parameters_.per_thread; ++c) {
         const step::Row& row = cell_.next[at(k)];
-        const Value place = kernel_.state_index(tensor(row.tensor).rows, row.row, c);
+        const Value place = kernel_.threads().state_index(tensor(row.tensor).rows, row.row, c);
         b.store(last_.at(row.tensor).memory[place], state(k, c));
       }
   });

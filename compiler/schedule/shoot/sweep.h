@@ -22,7 +22,7 @@ class SegmentSweep {
   // `cell` is simplified and outlives this, as the others do.
   SegmentSweep(ShootKernel& kernel, const Task& task, const ShootParameters& parameters);
 
-  // Before and after ShootKernel::place_threads. start() loads parameters and initial states.
+  // Before and after ShootKernel::place. start() loads parameters and initial states.
   void declare();
   void start();
 

@@ -27,8 +27,8 @@ class BackwardBuilder : StreamBody {
 
   Launch build() {
     declare();
-    stream_.stop_early();
-    stream_.place_threads();
+    stream_.threads().stop_early();
+    stream_.place();
     declare_carries("grad_");
     for (std::size_t p = 0; p < needs_.step.params.size(); ++p)
       for (int channel = 0; channel < parameters_.per_thread; ++channel)
@@ -53,17 +53,17 @@ class BackwardBuilder : StreamBody {
     for (const TensorId id : task_.cell.of_kind(TensorKind::Output))
       grad_out_[id] = stage_tensor({Role::OutputGradient, id});
     declare_params();
-    stream_.declare_flags(step_.graph, step_.roots);
+    stream_.threads().flags().declare(step_.graph, step_.roots);
     for (const auto& [state, where] : needs_.history)
       if (first_.count(state.first) == 0)
         first_[state.first] = stream_.signature().reads({Role::InitialState, state.first});
     for (const TensorId id : task_.cell.of_kind(TensorKind::State))
       ends_.first[id] = stream_.signature().reads({Role::LastStateGradient, id});
     for (const TensorId id : task_.cell.of_kind(TensorKind::Input))
-      if (!leaves_shares(id)) grad_in_[id] = stream_.write_each_step({Role::InputGradient, id});
+      if (!leaves_shares(id)) grad_in_[id] = stream_.written().add({Role::InputGradient, id});
     if (const int rows = head_value_rows(task_.cell); rows > 0 && !parameters_.whole_head) {
       stream_.signature().set_scratch(head_value_scratch(rows));
-      shares_ = stream_.write_each_step({Role::Scratch, kShares});
+      shares_ = stream_.written().add({Role::Scratch, kShares});
     }
     for (const TensorId id : task_.cell.of_kind(TensorKind::State))
       ends_.last[id] = stream_.signature().writes({Role::InitialStateGradient, id});
@@ -71,7 +71,7 @@ class BackwardBuilder : StreamBody {
   }
 
   int stage_tensor(TensorRef ref, bool shifted = false) {
-    return is_head_value(ref.tensor) ? stream_.stage_head_values(ref, shifted) : stream_.stage(ref, shifted);
+    return is_head_value(ref.tensor) ? stream_.values().add(ref, shifted) : stream_.ring().add(ref, shifted);
   }
 
   // Whether each channel leaves its share of an input's gradient, for a second kernel to add up. Where a
@@ -89,9 +89,9 @@ class BackwardBuilder : StreamBody {
     std::size_t root = needs_.step.previous_states.size();
     for (const Row& row : needs_.step.inputs) {
       const bool shares = leaves_shares(row.tensor);
-      stream_.store_row(shares ? shares_ : grad_in_.at(row.tensor),
-                        shares ? first_head_value_row(task_.cell, row.tensor) + row.row : row.row,
-                        column(results, root++));
+      stream_.written().store(shares ? shares_ : grad_in_.at(row.tensor),
+                              shares ? first_head_value_row(task_.cell, row.tensor) + row.row : row.row,
+                              column(results, root++));
     }
     for (std::size_t p = 0; p < needs_.step.params.size(); ++p, ++root)
       for (int channel = 0; channel < parameters_.per_thread; ++channel) {
@@ -106,20 +106,20 @@ class BackwardBuilder : StreamBody {
     if (node.kind == step::NodeKind::Gradient) {
       const step::GradientRef& g = node.gradient;
       if (g.of == step::GradientRef::Of::NextState) return carry(g.tensor, g.row, channel);
-      if (is_head_value(g.tensor)) return stream_.head_value(grad_out_.at(g.tensor), g.row);
+      if (is_head_value(g.tensor)) return stream_.values().value(grad_out_.at(g.tensor), g.row);
       return staged(grad_out_.at(g.tensor), g.row, channel);
     }
     switch (tensor(node.tensor).kind) {
       case TensorKind::Input:
-        if (is_head_value(node.tensor)) return stream_.head_value(inputs_.at(node.tensor), node.row);
+        if (is_head_value(node.tensor)) return stream_.values().value(inputs_.at(node.tensor), node.row);
         return staged(inputs_.at(node.tensor), node.row, channel);
       case TensorKind::Reset:
-      case TensorKind::Length: return stream_.flag(node.tensor);
+      case TensorKind::Length: return stream_.values().flag(node.tensor);
       case TensorKind::State: {
         if (at_start.always) return first_state(node, channel);
         const RowRef& where = needs_.history.at({node.tensor, node.row});
         const int before = before_of(where.tensor);
-        const Value saved = is_head_value(where.tensor.tensor) ? stream_.head_value(before, where.row)
+        const Value saved = is_head_value(where.tensor.tensor) ? stream_.values().value(before, where.row)
                                                                : staged(before, where.row, channel);
         if (!at_start.maybe.valid()) return saved;
         auto& b = stream_.builder();
@@ -149,9 +149,9 @@ class BackwardBuilder : StreamBody {
       const std::vector<Value> totals = sum_over_segments(fmt::format("sum_{}", p), own);
       const Row& row = needs_.step.params[p];
       const int at = first_param_row(task_.cell, row.tensor) + row.row;
-      stream_.if_owner([&] {
+      stream_.threads().if_owner([&] {
         for (int channel = 0; channel < parameters_.per_thread; ++channel)
-          b.store(workspace_.memory[stream_.workspace_index(param_rows(task_.cell), at, channel)],
+          b.store(workspace_.memory[stream_.threads().workspace_index(param_rows(task_.cell), at, channel)],
                   totals[static_cast<std::size_t>(channel)]);
       });
     }

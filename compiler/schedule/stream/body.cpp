@@ -38,7 +38,7 @@ step::StepGraph StreamBody::prepare(const StreamParameters& parameters, step::St
   return reductions_.step;
 }
 
-void StreamBody::declare_params() { params_.declare(stream_, task_.cell, lowering_); }
+void StreamBody::declare_params() { params_.declare(stream_.threads(), task_.cell, lowering_); }
 
 void StreamBody::declare_carries(const std::string& prefix) {
   if (parameters_.among_blocks()) return;
@@ -54,9 +54,9 @@ void StreamBody::load_start(const CarryEnds& ends) {
   const bool carries = !parameters_.among_blocks();
   if (carries || params_.any())
     b.comment(carries ? "parameters and first carries into registers" : "parameters into registers");
-  params_.make_registers(stream_, task_.cell, lowering_, parameters_.per_thread);
-  stream_.if_reading([&] {
-    params_.load(stream_, task_.cell);
+  params_.make_registers(stream_.threads(), task_.cell, lowering_, parameters_.per_thread);
+  stream_.threads().if_reading([&] {
+    params_.load(stream_.threads(), task_.cell);
     for (std::size_t k = 0; carries && k < task_.cell.next.size(); ++k)
       for (int channel = 0; channel < carried(k); ++channel) {
         const step::Row& row = task_.cell.next[k];
@@ -75,7 +75,7 @@ void StreamBody::hoist() {
 void StreamBody::store_carries(const CarryEnds& ends) {
   if (parameters_.among_blocks()) return;
   auto& b = stream_.builder();
-  stream_.if_owner([&] {
+  stream_.threads().if_owner([&] {
     b.comment(ends.what);
     for (std::size_t k = 0; k < task_.cell.next.size(); ++k) {
       const step::Row& row = task_.cell.next[k];
@@ -83,7 +83,7 @@ void StreamBody::store_carries(const CarryEnds& ends) {
         for (int channel = 0; channel < carried(k); ++channel)
           b.store(ends.last.at(row.tensor).memory[first_place(row, channel)], carry_[index(k, channel)]);
       };
-      is_head_value(row.tensor) ? b.if_(stream_.leads(), store) : store();
+      is_head_value(row.tensor) ? b.if_(stream_.threads().whole_heads().leads, store) : store();
     }
   });
 }
@@ -112,16 +112,17 @@ void StreamBody::assign_carries(const Results& values) {
 
 Value StreamBody::first_place(const step::Row& row, int channel) {
   const int rows = tensor(row.tensor).rows;
-  return is_head_value(row.tensor) ? stream_.head_value_index(rows, row.row)
-                                   : stream_.state_index(rows, row.row, channel);
+  return is_head_value(row.tensor) ? stream_.threads().head_value_index(rows, row.row)
+                                   : stream_.threads().state_index(rows, row.row, channel);
 }
 
 Value StreamBody::param(const step::Node& leaf, int channel) const { return params_.value(leaf, channel); }
 
 Value StreamBody::draw(const step::Node& node, int channel) {
-  return lowering_.draw(node, channel,
-                        {stream_.batch_index(), stream_.of_whole_time(stream_.step()), stream_.head_index(),
-                         stream_.channel_index(channel)});
+  return lowering_.draw(
+      node, channel,
+      {stream_.threads().batch_index(), stream_.threads().walked().among_all(stream_.step()),
+       stream_.threads().head_index(), stream_.threads().channel_index(channel)});
 }
 
 Value StreamBody::carry(TensorId id, int row, int channel) const {
@@ -151,16 +152,16 @@ std::vector<Value> StreamBody::sum_over_segments(const std::string& name, const 
   const kernel::Memory parts =
       b.shared(name + "_parts", kernel::Storage::F32,
                std::int64_t{parameters_.segments} * parameters_.channels, "[segments, channels]");
-  const Value own = stream_.segment() * parameters_.channels + stream_.lane_channel();
-  stream_.if_active([&] { b.store_vector(parts[own], values); });
+  const Value own = stream_.threads().segment() * parameters_.channels + stream_.threads().lane_channel();
+  stream_.threads().if_active([&] { b.store_vector(parts[own], values); });
   b.barrier();
   std::vector<Value> totals;
   for (std::size_t c = 0; c < values.size(); ++c) totals.push_back(b.variable(name + "_total", b.real(0)));
-  stream_.if_owner([&] {
+  stream_.threads().if_owner([&] {
     b.for_("part", 0, parameters_.segments, 4, [&](Value part) {
       for (std::size_t c = 0; c < values.size(); ++c) {
         const Value place =
-            part * parameters_.channels + stream_.lane_channel() + static_cast<std::int64_t>(c);
+            part * parameters_.channels + stream_.threads().lane_channel() + static_cast<std::int64_t>(c);
         b.assign(totals[c], totals[c] + b.load("share", parts[place]));
       }
     });

@@ -22,7 +22,7 @@ class StreamBody {
   StreamBody(const Task& task, const StreamParameters& parameters, const std::string& name,
              const std::string& comment, TimeOrder order, step::StepGraph step);
 
-  // Declares the parameters' arguments. Call before StreamKernel::place_threads, and load_params after it.
+  // Declares the parameters' arguments. Call before StreamKernel::place, and load_params after it.
   void declare_params();
   // One register a carried state row and channel, named prefix + state.
   void declare_carries(const std::string& prefix);

@@ -23,8 +23,9 @@ class ForwardBuilder : StreamBody {
   Launch build() {
     declare();
     // Where blocks split time, no thread that stores histories knows the last states; all can read the first.
-    if (histories_.empty() || !parameters_.among_blocks() || task_.cell.reversed) stream_.stop_early();
-    stream_.place_threads();
+    if (histories_.empty() || !parameters_.among_blocks() || task_.cell.reversed)
+      stream_.threads().stop_early();
+    stream_.place();
     declare_carries("");
     load_start(ends_);
     // Invariant values are computed by every thread (on zeros where it has no channel), so that all scopes
@@ -37,25 +38,24 @@ class ForwardBuilder : StreamBody {
         },
         [&](const Results& results) { consume(results); });
     store_carries(ends_);
-    stream_.write_past_end(
-        [&](std::size_t written, int row) { return past_end(static_cast<int>(written), row); });
+    stream_.write_past_end([&](int written, int row) { return past_end(written, row); });
     return stream_.finish();
   }
 
  private:
   void declare() {
     for (const TensorId id : task_.cell.of_kind(TensorKind::Input))
-      staged_[id] =
-          is_head_value(id) ? stream_.stage_head_values({Role::Input, id}) : stream_.stage({Role::Input, id});
+      staged_[id] = is_head_value(id) ? stream_.values().add({Role::Input, id})
+                                      : stream_.ring().add({Role::Input, id}, false);
     declare_params();
-    stream_.declare_flags(step_.graph, step_.roots);
+    stream_.threads().flags().declare(step_.graph, step_.roots);
     for (const TensorId id : task_.cell.of_kind(TensorKind::State))
       ends_.first[id] = stream_.signature().reads({Role::InitialState, id});
     for (const TensorId id : task_.cell.of_kind(TensorKind::Output))
-      outputs_[id] = stream_.write_each_step({Role::Output, id});
+      outputs_[id] = stream_.written().add({Role::Output, id});
     if (task_.problem.pass == Pass::ForwardSave)
       for (const TensorId id : stored_histories(task_.cell))
-        histories_[id] = stream_.write_each_step({Role::History, id});
+        histories_[id] = stream_.written().add({Role::History, id});
     for (const TensorId id : task_.cell.of_kind(TensorKind::State))
       ends_.last[id] = stream_.signature().writes({Role::LastState, id});
   }
@@ -64,11 +64,11 @@ class ForwardBuilder : StreamBody {
     if (node.kind == step::NodeKind::Uniform) return draw(node, channel);
     switch (tensor(node.tensor).kind) {
       case TensorKind::Input:
-        if (is_head_value(node.tensor)) return stream_.head_value(staged_.at(node.tensor), node.row);
+        if (is_head_value(node.tensor)) return stream_.values().value(staged_.at(node.tensor), node.row);
         return staged(staged_.at(node.tensor), node.row, channel);
       case TensorKind::State: return carry(node.tensor, node.row, channel);
       case TensorKind::Reset:
-      case TensorKind::Length: return stream_.flag(node.tensor);
+      case TensorKind::Length: return stream_.values().flag(node.tensor);
       default: return param(node, channel);
     }
   }
@@ -90,11 +90,11 @@ class ForwardBuilder : StreamBody {
 
   void consume(const Results& results) {
     for (std::size_t o = 0; o < task_.cell.outputs.size(); ++o)
-      stream_.store_row(outputs_.at(task_.cell.outputs[o].tensor), task_.cell.outputs[o].row,
-                        column(results, task_.cell.next.size() + o));
+      stream_.written().store(outputs_.at(task_.cell.outputs[o].tensor), task_.cell.outputs[o].row,
+                              column(results, task_.cell.next.size() + o));
     for (std::size_t k = 0; k < task_.cell.next.size(); ++k)
       if (const auto kept = histories_.find(task_.cell.next[k].tensor); kept != histories_.end())
-        stream_.store_row(kept->second, task_.cell.next[k].row, column(results, k));
+        stream_.written().store(kept->second, task_.cell.next[k].row, column(results, k));
   }
 
   std::map<TensorId, int> staged_, outputs_, histories_;

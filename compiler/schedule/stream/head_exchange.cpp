@@ -70,8 +70,9 @@ void HeadExchange::declare() {
     });
   }
   b.comment("the thread's warp among those of its head");
-  const Value of_block = stream_.lane() / kWarpLanes;
-  warp_ = b.let("warp", in_cluster() ? stream_.rank_of_head() * block_warps() + of_block : of_block);
+  const Value of_block = stream_.threads().whole_heads().lane / kWarpLanes;
+  warp_ = b.let("warp",
+                in_cluster() ? stream_.threads().whole_heads().rank * block_warps() + of_block : of_block);
   const auto of_warp = [&](const char* name, Value warp, double full, double last) {
     if (full == last) return b.real(full);
     return b.let(name, b.select(warp == warps() - 1, b.real(last), b.real(full)));
@@ -94,8 +95,8 @@ Value HeadExchange::of_thread(Op op, const std::vector<Value>& values) {
   auto& b = stream_.builder();
   const Value own = folded(b, op, values);
   // A maximum may meet the first channel twice.
-  if (op == Op::Max || !stream_.owns().valid()) return own;
-  return b.select(stream_.owns(), own, b.real(0));
+  if (op == Op::Max || !stream_.threads().whole_heads().owns.valid()) return own;
+  return b.select(stream_.threads().whole_heads().owns, own, b.real(0));
 }
 
 // Both of two lanes add the same numbers, so all have the same bits.
@@ -145,14 +146,14 @@ Value HeadExchange::line(int level, int words) {
 }
 
 Value HeadExchange::word_at(Value first, std::size_t word) {
-  return first + stream_.head_of_block() * stride() +
+  return first + stream_.threads().whole_heads().of_block * stride() +
          static_cast<std::int64_t>(word) * parameters_.heads * stride();
 }
 
 void HeadExchange::meet(int level, Value first, const std::vector<Word>& words) {
   auto& b = stream_.builder();
   if (in_cluster()) return send_to_cluster(level, first, words);
-  b.if_(stream_.lane() % kWarpLanes == 0, [&] {
+  b.if_(stream_.threads().whole_heads().lane % kWarpLanes == 0, [&] {
     for (std::size_t w = 0; w < words.size(); ++w) b.store(words_[word_at(first, w) + warp_], words[w].value);
   });
   b.barrier();
@@ -164,7 +165,7 @@ void HeadExchange::send_to_cluster(int level, Value first, const std::vector<Wor
   auto& b = stream_.builder();
   const bool alone = reductions_.levels == 1;
   const Value slot = alone ? b.let("slot_of_words", stream_.step() % kTurns) : b.constant(level);
-  const Value lane = stream_.lane() % kWarpLanes;
+  const Value lane = stream_.threads().whole_heads().lane % kWarpLanes;
   b.if_(lane < parameters_.head_split, [&] {
     for (std::size_t w = 0; w < words.size(); ++w)
       b.store_async(words_[word_at(first, w) + warp_], {words[w].value}, lane, arrived_, slot);

@@ -25,7 +25,7 @@ class HeadExchange {
                const HeadReductions& reductions)
       : stream_(stream), parameters_(parameters), problem_(problem), reductions_(reductions) {}
 
-  // Words of shared memory, and what is the same at all steps. After StreamKernel::place_threads.
+  // Words of shared memory, and what is the same at all steps. After StreamKernel::place.
   void declare();
   // One exchange: all reductions of a level, whose operands come by [reduction of the level][channel of the
   // thread, vector]. Gives total and squares of each; the latter are invalid where there are none. One

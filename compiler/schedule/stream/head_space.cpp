@@ -156,7 +156,7 @@ HeadShape head_shape(const Task& task) {
   if (backward) shape.carried += param_rows(task.cell);
   shape.staged = stream_traffic(task.cell, task.problem.pass).staged;
   shape.kept = kept_values(of);
-  shape.head_values = static_cast<int>(head_value_bytes(task.cell) / (kHeadValueLines * 4));
+  shape.head_values = static_cast<int>(head_value_bytes(task.cell) / (SharedValues::kStages * 4));
   shape.accurate = task.problem.math != kernel::Math::Fast && shape.cost.special > 0;
   return shape;
 }

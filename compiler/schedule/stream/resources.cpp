@@ -88,14 +88,14 @@ std::int64_t head_value_bytes(const step::Cell& cell) {
         (tensor.kind == TensorKind::Input || tensor.kind == TensorKind::State ||
          tensor.kind == TensorKind::Output))
       rows += tensor.rows;
-  return std::int64_t{kHeadValueLines} * kernel::storage_bytes(kernel::Storage::F32) * rows;
+  return std::int64_t{SharedValues::kStages} * kernel::storage_bytes(kernel::Storage::F32) * rows;
 }
 
 namespace {
 
 int shared_registers(const step::Cell& cell) {
   const bool lengths = cell.first_of_kind(TensorKind::Length).has_value();
-  const auto rows = static_cast<int>(head_value_bytes(cell) / (kHeadValueLines * 4));
+  const auto rows = static_cast<int>(head_value_bytes(cell) / (SharedValues::kStages * 4));
   return kHeadValueRegisters * rows + (lengths ? kLengthRegisters : 0) +
          (lengths && cell.reversed ? kLateRegisters : 0);
 }

@@ -29,8 +29,7 @@ int stream_instructions_folded(const Task& task);  // by Rewrite::Throughput
 // in a cluster, the transforms of all blocks.
 std::int64_t segment_exchange_bytes(const Task& task, bool among_blocks);
 std::int64_t team_exchange_bytes(const step::Cell& cell, int cluster, bool grid, bool pipelined);
-// Bytes by step for what all channels share, of two stages (head_values.cpp).
-inline constexpr int kHeadValueLines = 2;
+// Bytes by step for what all channels share, of two stages (channelwise/shared_values.h).
 std::int64_t head_value_bytes(const step::Cell& cell);
 // Bytes of each block's share of shared memory that the driver keeps (CUDA guide, 16.8).
 inline constexpr std::int64_t kSharedReserved = 1024;

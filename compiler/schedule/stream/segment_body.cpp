@@ -17,7 +17,7 @@ SegmentedStep::SegmentedStep(StreamBody& body, const StreamBody::LeafOf& leaf,
       channels_(body.parameters_.per_thread) {
   const StreamParameters& p = body_.parameters_;
   if (p.among_blocks()) {
-    scan_warp_ = std::make_unique<ScanWarp>(body_.stream_, body_.parameters_, body_.task_.cell);
+    scan_warp_ = std::make_unique<ScanWarp>(body_.stream_.threads(), body_.parameters_, body_.task_.cell);
     b_.set_min_blocks(blocks_by_registers(p, segment_shape(body_.task_)));
     return;
   }
@@ -29,21 +29,21 @@ SegmentedStep::SegmentedStep(StreamBody& body, const StreamBody::LeafOf& leaf,
 }
 
 void SegmentedStep::walk(const CarryEnds& ends) {
-  StreamKernel::SegmentBody body;
+  SegmentWalk::Body body;
   body.declare = [&] { declare(); };
-  body.local_scan = [&](int step, const StreamKernel::Staged& staged, const StreamKernel::Guard& guard) {
+  body.local_scan = [&](int step, const StreamKernel::Staged& staged, const SegmentWalk::Guard& guard) {
     local_scan(step, staged, guard);
   };
   body.publish = [&](Value stage) { publish(stage); };
   body.prefix_scan = [&](Value stage) { prefix_scan(stage); };
-  body.apply = [&](int step, const StreamKernel::Guard& guard) { apply_step(step, guard); };
+  body.apply = [&](int step, const SegmentWalk::Guard& guard) { apply_step(step, guard); };
   body.declare_kept = [&] { parts_before_ = declare_parts("kept"); };
   body.keep = [&] { keep(); };
   if (scan_warp_) {
     scan_warp_->begin();
     body.scan = [&] { scan_warp_->role(ends); };
   }
-  body_.stream_.walk_segments(body);
+  SegmentWalk(body_.stream_, body).emit();
   if (scan_warp_) scan_warp_->finish();
 }
 
@@ -89,12 +89,12 @@ Value SegmentedStep::part(const Kept& kept, int root, int step, int channel) {
   return hoisted.valid() ? hoisted : b_.read(kept[r][static_cast<std::size_t>(channel)], b_.constant(step));
 }
 
-Value SegmentedStep::keep_if(const StreamKernel::Guard& guard, Value changed, Value old) {
+Value SegmentedStep::keep_if(const SegmentWalk::Guard& guard, Value changed, Value old) {
   return guard.exists.valid() ? b_.select(guard.exists, changed, old) : changed;
 }
 
 void SegmentedStep::local_scan(int step, const StreamKernel::Staged& staged,
-                               const StreamKernel::Guard& guard) {
+                               const SegmentWalk::Guard& guard) {
   for (int c = 0; c < channels_; ++c) {
     const std::vector<Value> values = body_.lowering_.lower(c, [&](const step::Node& node) {
       return leaf_(node, staged, {false, guard.at_start}, c);
@@ -127,7 +127,7 @@ Value SegmentedStep::evaluate(const Kept& kept, const LinearForm& form, int step
 }
 
 // The columns of coefficients see neither shifts nor constants.
-void SegmentedStep::compose(int step, int channel, const StreamKernel::Guard& guard) {
+void SegmentedStep::compose(int step, int channel, const SegmentWalk::Guard& guard) {
   std::vector<std::vector<Value>> columns;
   for (std::size_t j = 0; j <= states(); ++j) {
     auto& column = columns.emplace_back();
@@ -154,7 +154,8 @@ void SegmentedStep::publish(Value stage) {
   if (scan_warp_) return scan_warp_->publish(stage, transforms);
   b_.comment("this segment's map, for the segments after it");
   for (int c = 0; c < channels_; ++c)
-    segment_transforms_.store(b_, body_.stream_.segment(), body_.stream_.lane_channel() + c,
+    segment_transforms_.store(b_, body_.stream_.threads().segment(),
+                              body_.stream_.threads().lane_channel() + c,
                               {transforms[static_cast<std::size_t>(c)]});
 }
 
@@ -169,8 +170,8 @@ void SegmentedStep::prefix_scan(Value stage) {
   if (scan_warp_) return;
   b_.comment("carries before this segment, and after the stage");
   for (int c = 0; c < channels_; ++c)
-    scan_transforms(b_, segment_transforms_, body_.stream_.lane_channel() + c, body_.stream_.segment(),
-                    column_of(body_.carry_, c), column_of(carried_, c));
+    scan_transforms(b_, segment_transforms_, body_.stream_.threads().lane_channel() + c,
+                    body_.stream_.threads().segment(), column_of(body_.carry_, c), column_of(carried_, c));
 }
 
 TransformColumn SegmentedStep::column_of(const std::vector<Value>& rows, int channel) const {
@@ -186,7 +187,7 @@ AffineTransform SegmentedStep::composed_of(int channel) const {
   return entries;
 }
 
-void SegmentedStep::apply_step(int step, const StreamKernel::Guard& guard) {
+void SegmentedStep::apply_step(int step, const SegmentWalk::Guard& guard) {
   const Kept& kept = pipelined() ? parts_before_ : parts_;
   StreamBody::Results results;
   for (int c = 0; c < channels_; ++c) {

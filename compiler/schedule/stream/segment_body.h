@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "compiler/schedule/stream/body.h"
+#include "compiler/schedule/stream/segments.h"
 
 namespace rondo::schedule {
 
@@ -25,11 +26,11 @@ class SegmentedStep {
 
   void declare();
   Kept declare_parts(const std::string& name);
-  void local_scan(int step, const StreamKernel::Staged& staged, const StreamKernel::Guard& guard);
-  void compose(int step, int channel, const StreamKernel::Guard& guard);
+  void local_scan(int step, const StreamKernel::Staged& staged, const SegmentWalk::Guard& guard);
+  void compose(int step, int channel, const SegmentWalk::Guard& guard);
   void publish(kernel::Value stage);
   void prefix_scan(kernel::Value stage);
-  void apply_step(int step, const StreamKernel::Guard& guard);
+  void apply_step(int step, const SegmentWalk::Guard& guard);
   void keep();
 
   // A value that the local scan left for one of the thread's steps; invalid if zero.
@@ -43,7 +44,7 @@ class SegmentedStep {
   std::size_t at(std::size_t row, std::size_t column, int channel) const;
   TransformColumn column_of(const std::vector<kernel::Value>& rows, int channel) const;
   AffineTransform composed_of(int channel) const;
-  kernel::Value keep_if(const StreamKernel::Guard& guard, kernel::Value changed, kernel::Value old);
+  kernel::Value keep_if(const SegmentWalk::Guard& guard, kernel::Value changed, kernel::Value old);
   bool pipelined() const { return body_.parameters_.pipelined(); }
 
   StreamBody& body_;

@@ -1,0 +1,88 @@
+// Staging of per-step tensors into shared memory far ahead of their use. Time is cut into stages of `steps`
+// steps, of which `stages` are in flight as asynchronous copies, in a ring of slots.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "compiler/schedule/stream/threads.h"
+
+namespace rondo::schedule {
+
+class StreamRing {
+ public:
+  explicit StreamRing(StreamThreads& threads)
+      : threads_(threads), b_(threads.builder()), parameters_(threads.parameters()) {}
+
+  // Declares a tensor whose rows are staged. `shifted`: slot t holds the tensor at t - 1 (previous states),
+  // and at t = 0 nothing.
+  int add(TensorRef ref, bool shifted);
+  bool any_shifted() const;
+  // After the threads are placed: where the block's rows begin; then which thread copies what.
+  void place_rows();
+  void place_copies();
+
+  // Copies stage `block` if it exists, and closes the group of copies; and the stages before the walk.
+  void stage_ahead(kernel::Value block);
+  void fill();
+  // Whether computing threads issue the copies in bursts between their steps. All of them then copy, and all
+  // have channels.
+  bool interleaves_copies() const;
+  // The stage that is copied so while another one is computed. copy_piece() issues burst `piece` if the stage
+  // is whole; finish_copies() copies a stage that is not, and closes the group.
+  struct Ahead {
+    kernel::Value first_step, slot;
+    kernel::Value whole;    // Pred: it exists, and so do all its steps; `apart`: and step 0 is none of them
+    kernel::Value partial;  // Pred: it exists, but is not whole
+  };
+  Ahead stage_to_copy(kernel::Value block, bool apart);
+  void copy_piece(const Ahead& ahead, kernel::Value piece, int pieces);
+  void finish_copies(const Ahead& ahead);
+
+  // What lies in line `line` of the ring, by [tensor][row][channel of the thread]; of shifted tensors nothing
+  // `at_start`. Guarded: zeros where the step does not exist, and of shifted tensors where it is not `after`
+  // step 0. Both are Preds.
+  using Rows = std::vector<std::vector<std::vector<kernel::Value>>>;
+  Rows load(kernel::Value line, bool at_start);
+  Rows load_guarded(kernel::Value line, kernel::Value exists, const std::function<kernel::Value()>& after);
+
+ private:
+  struct Staged {
+    KernelTensor tensor;
+    kernel::Memory shared;
+    kernel::Value base;  // element of this block's first channel, row 0, t = 0
+    bool shifted = false;
+  };
+  // What a thread copies of a stage of one tensor: a vector in each of steps `begin`, `begin` + `stride`, ...
+  struct Place {
+    int tensor = 0;
+    kernel::Value mine;         // Pred: this thread has it; invalid if all do
+    kernel::Value head_exists;  // Pred: the head that it is of; invalid if all do
+    kernel::Value begin;        // step within the stage
+    int stride = 1;             // in steps
+    kernel::Value column;       // channel within the block's
+    kernel::Value from;         // element of the tensor, at the stage's first step t = 0
+    kernel::Value to;           // element of a slot
+  };
+  using Copy = std::function<void(const Place&, const Staged&, kernel::Value from, kernel::Value to)>;
+
+  // Elements of a step, of all heads of the block.
+  int block_rows(const Staged& staged) const { return staged.tensor.rows * parameters_.heads; }
+  int of_step(const Staged& staged) const { return block_rows(staged) * parameters_.channels; }
+  kernel::Value slot_of(kernel::Value block);
+  kernel::Value row_place(const Staged& staged, kernel::Value line, int row);
+  void place_copies_of(int tensor);
+  Place place_copy(int tensor, kernel::Value place, kernel::Value begin, int stride);
+  void each_place(kernel::Value first_step, kernel::Value slot, const Copy& copy);
+  void copy_paced(kernel::Value first_step, kernel::Value slot);
+  void copy_burst(kernel::Value first_step, kernel::Value slot, kernel::Value piece, int pieces);
+
+  StreamThreads& threads_;
+  kernel::Builder& b_;
+  const StreamParameters& parameters_;
+  std::vector<Staged> staged_;
+  std::vector<Place> places_;
+};
+
+}  // namespace rondo::schedule
