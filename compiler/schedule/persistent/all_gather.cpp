@@ -20,7 +20,7 @@ AllGatherProducts::AllGatherProducts(PersistentKernel& kernel, const Problem& pr
       source_(kernel, problem),
       ring_(slot_words(kernel.geometry(), groups.size()) + other_words) {}
 
-Value AllGatherProducts::first_tile() { return kernel_.part() * geometry_.k_tiles_of_warp(); }
+Value AllGatherProducts::first_tile() { return kernel_.here().part * geometry_.k_tiles_of_warp(); }
 
 std::int64_t AllGatherProducts::exchange_elements() const {
   return std::int64_t{8} * geometry_.p.batch_tiles * geometry_.padded;
@@ -63,7 +63,7 @@ Value AllGatherProducts::fragment(const ProductGroup& group, int tile, Value k, 
   if (half >= static_cast<int>(group.products.size()) * blocks) return kernel_.elements().zero();
   const Product& product = group.products[at(half / blocks)];
   const Value in = k * 16 + kernel_.elements().column(i);
-  return source_.word(product, kernel_.unit_index(half % blocks), in);
+  return source_.word(product, kernel_.threads().unit_index(half % blocks), in);
 }
 
 void AllGatherProducts::load_matrices() {
@@ -106,8 +106,8 @@ void AllGatherProducts::finish(int level, Value count) {
 void AllGatherProducts::multiply_role() {
   auto& b = kernel_.builder();
   load_own_matrices();
-  place_sums(kernel_.part() - 1);
-  b.for_("step", b.constant(0), kernel_.time(), b.constant(1), 1, [&](Value count) {
+  place_sums(kernel_.here().part - 1);
+  b.for_("step", b.constant(0), kernel_.threads().walked().steps(), b.constant(1), 1, [&](Value count) {
     for (int level = 0; level < levels_of(groups_); ++level) {
       sync_roles(level, count);
       for (std::size_t group = 0; group < groups_.size(); ++group) {
@@ -119,7 +119,7 @@ void AllGatherProducts::multiply_role() {
       kernel_.sync_roles(kPartialBarrier, PersistentKernel::Warps::Computing);
       if (!geometry_.in_grid()) continue;
       b.if_(
-          kernel_.part() == 1, [&] { clear_sent(level, count, true); },
+          kernel_.here().part == 1, [&] { clear_sent(level, count, true); },
           [&] { clear_sent(level, count, false); });
     }
   });
@@ -132,8 +132,8 @@ void AllGatherProducts::place_sums(Value part) {
   auto& b = kernel_.builder();
   const PersistentGeometry& g = geometry_;
   for (Group& own : own_) {
-    const Value line = part * g.warps + kernel_.warp();
-    const Value first = line * (lane_sums(own) * 32) + kernel_.lane() * 4;
+    const Value line = part * g.warps + kernel_.here().warp;
+    const Value first = line * (lane_sums(own) * 32) + kernel_.here().lane * 4;
     own.partial_at = partial_slots() == 1 ? b.let("partial_at", first) : b.variable("partial_at", first);
     if (partial_slots() == 1) continue;
     const int slot = (g.p.split_k - 1) * g.warps * lane_sums(own) * 32;

@@ -39,15 +39,15 @@ void AllGatherProducts::publish(std::size_t group, Value count, const std::vecto
   for (int c = 0; c < g.channels(); c += 2) {
     std::vector<Value> packed = packed_rows(kernel_, values, c);
     if (g.in_cluster()) packed = let_words(kernel_, "packed", packed);  // sent more than once
-    const Value line =
-        (kernel_.unit_index(g.unit_of(c)) + g.tile_of(c) * g.padded) * 8 + slot * exchange_elements();
+    const Value line = (kernel_.threads().unit_index(g.unit_of(c)) + g.tile_of(c) * g.padded) * 8 +
+                       slot * exchange_elements();
     if (g.in_grid())
       send_to_grid(group, count % ring_.slots(), c, packed);
     else if (g.in_cluster())
       send_to_all(kernel_, own_[group].exchange, line, packed, g.p.blocks, ready_[at(groups_[group].level)],
                   slot);
     else
-      kernel_.elements().store(own_[group].exchange[line + kernel_.quarter() * 2], packed);
+      kernel_.elements().store(own_[group].exchange[line + kernel_.here().quarter * 2], packed);
   }
 }
 
@@ -56,9 +56,9 @@ void AllGatherProducts::send_to_grid(std::size_t group, Value slot, int channel,
   auto& b = kernel_.builder();
   const PersistentGeometry& g = geometry_;
   const ChipElements& elements = kernel_.elements();
-  const Value place =
-      (kernel_.unit_index(g.unit_of(channel)) + g.tile_of(channel) * g.padded) * elements.row_words() +
-      kernel_.quarter() * elements.pair_words();
+  const Value place = (kernel_.threads().unit_index(g.unit_of(channel)) + g.tile_of(channel) * g.padded) *
+                          elements.row_words() +
+                      kernel_.here().quarter * elements.pair_words();
   const std::int64_t first = static_cast<std::int64_t>(group) * elements.words(exchange_elements());
   b.store_self_flagged(ring_.at(kernel_, slot, place + first), packed);
 }

@@ -48,7 +48,7 @@ class SweepBuilder : PersistentBody {
     kernel_.signature().set_scratch(sweep_scratch(task_.cell, split_, sweep_, kernel_.geometry().p.blocks),
                                     kernel_.geometry().p.blocks);
     declare();
-    kernel_.place_threads();
+    kernel_.place();
     emit_roles([&] { prepare(); },
                [&] {
                  store_carries(grad_first_, "gradients of the initial states");
@@ -66,27 +66,27 @@ class SweepBuilder : PersistentBody {
  private:
   void declare() {
     for (const TensorId id : tensors_read(task_.cell, step_.graph, step_.roots, TensorKind::Input))
-      inputs_[id] = kernel_.stage({Role::Input, id});
+      inputs_[id] = kernel_.staged().add({Role::Input, id});
     for (const TensorRef& ref : products_read(split_, split_.sweep, split_.sweep_roots))
-      products_.push_back({ref, kernel_.stage(ref)});
-    if (!sweep_.head_values.empty()) head_values_at_ = kernel_.stage({Role::Scratch, kHeadValues});
-    for (const TensorRef& ref : split_.histories) before_.push_back(kernel_.stage(ref, true));
+      products_.push_back({ref, kernel_.staged().add(ref)});
+    if (!sweep_.head_values.empty()) head_values_at_ = kernel_.staged().add({Role::Scratch, kHeadValues});
+    for (const TensorRef& ref : split_.histories) before_.push_back(kernel_.staged().add(ref, true));
     for (const TensorId id : task_.cell.of_kind(TensorKind::Output))
-      grad_out_[id] = kernel_.stage({Role::OutputGradient, id});
+      grad_out_[id] = kernel_.staged().add({Role::OutputGradient, id});
     declare_params();
-    kernel_.declare_flags(step_.graph, step_.roots);
+    kernel_.threads().flags().declare(step_.graph, step_.roots);
     for (const TensorId id : tensors_read(task_.cell, step_.graph, step_.roots, TensorKind::State))
       first_[id] = kernel_.signature().reads({Role::InitialState, id});
     for (const TensorId id : task_.cell.of_kind(TensorKind::State))
       grad_last_[id] = kernel_.signature().reads({Role::LastStateGradient, id});
     for (const TensorId id : task_.cell.of_kind(TensorKind::Input))
       if (!is_head_value(id))
-        grad_in_[id] = kernel_.write_each_step({Role::InputGradient, id});
+        grad_in_[id] = kernel_.results().add({Role::InputGradient, id});
       else if (kernel_.geometry().p.blocks == 1)
-        grad_in_[id] = kernel_.write_sums({Role::InputGradient, id});
+        grad_in_[id] = kernel_.results().add_sums({Role::InputGradient, id});
     if (head_value_rows(task_.cell) > 0 && kernel_.geometry().p.blocks > 1)
-      shares_at_ = kernel_.write_sums({Role::Scratch, kShares});
-    if (!split_.lefts.empty()) lefts_at_ = kernel_.write_each_step({Role::Scratch, kLefts});
+      shares_at_ = kernel_.results().add_sums({Role::Scratch, kShares});
+    if (!split_.lefts.empty()) lefts_at_ = kernel_.results().add({Role::Scratch, kLefts});
     for (const TensorId id : task_.cell.of_kind(TensorKind::State))
       grad_first_[id] = kernel_.signature().writes({Role::InitialStateGradient, id});
     if (!needs_.step.params.empty()) workspace_ = kernel_.signature().writes({Role::Workspace, -1});
@@ -115,8 +115,8 @@ class SweepBuilder : PersistentBody {
         }
         for (int channel = 0; channel < channels(); ++channel) {
           const Value value = b.variable(tensor(id).name + "_first", b.real(0));
-          const Value place = kernel_.state_index(tensor(id).rows, row, channel);
-          kernel_.if_exists(channel, [&] { b.assign(value, b.load("first", memory[place])); });
+          const Value place = kernel_.threads().state_index(tensor(id).rows, row, channel);
+          kernel_.threads().if_exists(channel, [&] { b.assign(value, b.load("first", memory[place])); });
           first_values_[{id, row}].push_back(value);
         }
       }
@@ -131,8 +131,8 @@ class SweepBuilder : PersistentBody {
       values.push_back(channel < g.head_values()
                            ? b.variable(tensor(id).name + "_first", b.real(0))
                            : values[static_cast<std::size_t>(g.head_value_channel(channel))]);
-    kernel_.each_head_value([&](int channel) {
-      const Value place = kernel_.head_value_index(tensor(id).rows, row, channel);
+    kernel_.threads().each_head_value([&](int channel) {
+      const Value place = kernel_.threads().head_value_index(tensor(id).rows, row, channel);
       b.assign(values[static_cast<std::size_t>(channel)], b.load("first", memory[place]));
     });
   }
@@ -202,11 +202,11 @@ class SweepBuilder : PersistentBody {
     if (needs_.step.params.empty()) return;
     b.comment("parameter gradients of each batch row; a second kernel sums them over the batch");
     for (int channel = 0; channel < channels(); ++channel)
-      kernel_.if_exists(channel, [&] {
+      kernel_.threads().if_exists(channel, [&] {
         for (std::size_t p = 0; p < needs_.step.params.size(); ++p) {
           const Row& row = needs_.step.params[p];
           const int at = first_param_row(task_.cell, row.tensor) + row.row;
-          b.store(workspace_.memory[kernel_.state_index(param_rows(task_.cell), at, channel)],
+          b.store(workspace_.memory[kernel_.threads().state_index(param_rows(task_.cell), at, channel)],
                   sums_[index(p, channel)]);
         }
       });

@@ -61,8 +61,8 @@ void PersistentBody::load_start(const std::string& prefix, const std::map<Tensor
       for (int unit = 0; unit < g.p.unit_blocks; ++unit) {
         const std::string name = fmt::format("{}_{}", tensor(id).name, row);
         const kernel::Place from =
-            kernel_tensor.memory[kernel_.param_index(tensor(id), row, 2 * g.p.batch_tiles * unit)];
-        const Value exists = kernel_.unit_exists(unit);
+            kernel_tensor.memory[kernel_.threads().param_index(tensor(id), row, 2 * g.p.batch_tiles * unit)];
+        const Value exists = kernel_.threads().unit_exists(unit);
         Value value;
         if (exists.valid()) {
           value = b.variable(name, b.real(0));
@@ -78,18 +78,18 @@ void PersistentBody::load_start(const std::string& prefix, const std::map<Tensor
       carry_.push_back(holds(k, channel) ? b.variable(prefix + state_name(k), b.real(0))
                                          : carry_[index(k, g.head_value_channel(channel))]);
   for (int channel = 0; channel < channels(); ++channel)
-    kernel_.if_exists(channel, [&] {
+    kernel_.threads().if_exists(channel, [&] {
       for (std::size_t k = 0; k < task_.cell.next.size(); ++k) {
         const step::Row& row = task_.cell.next[k];
         if (is_head_value(row.tensor)) continue;
-        const Value place = kernel_.state_index(tensor(row.tensor).rows, row.row, channel);
+        const Value place = kernel_.threads().state_index(tensor(row.tensor).rows, row.row, channel);
         b.assign(carry_[index(k, channel)], b.load("first", first.at(row.tensor).memory[place]));
       }
     });
   if (has_head_value_states())
-    kernel_.each_head_value([&](int channel) {
+    kernel_.threads().each_head_value([&](int channel) {
       each_head_value_state([&](std::size_t k, const step::Row& row) {
-        const Value place = kernel_.head_value_index(tensor(row.tensor).rows, row.row, channel);
+        const Value place = kernel_.threads().head_value_index(tensor(row.tensor).rows, row.row, channel);
         b.assign(carry_[index(k, channel)], b.load("first", first.at(row.tensor).memory[place]));
       });
     });
@@ -114,18 +114,18 @@ void PersistentBody::store_carries(const std::map<TensorId, KernelTensor>& last,
   auto& b = kernel_.builder();
   b.comment(what);
   for (int channel = 0; channel < channels(); ++channel)
-    kernel_.if_exists(channel, [&] {
+    kernel_.threads().if_exists(channel, [&] {
       for (std::size_t k = 0; k < task_.cell.next.size(); ++k) {
         const step::Row& row = task_.cell.next[k];
         if (is_head_value(row.tensor)) continue;
-        const Value place = kernel_.state_index(tensor(row.tensor).rows, row.row, channel);
+        const Value place = kernel_.threads().state_index(tensor(row.tensor).rows, row.row, channel);
         b.store(last.at(row.tensor).memory[place], carry_[index(k, channel)]);
       }
     });
   if (!has_head_value_states()) return;
-  kernel_.each_stored_head_value([&](int channel) {
+  kernel_.threads().each_stored_head_value([&](int channel) {
     each_head_value_state([&](std::size_t k, const step::Row& row) {
-      const Value place = kernel_.head_value_index(tensor(row.tensor).rows, row.row, channel);
+      const Value place = kernel_.threads().head_value_index(tensor(row.tensor).rows, row.row, channel);
       b.store(last.at(row.tensor).memory[place], carry_[index(k, channel)]);
     });
   });
@@ -332,9 +332,10 @@ Value PersistentBody::param(const step::Node& leaf, int channel) const {
 }
 
 Value PersistentBody::draw(const step::Node& node, const PersistentKernel::Step& now, int channel) {
-  const Value unit = kernel_.unit_index(kernel_.geometry().unit_of(channel));
+  const Value unit = kernel_.threads().unit_index(kernel_.geometry().unit_of(channel));
   return lowering_.draw(node, channel,
-                        {kernel_.batch_row(channel), kernel_.among_all(now.time), kernel_.head(), unit});
+                        {kernel_.threads().batch_row(channel), kernel_.threads().walked().among_all(now.time),
+                         kernel_.here().head, unit});
 }
 
 std::size_t PersistentBody::row_of(TensorId id, int row) const {

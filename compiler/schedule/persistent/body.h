@@ -28,7 +28,7 @@ class PersistentBody {
   }
   bool has_head_value_states() const;
   void each_head_value_state(const std::function<void(std::size_t k, const step::Row& row)>& body) const;
-  // Declares matrices and the parameters' arguments. Call before PersistentKernel::place_threads.
+  // Declares matrices and the parameters' arguments. Call before PersistentKernel::place.
   void declare_params();
   // In the computing warps, before the walk: registers of parameters and carries ("prefix" + state name) with
   // their first values (`first`: [B, H, rows, D] fp32), and the matrices.

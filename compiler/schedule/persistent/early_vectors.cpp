@@ -62,7 +62,7 @@ void PersistentBody::send_next(Value count, const std::vector<std::vector<Value>
     return sent(group) && step_.graph.at(group.vector).kind != step::NodeKind::Leaf;
   });
   if (masked && kernel_.geometry().p.blocks == 1) return send_early(count, vectors);
-  kernel_.builder().if_(count < kernel_.time(), [&] { send_early(count, vectors); });
+  kernel_.builder().if_(count < kernel_.threads().walked().steps(), [&] { send_early(count, vectors); });
 }
 
 }  // namespace rondo::schedule

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "compiler/schedule/persistent/kernel.h"
+#include "compiler/schedule/persistent/threads.h"
 #include "compiler/support/index.h"
 
 namespace rondo::schedule {
@@ -36,8 +36,8 @@ class HalfElements : public ChipElements {
     return builder().load_packed(name, from, count);
   }
 
-  Value column(int word) const override { return kernel_.quarter() * 2 + word / 2 * 8; }
-  Value vector_lane() const override { return kernel_.lane() * 8; }
+  Value column(int word) const override { return threads_.here().quarter * 2 + word / 2 * 8; }
+  Value vector_lane() const override { return threads_.here().lane * 8; }
   void load_vector(Array into, int first, int k_tiles, const Memory& vector, Value from) const override {
     builder().load_matrix(into, builder().constant(first), 2 * k_tiles, true, vector[from]);
   }
@@ -47,15 +47,15 @@ class HalfElements : public ChipElements {
   void load_staged(Array into, const std::string& name, const Memory& ring, int rows,
                    Value line) const override {
     auto& b = builder();
-    const PersistentGeometry& g = kernel_.geometry();
-    const Value lane = kernel_.lane();
+    const PersistentGeometry& g = threads_.geometry();
+    const Value lane = threads_.here().lane;
     const int total = rows * g.p.batch_tiles * g.p.unit_blocks;
     const std::int64_t pitch = g.staged_pitch();
     for (int first = 0; first < total;) {
       const int count = total - first >= 4 ? 4 : total - first >= 2 ? 2 : 1;
       const Value matrix = count == 1 ? b.constant(first) : lane / 8 % count + first;
       const Value batch = matrix / g.p.unit_blocks * 8 + lane % 8;  // counts [row][batch]
-      const Value unit = kernel_.warp() * (8 * g.p.unit_blocks) + matrix % g.p.unit_blocks * 8;
+      const Value unit = threads_.here().warp * (8 * g.p.unit_blocks) + matrix % g.p.unit_blocks * 8;
       const Value place = b.let(name + "_at", (line * (rows * g.batch) + batch) * pitch + unit);
       b.load_matrix(into, b.constant(first), count, true, ring[place]);
       first += count;
@@ -65,27 +65,27 @@ class HalfElements : public ChipElements {
   // [batch tiles, units, 8]: ldmatrix.trans turns 32 units by 8 batch rows; matrix j takes units 2j and
   // 2j + 1 of each eight.
   std::int64_t result_elements() const override {
-    return std::int64_t{kernel_.geometry().batch} * kernel_.geometry().units;
+    return std::int64_t{threads_.geometry().batch} * threads_.geometry().units;
   }
   std::string result_shape() const override {
-    const PersistentGeometry& g = kernel_.geometry();
+    const PersistentGeometry& g = threads_.geometry();
     return fmt::format("batch tiles {}, units {}, 8", g.p.batch_tiles, g.units);
   }
   void store_result(const Memory& ring, Value row, int channel, Value low, Value high) const override {
-    const PersistentGeometry& g = kernel_.geometry();
+    const PersistentGeometry& g = threads_.geometry();
     const Value place = (row * g.p.batch_tiles + g.tile_of(channel)) * (g.units * 8) +
-                        kernel_.block_unit(g.unit_of(channel)) * 8 + kernel_.quarter() * 2;
+                        threads_.block_unit(g.unit_of(channel)) * 8 + threads_.here().quarter * 2;
     store(ring[place], pack(low, high));
   }
   Value held_unit(Value chunk) const override {
     auto& b = builder();
-    const int units = kernel_.geometry().units;
-    const Value lane = kernel_.lane();
+    const int units = threads_.geometry().units;
+    const Value lane = threads_.here().lane;
     const Value source = chunk * 32 + lane % 8 / 2 * 8 + lane / 8 * 2 + lane % 2;
     return b.let("held_unit", units % 32 == 0 ? source : min(source, b.constant(units - 1)));
   }
   Value result_place(Value tile, Value held) const override {
-    return (tile * kernel_.geometry().units + held) * 8;
+    return (tile * threads_.geometry().units + held) * 8;
   }
   void load_result(Array into, const Memory& ring, Value from) const override {
     builder().load_matrix(into, builder().constant(0), 4, true, ring[from]);
@@ -110,13 +110,13 @@ class RealElements : public ChipElements {
     return builder().load_vector(name, from, count);
   }
 
-  Value column(int word) const override { return kernel_.quarter() + word / 2 * 4; }
+  Value column(int word) const override { return threads_.here().quarter + word / 2 * 4; }
   Value operand(Value value) const override {
     return problem_.math == kernel::Math::Tf32 ? builder().round_tf32(value) : value;
   }
   bool tf32x3() const override { return problem_.math != kernel::Math::Tf32; }
   // Rows q, q + 4 ... of the vector, column g: the 32 lanes read 32 neighbouring words.
-  Value vector_lane() const override { return kernel_.quarter() * 8 + kernel_.group(); }
+  Value vector_lane() const override { return threads_.here().quarter * 8 + threads_.here().group; }
   void load_vector(Array into, int first, int k_tiles, const Memory& vector, Value from) const override {
     auto& b = builder();
     for (int i = 0; i < 4 * k_tiles; ++i)
@@ -126,39 +126,39 @@ class RealElements : public ChipElements {
   void load_staged(Array into, const std::string& name, const Memory& ring, int rows,
                    Value line) const override {
     auto& b = builder();
-    const PersistentGeometry& g = kernel_.geometry();
+    const PersistentGeometry& g = threads_.geometry();
     const int total = rows * g.p.batch_tiles * g.p.unit_blocks;
     const std::int64_t pitch = g.staged_pitch();
     b.for_("pair", 0, total, kernel::kFullUnroll, [&](Value pair) {
-      const Value batch = pair / g.p.unit_blocks * 8 + kernel_.quarter() * 2;  // counts [row][batch]
-      const Value unit = kernel_.block_unit(0) + pair % g.p.unit_blocks * 8;
+      const Value batch = pair / g.p.unit_blocks * 8 + threads_.here().quarter * 2;  // counts [row][batch]
+      const Value unit = threads_.block_unit(0) + pair % g.p.unit_blocks * 8;
       const Value place = b.let(name + "_at", (line * (rows * g.batch) + batch) * pitch + unit);
       for (int i = 0; i < 2; ++i) b.write(into, pair * 2 + i, b.load("element", ring[place + i * pitch]));
     });
   }
 
   std::int64_t result_elements() const override {
-    return std::int64_t{kernel_.geometry().batch} * kernel_.geometry().staged_pitch();
+    return std::int64_t{threads_.geometry().batch} * threads_.geometry().staged_pitch();
   }
   std::string result_shape() const override {
-    return fmt::format("batch {}, units {} + 4", kernel_.geometry().batch, kernel_.geometry().units);
+    return fmt::format("batch {}, units {} + 4", threads_.geometry().batch, threads_.geometry().units);
   }
   void store_result(const Memory& ring, Value row, int channel, Value low, Value high) const override {
-    const PersistentGeometry& g = kernel_.geometry();
-    const Value line = (row * g.p.batch_tiles + g.tile_of(channel)) * 8 + kernel_.quarter() * 2;
+    const PersistentGeometry& g = threads_.geometry();
+    const Value line = (row * g.p.batch_tiles + g.tile_of(channel)) * 8 + threads_.here().quarter * 2;
     const Value place =
-        builder().let("result_at", line * g.staged_pitch() + kernel_.block_unit(g.unit_of(channel)));
+        builder().let("result_at", line * g.staged_pitch() + threads_.block_unit(g.unit_of(channel)));
     builder().store(ring[place], low);
     builder().store(ring[place + g.staged_pitch()], high);
   }
   Value held_unit(Value chunk) const override {
     auto& b = builder();
-    const int units = kernel_.geometry().units;
-    const Value source = chunk * 32 + kernel_.quarter() * 8;
+    const int units = threads_.geometry().units;
+    const Value source = chunk * 32 + threads_.here().quarter * 8;
     return b.let("held_unit", units % 32 == 0 ? source : min(source, b.constant(units - 8)));
   }
   Value result_place(Value tile, Value held) const override {
-    return (tile * 8 + kernel_.group()) * kernel_.geometry().staged_pitch() + held;
+    return (tile * 8 + threads_.here().group) * threads_.geometry().staged_pitch() + held;
   }
   void load_result(Array into, const Memory& ring, Value from) const override {
     auto& b = builder();
@@ -171,11 +171,11 @@ class RealElements : public ChipElements {
 
 }  // namespace
 
-kernel::Builder& ChipElements::builder() const { return kernel_.builder(); }
+kernel::Builder& ChipElements::builder() const { return threads_.builder(); }
 
-std::unique_ptr<ChipElements> chip_elements(PersistentKernel& kernel, const Problem& problem) {
-  if (problem.storage == kernel::Storage::F32) return std::make_unique<RealElements>(kernel, problem);
-  return std::make_unique<HalfElements>(kernel, problem);
+std::unique_ptr<ChipElements> chip_elements(PersistentThreads& threads, const Problem& problem) {
+  if (problem.storage == kernel::Storage::F32) return std::make_unique<RealElements>(threads, problem);
+  return std::make_unique<HalfElements>(threads, problem);
 }
 
 }  // namespace rondo::schedule

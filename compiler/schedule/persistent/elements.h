@@ -12,11 +12,11 @@
 
 namespace rondo::schedule {
 
-class PersistentKernel;
+class PersistentThreads;
 
 class ChipElements {
  public:
-  ChipElements(PersistentKernel& kernel, const Problem& problem) : kernel_(kernel), problem_(problem) {}
+  ChipElements(PersistentThreads& threads, const Problem& problem) : threads_(threads), problem_(problem) {}
   virtual ~ChipElements() = default;
 
   // ---- words ----
@@ -69,10 +69,10 @@ class ChipElements {
  protected:
   kernel::Builder& builder() const;
 
-  PersistentKernel& kernel_;
+  PersistentThreads& threads_;
   const Problem& problem_;
 };
 
-std::unique_ptr<ChipElements> chip_elements(PersistentKernel& kernel, const Problem& problem);
+std::unique_ptr<ChipElements> chip_elements(PersistentThreads& threads, const Problem& problem);
 
 }  // namespace rondo::schedule

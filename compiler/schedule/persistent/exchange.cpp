@@ -12,7 +12,7 @@ std::vector<Value> packed_rows(PersistentKernel& kernel, const std::vector<Value
   auto& b = kernel.builder();
   const ChipElements& elements = kernel.elements();
   Value low = values[at(channel)], high = values[at(channel + 1)];
-  if (const Value exists = kernel.unit_exists(kernel.geometry().unit_of(channel)); exists.valid()) {
+  if (const Value exists = kernel.threads().unit_exists(kernel.geometry().unit_of(channel)); exists.valid()) {
     low = b.select(exists, low, b.real(0));
     high = b.select(exists, high, b.real(0));
   }
@@ -29,16 +29,16 @@ void send_to_all(PersistentKernel& kernel, const kernel::Memory& memory, Value l
   auto& b = kernel.builder();
   if (blocks < 4) {
     for (int peer = 0; peer < blocks; ++peer)
-      b.store_async(memory[line + kernel.quarter() * 2], packed, b.constant(peer), ready, slot);
+      b.store_async(memory[line + kernel.here().quarter * 2], packed, b.constant(peer), ready, slot);
     return;
   }
   const int of_lane = static_cast<int>(packed.size());
   std::vector<Value> words;
   for (int i = 0; i < 4 * of_lane; ++i)
     words.push_back(b.shuffle("word", packed[at(i % of_lane)], kernel::ShuffleMode::Index,
-                              kernel.group() * 4 + i / of_lane));
+                              kernel.here().group * 4 + i / of_lane));
   for (int peer = 0; peer < blocks; peer += 4)
-    send_words(kernel, memory, line, words, kernel.quarter() + peer, ready, slot);
+    send_words(kernel, memory, line, words, kernel.here().quarter + peer, ready, slot);
 }
 
 void send_words(PersistentKernel& kernel, const kernel::Memory& memory, Value place,

@@ -34,7 +34,8 @@ class GridRing {
   // A word of a step's slot.
   kernel::Place at(PersistentKernel& kernel, kernel::Value slot, kernel::Value word) const {
     auto& b = kernel.builder();
-    return sent_.memory[b.wide(kernel.team()) * team_words(words_) + b.wide(slot * words_) + b.wide(word)];
+    return sent_
+        .memory[b.wide(kernel.here().team) * team_words(words_) + b.wide(slot * words_) + b.wide(word)];
   }
 
  private:

@@ -30,15 +30,15 @@ class ForwardBuilder : PersistentBody {
 
   Launch build() {
     declare();
-    kernel_.place_threads();
+    kernel_.place();
     emit_roles(
         [&] {
           load_start("", first_);
-          if (kernel_.starts_late()) store_histories_past_end();
+          if (kernel_.threads().walked().starts_late()) store_histories_past_end();
         },
         [&] {
           store_carries(last_, "last states");
-          if (!kernel_.starts_late()) store_histories_past_end();
+          if (!kernel_.threads().walked().starts_late()) store_histories_past_end();
         },
         [&](const step::Node& node, const PersistentKernel::Step& step, int channel) {
           return leaf(node, step, channel);
@@ -58,19 +58,19 @@ class ForwardBuilder : PersistentBody {
 
   void declare() {
     for (const TensorId id : task_.cell.of_kind(TensorKind::Input))
-      staged_[id] = kernel_.stage({Role::Input, id});
+      staged_[id] = kernel_.staged().add({Role::Input, id});
     declare_params();
-    kernel_.declare_flags(step_.graph, step_.roots);
+    kernel_.threads().flags().declare(step_.graph, step_.roots);
     for (const TensorId id : task_.cell.of_kind(TensorKind::State))
       first_[id] = kernel_.signature().reads({Role::InitialState, id});
     for (const TensorId id : task_.cell.of_kind(TensorKind::Output))
-      outputs_[id] = kernel_.write_each_step({Role::Output, id});
+      outputs_[id] = kernel_.results().add({Role::Output, id});
     if (task_.problem.pass == Pass::ForwardSave)
       for (const TensorId id : stored_histories(task_.cell))
-        kernel_.keep_past_end(histories_[id] = kernel_.write_each_step({Role::History, id}));
+        kernel_.results().keep_past_end(histories_[id] = kernel_.results().add({Role::History, id}));
     for (const RowRef& where : saved_)
       if (products_.count(where.tensor.tensor) == 0)
-        products_[where.tensor.tensor] = kernel_.write_each_step(where.tensor);
+        products_[where.tensor.tensor] = kernel_.results().add(where.tensor);
     for (const TensorId id : task_.cell.of_kind(TensorKind::State))
       last_[id] = kernel_.signature().writes({Role::LastState, id});
   }
@@ -92,21 +92,21 @@ class ForwardBuilder : PersistentBody {
     if (histories_.empty()) return;
     const auto is_kept = [&](const step::Row& row) { return histories_.count(row.tensor) != 0; };
     const auto store = [&](const step::Row& row, int channel, Value t) {
-      const KernelTensor& to = kernel_.written(histories_.at(row.tensor));
-      kernel_.builder().store(to.memory[kernel_.place(to, row.row, channel, t)],
+      const KernelTensor& to = kernel_.results().tensor(histories_.at(row.tensor));
+      kernel_.builder().store(to.memory[kernel_.threads().place(to, row.row, channel, t)],
                               carry(row.tensor, row.row, channel));
     };
     const bool head_values =
         std::any_of(task_.cell.next.begin(), task_.cell.next.end(),
                     [&](const step::Row& row) { return is_kept(row) && is_head_value(row.tensor); });
-    kernel_.each_step_past_end([&](Value t) {
+    kernel_.threads().each_step_past_end([&](Value t) {
       for (int channel = 0; channel < channels(); ++channel)
-        kernel_.if_exists(channel, [&] {
+        kernel_.threads().if_exists(channel, [&] {
           for (const step::Row& row : task_.cell.next)
             if (is_kept(row) && !is_head_value(row.tensor)) store(row, channel, t);
         });
       if (head_values)
-        kernel_.each_stored_head_value([&](int channel) {
+        kernel_.threads().each_stored_head_value([&](int channel) {
           each_head_value_state([&](std::size_t, const step::Row& row) {
             if (is_kept(row)) store(row, channel, t);
           });

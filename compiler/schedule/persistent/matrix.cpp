@@ -35,9 +35,9 @@ void OnChipMatrix::declare(std::size_t number) {
 // Of the fragments in shared memory, by vectors of four words: 16 bytes a lane are read without conflicts.
 Value OnChipMatrix::place(int tile, Value k, int vector) {
   const int vectors = words() / 4;
-  Value line = (kernel_.matrix_warp() * row_tiles_ + tile) * (k_tiles_ - resident_) + k;
+  Value line = (kernel_.threads().matrix_warp() * row_tiles_ + tile) * (k_tiles_ - resident_) + k;
   if (vectors > 1) line = line * vectors + vector;
-  return (line * 32 + kernel_.lane()) * (8 / vectors);
+  return (line * 32 + kernel_.here().lane) * (8 / vectors);
 }
 
 int OnChipMatrix::accumulator(int row_tile, int batch_tile, int chain) const {
@@ -169,7 +169,7 @@ Value MatrixSource::element(const Product& product, Value out, Value in) {
   const KernelTensor& matrix = matrices_.at(product.matrix);
   const Value line = product.transposed ? in : out;
   const Value column = product.transposed ? out : in;
-  const Value first = (b.wide(kernel_.head()) * matrix.rows + product.row) * (dim * dim);
+  const Value first = (b.wide(kernel_.here().head) * matrix.rows + product.row) * (dim * dim);
   const auto load = [&] { return b.load("r", matrix.memory[first + b.wide(line * dim + column)]); };
   if (kernel_.geometry().exact()) return load();
   const Value result = b.variable("entry", b.real(0));
@@ -187,7 +187,7 @@ Value MatrixSource::word(const Product& product, Value out, Value in) {
   if (product.transposed || dim % 2 != 0 || !kernel_.geometry().exact())
     return b.let("pair", b.pack(problem_.storage, element(product, out, in), element(product, out, in + 1)));
   const KernelTensor& matrix = matrices_.at(product.matrix);
-  const Value first = (b.wide(kernel_.head()) * matrix.rows + product.row) * (dim * dim);
+  const Value first = (b.wide(kernel_.here().head) * matrix.rows + product.row) * (dim * dim);
   return b.load_packed("pair", matrix.memory[first + b.wide(out * dim + in)], 1)[0];
 }
 

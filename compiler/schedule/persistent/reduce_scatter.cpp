@@ -71,15 +71,16 @@ void ReduceScatterProducts::load_matrix(std::size_t sum) {
   OnChipMatrix& matrix = own_[sum].matrix;
   const int per_term = g.columns() / 16;
   const Value first_tile = row_share() * g.sum_tiles();
-  const Value first_column =
-      g.p.cluster_k_split == 1 ? kernel_.first_unit() : kernel_.rank() / g.p.cluster_k_split * g.columns();
+  const Value first_column = g.p.cluster_k_split == 1
+                                 ? kernel_.here().first_unit
+                                 : kernel_.here().rank / g.p.cluster_k_split * g.columns();
   matrix.start_loading(sum);
   for (std::size_t term = 0; term < sums_[sum].terms.size(); ++term) {
     const ProductSum::Term& of = sums_[sum].terms[term];
     const Product& product = groups_[of.group].products[at(of.product)];
     const int first = static_cast<int>(term) * per_term;
     matrix.load_part(first, first + per_term, [&](int tile, Value k, int i) {
-      const Value out = (first_tile + tile) * 16 + (kernel_.group() + i % 2 * 8);
+      const Value out = (first_tile + tile) * 16 + (kernel_.here().group + i % 2 * 8);
       const Value in = first_column + ((k - first) * 16 + kernel_.elements().column(i));
       return source_.word(product, out, in);
     });
@@ -121,13 +122,14 @@ void ReduceScatterProducts::publish(std::size_t group, Value count, const std::v
         const auto line = (static_cast<std::int64_t>(g.tile_of(c)) * static_cast<std::int64_t>(terms.size()) +
                            static_cast<std::int64_t>(term)) *
                           g.columns();
-        const Value row =
-            (kernel_.block_unit(g.unit_of(c)) + line) * 8 + count % vector_slots() * own_[sum].elements;
+        const Value row = (kernel_.threads().block_unit(g.unit_of(c)) + line) * 8 +
+                          count % vector_slots() * own_[sum].elements;
         if (g.p.cluster_k_split == 1)
-          kernel_.elements().store(own_[sum].vector[row + kernel_.quarter() * 2], packed);
+          kernel_.elements().store(own_[sum].vector[row + kernel_.here().quarter * 2], packed);
         else
-          send_to_all(kernel_, own_[sum].vector, row + kernel_.rank() % g.p.cluster_k_split * (g.units * 8),
-                      packed, g.p.cluster_k_split, gathered_[at(sums_[sum].level)], count % 2);
+          send_to_all(kernel_, own_[sum].vector,
+                      row + kernel_.here().rank % g.p.cluster_k_split * (g.units * 8), packed,
+                      g.p.cluster_k_split, gathered_[at(sums_[sum].level)], count % 2);
       }
     }
   }
@@ -164,7 +166,7 @@ void ReduceScatterProducts::finish(int level, Value count) {
 void ReduceScatterProducts::multiply_role() {
   auto& b = kernel_.builder();
   load_own_matrices();
-  b.for_("step", b.constant(0), kernel_.time(), b.constant(1), 1, [&](Value count) {
+  b.for_("step", b.constant(0), kernel_.threads().walked().steps(), b.constant(1), 1, [&](Value count) {
     for (int level = 0; level < levels_of(groups_); ++level) {
       await_vectors(level, count);
       multiply_and_send(level, count);

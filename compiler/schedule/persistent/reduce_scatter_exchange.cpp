@@ -64,8 +64,9 @@ Value ReduceScatterProducts::multiplying_thread() const {
 }
 
 Value ReduceScatterProducts::row_share() const {
-  if (geometry_.p.cluster_k_split == 1) return kernel_.matrix_warp();
-  return kernel_.rank() % geometry_.p.cluster_k_split * geometry_.matrix_warps() + kernel_.matrix_warp();
+  if (geometry_.p.cluster_k_split == 1) return kernel_.threads().matrix_warp();
+  return kernel_.here().rank % geometry_.p.cluster_k_split * geometry_.matrix_warps() +
+         kernel_.threads().matrix_warp();
 }
 
 Value ReduceScatterProducts::block_of_rows(Value piece) const {
@@ -93,7 +94,7 @@ void ReduceScatterProducts::send_to_cluster(std::size_t sum, Value slot) {
 void ReduceScatterProducts::send_pieces(std::size_t sum, Value slot, int first, int count) {
   auto& b = kernel_.builder();
   const PersistentGeometry& g = geometry_;
-  const Value lane = kernel_.quarter() % count;
+  const Value lane = kernel_.here().quarter % count;
   std::vector<std::vector<Value>> words;
   for (int piece = 0; piece < count; ++piece)
     words.push_back(let_words(kernel_, "word", packed(sum, first + piece)));
@@ -114,10 +115,10 @@ void ReduceScatterProducts::send_pieces(std::size_t sum, Value slot, int first, 
   for (const std::vector<Value>& of_lane : words) row.insert(row.end(), of_lane.begin(), of_lane.end());
   const Value piece = lane + first;
   const Value rows = b.let("rows", block_of_rows(piece));
-  const Value unit = rows % (g.units / 8) * 8 + kernel_.group();
+  const Value unit = rows % (g.units / 8) * 8 + kernel_.here().group;
   const Value line =
-      ((slot * g.p.batch_tiles + piece % g.p.batch_tiles) * g.p.blocks + kernel_.rank()) * g.units;
-  send_words(kernel_, own_[sum].parts, (line + unit) * 8 + kernel_.quarter() / count * (2 * count), row,
+      ((slot * g.p.batch_tiles + piece % g.p.batch_tiles) * g.p.blocks + kernel_.here().rank) * g.units;
+  send_words(kernel_, own_[sum].parts, (line + unit) * 8 + kernel_.here().quarter / count * (2 * count), row,
              rows / (g.units / 8), ready_[at(sums_[sum].level)], slot);
 }
 
@@ -128,17 +129,17 @@ void ReduceScatterProducts::send_to_grid(std::size_t sum, Value slot, bool absen
   const int vectors = g.row_vectors();
   for (int piece = 0; piece < pieces(); ++piece) {
     const Value rows = block_of_rows(b.constant(piece));
-    const Value unit = rows % (g.units / 8) * 8 + kernel_.group();
+    const Value unit = rows % (g.units / 8) * 8 + kernel_.here().group;
     const Value block = rows / (g.units / 8);
     // A lane's pair is part of one of the row's vectors of 16 bytes.
     Value vector = block * sums + static_cast<std::int64_t>(sum);
-    Value part = kernel_.quarter();
+    Value part = kernel_.here().quarter;
     if (vectors > 1) {
       vector = vector * vectors + part / (4 / vectors);
       part = part % (4 / vectors) * vectors;
     }
     const Value line = (vector * g.p.batch_tiles + piece % g.p.batch_tiles) * g.senders() +
-                       kernel_.rank() / g.p.cluster_k_split;
+                       kernel_.here().rank / g.p.cluster_k_split;
     const Value word = (line * g.units + unit) * 4 + part;
     const std::vector<Value> none(at(vectors), b.constant(kernel::kEmpty));
     b.store_self_flagged(ring_.at(kernel_, slot, word),
@@ -157,7 +158,7 @@ void ReduceScatterProducts::collect(int level, Value count) {
   const int turns = g.senders() / lines;  // for each sum and batch tile
   const auto bring = [&] {
     const auto all = static_cast<std::int64_t>(sums_.size());
-    const Value first = (kernel_.rank() * all + static_cast<std::int64_t>(sums[0])) *
+    const Value first = (kernel_.here().rank * all + static_cast<std::int64_t>(sums[0])) *
                         (std::int64_t{g.row_vectors()} * g.p.batch_tiles * g.senders() * g.units * 4);
     const int every = static_cast<int>(sums.size()) * g.row_vectors() * g.p.batch_tiles * turns;
     b.load_self_flagged(collected_, b.constant(0), every,
@@ -202,10 +203,10 @@ void ReduceScatterProducts::total_of_cluster(std::size_t sum, Value slot) {
     const Value line = (slot * g.p.batch_tiles + g.tile_of(c)) * g.p.blocks;
     const Value low = b.variable("total", b.real(0)), high = b.variable("total", b.real(0));
     b.for_("sender", 0, g.p.blocks, kernel::kFullUnroll, [&](Value sender) {
-      const Value place = ((line + sender) * g.units + kernel_.block_unit(g.unit_of(c))) * 8;
+      const Value place = ((line + sender) * g.units + kernel_.threads().block_unit(g.unit_of(c))) * 8;
       const ChipElements& elements = kernel_.elements();
       const std::vector<Value> words =
-          elements.load("part", own_[sum].parts[place + kernel_.quarter() * 2], elements.pair_words());
+          elements.load("part", own_[sum].parts[place + kernel_.here().quarter * 2], elements.pair_words());
       b.assign(low, low + elements.element(words, 0));
       b.assign(high, high + elements.element(words, 1));
     });
@@ -221,8 +222,9 @@ void ReduceScatterProducts::total_of_grid(std::size_t sum) {
   for (int c = 0; c < g.channels(); c += 2) {
     const Value low = b.variable("total", b.real(0)), high = b.variable("total", b.real(0));
     b.for_("line", 0, lines, kernel::kFullUnroll, [&](Value line) {
-      const Value place = ((line + g.tile_of(c) * lines) * g.units + kernel_.block_unit(g.unit_of(c))) * 8 +
-                          kernel_.quarter() * 2;
+      const Value place =
+          ((line + g.tile_of(c) * lines) * g.units + kernel_.threads().block_unit(g.unit_of(c))) * 8 +
+          kernel_.here().quarter * 2;
       const std::vector<Value> parts = b.load_vector("part", own_[sum].lines[place], 2);
       b.assign(low, low + parts[0]);
       b.assign(high, high + parts[1]);

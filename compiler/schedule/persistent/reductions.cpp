@@ -80,9 +80,9 @@ void ReductionExchange::begin(const GridRing& ring) {
       const Value channels = b.let(name + "_channels", min(b.constant(g.dim) - first, b.constant(most)));
       return b.let(name + "_share", b.select(channels < 1, b.real(0), b.real(1) / b.to_real(channels)));
     };
-    share_of_warp_ =
-        share("warp", kernel_.first_unit() + kernel_.warp() * channels_of_line(), channels_of_line());
-    if (by_block(g)) share_of_block_ = share("block", kernel_.first_unit(), g.units);
+    share_of_warp_ = share("warp", kernel_.here().first_unit + kernel_.here().warp * channels_of_line(),
+                           channels_of_line());
+    if (by_block(g)) share_of_block_ = share("block", kernel_.here().first_unit, g.units);
   }
   if (g.in_grid()) {
     ring_ = &ring;
@@ -146,7 +146,7 @@ Value ReductionExchange::neutral(const Word& word) const {
 // ---- within a warp ----
 
 Value ReductionExchange::masked(Value value, int channel, double otherwise) const {
-  const Value exists = kernel_.unit_exists(geometry_.unit_of(channel));
+  const Value exists = kernel_.threads().unit_exists(geometry_.unit_of(channel));
   return exists.valid() ? kernel_.builder().select(exists, value, kernel_.builder().real(otherwise)) : value;
 }
 
@@ -164,7 +164,7 @@ ReductionExchange::Parts ReductionExchange::of_thread(const Stage& stage, int ti
       for (int unit = 0; unit < g.p.unit_blocks; ++unit) {
         const int channel = (unit * g.p.batch_tiles + tile) * 2 + row;
         Value own = value(of.node->operands[0], channel);
-        if (const Value exists = kernel_.unit_exists(unit); exists.valid())
+        if (const Value exists = kernel_.threads().unit_exists(unit); exists.valid())
           own = b.select(exists, own, neutral(of));
         part = unit == 0 ? own : combine(of, part, own);
       }
@@ -280,7 +280,7 @@ ReductionExchange::Parts ReductionExchange::combined(const Stage& stage, const P
 ReductionExchange::Parts ReductionExchange::split_rows(const Stage& stage, const Parts& parts,
                                                        double of_lane) const {
   auto& b = kernel_.builder();
-  const Value second = kernel_.group() % 2 == 1;
+  const Value second = kernel_.here().group % 2 == 1;
   Parts kept, others;
   for (std::size_t word = 0; word < stage.words.size(); ++word) {
     const Value row_0 = parts[word], row_1 = parts[stage.words.size() + word];
@@ -294,7 +294,7 @@ ReductionExchange::Parts ReductionExchange::split_rows(const Stage& stage, const
 // Of parts of the lane's row: those of both.
 ReductionExchange::Parts ReductionExchange::both_rows(const Parts& of_row) const {
   auto& b = kernel_.builder();
-  const Value second = kernel_.group() % 2 == 1;
+  const Value second = kernel_.here().group % 2 == 1;
   Parts first_rows, second_rows;
   for (const Value part : of_row) {
     const Value other = other_lanes(part, 4);

@@ -31,7 +31,7 @@ class ReductionExchange {
                     const std::vector<ReductionStage>& stages, bool multiplies);
 
   bool any() const { return !stages_.empty(); }
-  // Before PersistentKernel::place_threads.
+  // Before PersistentKernel::place.
   void declare();
   // In the computing warps, before the walk. `ring`: that of a grid, whose slots end with the words of all
   // stages.
@@ -157,7 +157,7 @@ class ReductionExchange {
   // team's, which are few for a lane, both rows.
   int sharers(const Meeting& meeting) const { return meeting.in_block ? kGroups / 2 : kGroups; }
   kernel::Value sharer(const Meeting& meeting) const {
-    return meeting.in_block ? kernel_.group() / 2 : kernel_.group();
+    return meeting.in_block ? kernel_.here().group / 2 : kernel_.here().group;
   }
   bool in_shared(const Meeting& meeting) const { return meeting.in_block || !geometry_.in_grid(); }
 

@@ -31,7 +31,7 @@ Value in_pairs(std::vector<Value> rest, const std::function<Value(Value, Value)>
 Value ReductionExchange::place(const Meeting& meeting, int tile, std::size_t words, Value line,
                                Value count) const {
   const int tiles = geometry_.p.batch_tiles, of_line = 2 * static_cast<int>(words);
-  Value first = (line * 4 + kernel_.quarter()) * of_line + tile * meeting.lines * 4 * of_line;
+  Value first = (line * 4 + kernel_.here().quarter) * of_line + tile * meeting.lines * 4 * of_line;
   if (meeting.slots > 1) first = first + count % 2 * (tiles * meeting.lines * 4 * of_line);
   return first;
 }
@@ -72,13 +72,13 @@ void ReductionExchange::hand_over(const Stage& stage, const Meeting& meeting, in
   const std::size_t words = stage.words.size();
   if (!meeting.in_block && g.in_grid())
     return send_to_grid(meeting, tile, count % ring_->slots(), static_cast<int>(words), parts);
-  Value line = kernel_.warp();
-  if (!meeting.in_block) line = by_block(g) ? kernel_.rank() : kernel_.rank() * g.warps + line;
+  Value line = kernel_.here().warp;
+  if (!meeting.in_block) line = by_block(g) ? kernel_.here().rank : kernel_.here().rank * g.warps + line;
   const Value to = b.let("line", place(meeting, tile, words, line, count));
   if (!meeting.in_block) return send_to_cluster(meeting, to, count, parts);
   const bool one_row = rows_of(stage, parts) == 1;
-  const Value own = one_row ? to + kernel_.group() * static_cast<std::int64_t>(words) : to;
-  b.if_(one_row ? kernel_.group() < 2 : kernel_.group() == 0, [&] {
+  const Value own = one_row ? to + kernel_.here().group * static_cast<std::int64_t>(words) : to;
+  b.if_(one_row ? kernel_.here().group < 2 : kernel_.here().group == 0, [&] {
     in_pieces(own, parts, [&](Value at, const std::vector<Value>& piece) {
       piece.size() == 1 ? b.store(meeting.memory[at], piece[0]) : b.store_vector(meeting.memory[at], piece);
     });
@@ -92,7 +92,7 @@ void ReductionExchange::send_to_cluster(const Meeting& meeting, Value to, Value 
   auto& b = kernel_.builder();
   const PersistentGeometry& g = geometry_;
   for (int first = 0; first < g.p.blocks; first += kGroups) {
-    const Value peer = kernel_.group() + first;
+    const Value peer = kernel_.here().group + first;
     const auto send = [&] {
       in_pieces(to, parts, [&](Value at, const std::vector<Value>& piece) {
         b.store_async(meeting.memory[at], piece, peer, meeting.arrived, count % 2);
@@ -100,7 +100,7 @@ void ReductionExchange::send_to_cluster(const Meeting& meeting, Value to, Value 
     };
     const auto existing = [&] { g.p.blocks - first >= kGroups ? send() : b.if_(peer < g.p.blocks, send); };
     if (by_block(g))
-      b.if_(kernel_.warp() == first / kGroups % g.warps, existing);
+      b.if_(kernel_.here().warp == first / kGroups % g.warps, existing);
     else
       existing();
   }
@@ -112,11 +112,11 @@ void ReductionExchange::send_to_grid(const Meeting& meeting, int tile, Value slo
   auto& b = kernel_.builder();
   const PersistentGeometry& g = geometry_;
   const int of_line = padded(words);
-  const Value line = by_block(g) ? kernel_.rank() : kernel_.rank() * g.warps + kernel_.warp();
-  const Value first = (line * 4 + kernel_.quarter()) * of_line +
+  const Value line = by_block(g) ? kernel_.here().rank : kernel_.here().rank * g.warps + kernel_.here().warp;
+  const Value first = (line * 4 + kernel_.here().quarter) * of_line +
                       (meeting.first + std::int64_t{tile} * meeting.lines * 4 * of_line);
-  const Value first_lanes = kernel_.group() == 0;
-  b.if_(by_block(g) ? first_lanes && kernel_.warp() == 0 : first_lanes, [&] {
+  const Value first_lanes = kernel_.here().group == 0;
+  b.if_(by_block(g) ? first_lanes && kernel_.here().warp == 0 : first_lanes, [&] {
     for (int i = 0; i < of_line; i += 4) {
       std::vector<Value> piece;
       for (int word = i; word < i + 4; ++word) {
@@ -156,7 +156,7 @@ Value ReductionExchange::channels_of(const Meeting& meeting, Value line) const {
   auto& b = kernel_.builder();
   const PersistentGeometry& g = geometry_;
   Value all = b.constant(of_block_of_team(meeting) ? g.units : g.dim);
-  if (of_block_of_team(meeting) && !g.exact()) all = min(b.constant(g.dim) - kernel_.first_unit(), all);
+  if (of_block_of_team(meeting) && !g.exact()) all = min(b.constant(g.dim) - kernel_.here().first_unit, all);
   const Value left = all - line * meeting.channels;
   return b.to_real(min(b.select(left < 0, b.constant(0), left), b.constant(meeting.channels)));
 }
@@ -243,7 +243,7 @@ std::vector<ReductionExchange::Parts> ReductionExchange::load_by_lane(const Stag
   if (in_shared(meeting)) {
     for (int turn = 0; turn < turns; ++turn) {
       const Value both = place(meeting, tile, of_row, line_of(turn), count);
-      const Value own = both + kernel_.group() % 2 * static_cast<std::int64_t>(of_row);
+      const Value own = both + kernel_.here().group % 2 * static_cast<std::int64_t>(of_row);
       loaded.push_back(meeting.in_block ? load_line(meeting, of_row, own)
                                         : load_line(meeting, 2 * of_row, both));
     }
@@ -251,7 +251,7 @@ std::vector<ReductionExchange::Parts> ReductionExchange::load_by_lane(const Stag
   }
   const int words = padded(static_cast<int>(of_row));
   const auto from = [&](int turn, int piece) {
-    const Value first = (line_of(turn) * 4 + kernel_.quarter()) * words;
+    const Value first = (line_of(turn) * 4 + kernel_.here().quarter) * words;
     return ring_->at(kernel_, count % ring_->slots(),
                      first + (meeting.first + std::int64_t{tile} * all * 4 * words + piece));
   };

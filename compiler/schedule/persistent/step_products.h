@@ -15,7 +15,7 @@ class StepProducts {
  public:
   virtual ~StepProducts() = default;
 
-  // Declares matrices and exchange buffers. Before PersistentKernel::place_threads.
+  // Declares matrices and exchange buffers. Before PersistentKernel::place.
   virtual void declare() = 0;
   // Loads the matrices; in the computing warps, before the walk.
   virtual void load_matrices() = 0;

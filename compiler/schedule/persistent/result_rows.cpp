@@ -1,0 +1,229 @@
+#include "compiler/schedule/persistent/result_rows.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/support/index.h"
+
+namespace rondo::schedule {
+
+using kernel::Value;
+
+int ResultRows::add(TensorRef ref) { return add(ref, false); }
+
+int ResultRows::add_sums(TensorRef ref) { return add(ref, true); }
+
+int ResultRows::add(TensorRef ref, bool sums) {
+  const PersistentGeometry& g = geometry_;
+  Written written;
+  written.tensor = threads_.signature().writes(ref);
+  written.sums = sums;
+  const std::string shape =
+      written.of_channels()
+          ? elements_.result_shape()
+          : fmt::format("{}batch {}", sums ? fmt::format("warps {}, ", g.warps) : "", g.batch);
+  written.shared = b_.shared(
+      written.tensor.name + "_ring", sums ? kernel::Storage::F32 : storage_, 2 * g.p.steps * line_of(written),
+      fmt::format("[2, steps {}, rows {}, {}]", g.p.steps, written.tensor.rows, shape));
+  written_.push_back(written);
+  return static_cast<int>(written_.size()) - 1;
+}
+
+bool ResultRows::has_head_values() const {
+  return std::any_of(written_.begin(), written_.end(), [](const Written& w) { return !w.of_channels(); });
+}
+
+std::int64_t ResultRows::line_of(const Written& written) const {
+  const std::int64_t rows = written.tensor.rows;
+  return written.of_channels() ? rows * elements_.result_elements()
+                               : rows * shares(written) * geometry_.batch;
+}
+
+void ResultRows::store(int written, Value line, int row, const std::vector<Value>& values) {
+  const Written& w = written_[at(written)];
+  if (w.sums) return store_sums(w, line, row, values);
+  if (w.tensor.per_head) return store_head_values(w, line, row, values);
+  for (int c = 0; c < geometry_.channels(); c += 2)
+    elements_.store_result(w.shared, line * w.tensor.rows + row, c, values[at(c)], values[at(c + 1)]);
+}
+
+void ResultRows::store_head_values(const Written& written, Value line, int row,
+                                   const std::vector<Value>& values) {
+  const PersistentGeometry& g = geometry_;
+  const PersistentThreads::Places& here = threads_.here();
+  const Value place = (line * written.tensor.rows + row) * g.batch + here.quarter * 2;
+  b_.if_(here.warp == 0 && here.group == 0, [&] {
+    for (int c = 0; c < g.head_values(); c += 2)
+      elements_.store(written.shared[place + 8 * g.tile_of(c)],
+                      elements_.pack(values[at(c)], values[at(c + 1)]));
+  });
+}
+
+void ResultRows::store_sums(const Written& written, Value line, int row, const std::vector<Value>& values) {
+  const PersistentGeometry& g = geometry_;
+  const PersistentThreads::Places& here = threads_.here();
+  std::vector<Value> sums;
+  for (int head_value = 0; head_value < g.head_values(); ++head_value) {
+    Value sum;
+    for (int unit = 0; unit < g.p.unit_blocks; ++unit) {
+      Value share = values[at(unit * g.head_values() + head_value)];
+      if (const Value exists = threads_.unit_exists(unit); exists.valid())
+        share = b_.select(exists, share, b_.real(0));
+      sum = sum.valid() ? sum + share : share;
+    }
+    sum = b_.let("share", sum);
+    for (int distance = 4; distance < 32; distance *= 2)
+      sum = b_.let("share", sum + b_.shuffle("other", sum, kernel::ShuffleMode::Xor, b_.constant(distance)));
+    sums.push_back(sum);
+  }
+  const Value place = ((line * written.tensor.rows + row) * g.warps + here.warp) * g.batch + here.quarter * 2;
+  b_.if_(here.group == 0, [&] {
+    for (int c = 0; c < g.head_values(); c += 2)
+      b_.store_vector(written.shared[place + 8 * g.tile_of(c)], {sums[at(c)], sums[at(c + 1)]});
+  });
+}
+
+void ResultRows::write(Value turn, Value first, Value count) {
+  for (const Written& written : written_)
+    written.of_channels() ? write_rows(written, turn, first, count)
+                          : write_head_values(written, turn, first, count);
+}
+
+Value ResultRows::store_thread() {
+  return b_.thread() - b_.named("kFirstWriter", geometry_.first_store_thread());
+}
+
+// 32 units by 8 batch rows at a time: lane 4g + q holds batch row g of units 8q to 8q + 7.
+void ResultRows::write_rows(const Written& written, Value turn, Value first, Value count) {
+  const PersistentGeometry& g = geometry_;
+  const PersistentThreads::Places& here = threads_.here();
+  const KernelTensor& tensor = written.tensor;
+  const int chunks = (g.units + 31) / 32;
+  const int places = tensor.rows * g.p.batch_tiles * chunks;
+  const std::int64_t line = line_of(written);
+  b_.comment("store " + tensor.name);
+  const kernel::Array pieces = b_.array("pieces", elements_.type(), elements_.row_words());
+  const Value store_warp = store_thread() / 32;
+  b_.for_("place", store_warp, b_.constant(places), b_.constant(g.p.store_warps), 1, [&](Value place) {
+    const Value chunk = b_.let("chunk", place % chunks);
+    const Value held = elements_.held_unit(chunk);
+    const Value unit = b_.let("unit", chunk * 32 + here.quarter * 8);
+    const Value tile = b_.let("tile", place / chunks % g.p.batch_tiles);
+    const Value row = b_.let("row", place / (chunks * g.p.batch_tiles));
+    const Value batch = b_.let("batch_row", here.first_row + tile * 8 + here.group);
+    const Value from = b_.variable(
+        "from", turn * (g.p.steps * line) + elements_.result_place(row * g.p.batch_tiles + tile, held));
+    const Value to =
+        b_.variable("to", threads_.base(tensor, batch) + b_.wide(threads_.time_of(first)) * tensor.stride_t +
+                              b_.wide(row * threads_.dim() + unit));
+    b_.for_("s", b_.constant(0), count, b_.constant(1), 1, [&](Value) {
+      elements_.load_result(pieces, written.shared, from);
+      Value exists = batch < here.batch;
+      if (g.units % 32 != 0) exists = exists && unit < g.units;
+      b_.if_(exists, [&] { write_pieces(written, pieces, to, unit); });
+      b_.assign(from, from + line);
+      b_.assign(to, threads_.next(tensor, to));
+    });
+  });
+}
+
+// Eight elements of a row, in stores as wide as the tensor's alignment allows.
+void ResultRows::write_pieces(const Written& written, kernel::Array pieces, Value to, Value unit) {
+  const int width = geometry_.p.vector;
+  const Value dim = b_.named("kDim", threads_.dim(), "channels a head");
+  for (int first = 0; first < 8; first += width) {
+    const auto store = [&] {
+      const kernel::Place place = written.tensor.memory[to + first];
+      if (width == 1) return b_.store(place, elements_.element(pieces, first / 2, first % 2 == 1));
+      std::vector<Value> words;
+      for (int i = 0; i < width; i += elements_.per_word())
+        words.push_back(b_.read(pieces, b_.constant(elements_.words(first + i))));
+      elements_.store(place, words);
+    };
+    geometry_.exact() ? store() : b_.if_(unit + first < dim - threads_.here().first_unit, store);
+  }
+}
+
+Value ResultRows::head_value_place(const Written& written, Value batch, Value row, Value t) {
+  const PersistentThreads::Places& here = threads_.here();
+  const KernelTensor& to = written.tensor;
+  if (to.per_head) return threads_.base(to, batch) + b_.wide(t) * to.stride_t + b_.wide(row);
+  return threads_.row_begin(to, batch) + b_.wide(t) * to.stride_t +
+         b_.wide((here.head * to.rows + row) * geometry_.p.blocks + here.rank);
+}
+
+void ResultRows::write_head_values(const Written& written, Value turn, Value first, Value count) {
+  const PersistentGeometry& g = geometry_;
+  const PersistentThreads::Places& here = threads_.here();
+  const KernelTensor& tensor = written.tensor;
+  const std::int64_t line = line_of(written);
+  const int warps = shares(written);
+  const auto write = [&](Value place) {
+    const Value batch = b_.let("batch_row", here.first_row + place % g.batch);
+    b_.if_(batch < here.batch, [&] {
+      const Value row = b_.let("row", place / g.batch);
+      const Value from =
+          b_.variable("from", turn * (g.p.steps * line) + row * (warps * g.batch) + place % g.batch);
+      const Value to = b_.variable("to", head_value_place(written, batch, row, threads_.time_of(first)));
+      b_.for_("s", b_.constant(0), count, b_.constant(1), 1, [&](Value) {
+        const Value total = b_.variable("total", b_.load("number", written.shared[from]));
+        if (warps > 1)
+          b_.for_("warp", b_.constant(1), b_.constant(warps), b_.constant(1), 4, [&](Value warp) {
+            b_.assign(total, total + b_.load("share", written.shared[from + warp * g.batch]));
+          });
+        b_.store(tensor.memory[to], total);
+        b_.assign(from, from + line);
+        b_.assign(to, threads_.next(tensor, to));
+      });
+    });
+  };
+  b_.comment("store " + tensor.name);
+  const Value start = store_thread();
+  const auto write_all = [&] {
+    b_.for_("place", start, b_.constant(std::int64_t{tensor.rows} * g.batch),
+            b_.constant(32 * g.p.store_warps), 1, write);
+  };
+  tensor.per_head&& g.p.blocks > 1 ? b_.if_(here.rank == 0, write_all) : write_all();
+}
+
+void ResultRows::clear_past_end() {
+  threads_.each_step_past_end([&](Value t) {
+    for (const Written& written : written_)
+      if (!written.kept) written.of_channels() ? clear_rows(written, t) : clear_head_values(written, t);
+  });
+}
+
+void ResultRows::clear_rows(const Written& written, Value t) {
+  const PersistentGeometry& g = geometry_;
+  const PersistentThreads::Places& here = threads_.here();
+  const KernelTensor& to = written.tensor;
+  const std::int64_t places = std::int64_t{to.rows} * g.batch * g.units;
+  b_.for_("place", b_.thread(), b_.constant(places), b_.constant(g.threads()), 1, [&](Value index) {
+    const Value unit = b_.let("unit", index % g.units);
+    const Value row = b_.let("batch_row", here.first_row + index / g.units % g.batch);
+    Value exists = row < here.batch;
+    if (!g.exact()) exists = exists && here.first_unit + unit < threads_.dim();
+    b_.if_(exists, [&] {
+      const Value of_row = b_.wide(index / (g.units * g.batch) * threads_.dim() + unit);
+      b_.store(to.memory[threads_.base(to, row) + b_.wide(t) * to.stride_t + of_row], b_.real(0));
+    });
+  });
+}
+
+void ResultRows::clear_head_values(const Written& written, Value t) {
+  const PersistentGeometry& g = geometry_;
+  const PersistentThreads::Places& here = threads_.here();
+  const std::int64_t places = std::int64_t{written.tensor.rows} * g.batch;
+  b_.for_("place", b_.thread(), b_.constant(places), b_.constant(g.threads()), 1, [&](Value place) {
+    const Value batch = b_.let("batch_row", here.first_row + place % g.batch);
+    Value stores = batch < here.batch;
+    if (written.tensor.per_head && g.p.blocks > 1) stores = stores && here.rank == 0;
+    b_.if_(stores, [&] {
+      const Value row = place / g.batch;
+      b_.store(written.tensor.memory[head_value_place(written, batch, row, t)], b_.real(0));
+    });
+  });
+}
+
+}  // namespace rondo::schedule
