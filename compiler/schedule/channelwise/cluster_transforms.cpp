@@ -33,7 +33,7 @@ void ClusterTransforms::begin() {
 void ClusterTransforms::send(Value round, const ScanLanes& lanes,
                              const std::vector<AffineTransform>& transforms) {
   auto& b = builder_;
-  const Value mine = part(round, kernel_.rank());
+  const Value mine = part(round, kernel_.here().rank);
   for (int block = 0; block < table_.parts; ++block)
     for (int pair = 0; pair < TransformTable::entries(table_.states) / 2; ++pair)
       for (int c = 0; c < lanes.each; c += 2)

@@ -21,7 +21,7 @@ int GlobalTransforms::vectors_of_block(const ScanLanes& lanes) const {
 
 kernel::Place GlobalTransforms::word(Value round, Value element) {
   auto& b = builder_;
-  const Value table = b.wide(kernel_.team()) * b.wide(kernel_.most_rounds()) + b.wide(round);
+  const Value table = b.wide(kernel_.here().team) * b.wide(kernel_.most_rounds()) + b.wide(round);
   const Value place = first_ == 0 ? element : element + first_;
   return table_.memory[table * of_round_ + b.wide(place)];
 }
@@ -30,7 +30,7 @@ void GlobalTransforms::send(Value round, const ScanLanes& lanes,
                             const std::vector<AffineTransform>& transforms) {
   for (int pair = 0; pair < TransformTable::entries(table_.states) / 2; ++pair)
     for (int c = 0; c < lanes.each; c += 2)
-      builder_.store_self_flagged(word(round, table_.element(kernel_.rank(), pair, lanes.first + c)),
+      builder_.store_self_flagged(word(round, table_.element(kernel_.here().rank, pair, lanes.first + c)),
                                   side_by_side(transforms, static_cast<std::size_t>(c), pair));
 }
 

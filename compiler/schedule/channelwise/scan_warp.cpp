@@ -85,7 +85,7 @@ void ScanWarp::begin() {
 void ScanWarp::publish(Value round, const std::vector<AffineTransform>& transforms, Value count) {
   auto& b = builder_;
   b.comment("this segment's map, for the warp that follows the carries");
-  segment_transforms(round).store(b, kernel_.segment(), kernel_.lane_channel(), transforms);
+  segment_transforms(round).store(b, kernel_.here().segment, kernel_.here().lane_channel, transforms);
   if (counts_)
     b.if_(b.thread() % kLanes == 0,
           [&] { b.store(warp_counts_[round % kSlots * warps() + b.thread() / kLanes], count); });
@@ -115,7 +115,8 @@ RememberedRounding ScanWarp::incoming_rounding(Value round, int channel) {
   auto& b = builder_;
   RememberedRounding result(b, states());
   for (int i = 0; i < RememberedRounding::entries(states()); ++i)
-    b.assign(result.all()[at(i)], b.load("before", remembered(round, i, kernel_.lane_channel() + channel)));
+    b.assign(result.all()[at(i)],
+             b.load("before", remembered(round, i, kernel_.here().lane_channel + channel)));
   return result;
 }
 
@@ -130,11 +131,11 @@ std::vector<Value> ScanWarp::incoming_carries(Value round, const EachPrefix& eac
   std::vector<TransformColumn> columns(at(channels));
   for (int row = 0; row < states(); ++row) {
     const std::vector<Value> loaded =
-        b.load_vector("before", incoming(round, row, kernel_.lane_channel()), channels);
+        b.load_vector("before", incoming(round, row, kernel_.here().lane_channel), channels);
     for (int c = 0; c < channels; ++c) columns[at(c)].rows.push_back(loaded[at(c)]);
   }
   const std::vector<AffineTransform> transforms =
-      segment_transforms(round).load(b, kernel_.segment(), kernel_.lane_channel(), channels);
+      segment_transforms(round).load(b, kernel_.here().segment, kernel_.here().lane_channel, channels);
   for (int c = 0; c < channels; ++c) {
     const std::vector<Value> into_block = columns[at(c)].rows;
     columns[at(c)].rows = apply_transform(b, transforms[at(c)], columns[at(c)]);
@@ -176,7 +177,7 @@ void ScanWarp::role(const CarryEnds& ends) {
   auto& b = builder_;
   enter(ends.first);
   scan_rounds();
-  b.if_(kernel_.rank() == 0, [&] {
+  b.if_(kernel_.here().rank == 0, [&] {
     b.comment(ends.what);
     lanes_.if_any(b, [&] {
       each_carry([&](const step::Row& row, Value place, Value carry) {
@@ -328,10 +329,10 @@ void ScanWarp::scan_blocks(Value round) {
     for (std::size_t c = 0; c < transforms.size(); ++c) {
       for (std::size_t k = 0; k < incoming_registers_[c].rows.size(); ++k)
         b.assign(incoming_registers_[c].rows[k],
-                 b.select(kernel_.rank() == block, carries_[c].rows[k], incoming_registers_[c].rows[k]));
+                 b.select(kernel_.here().rank == block, carries_[c].rows[k], incoming_registers_[c].rows[k]));
       const std::vector<Value> next = apply_transform(b, transforms[c], carries_[c]);
       if (rounding_) {
-        incoming_rounding_[c].take_if(kernel_.rank() == block, walked_[c]);
+        incoming_rounding_[c].take_if(kernel_.here().rank == block, walked_[c]);
         walked_[c].pass(transforms[c], block_steps_, carries_[c].rows, next);
       }
       for (std::size_t k = 0; k < next.size(); ++k) b.assign(carries_[c].rows[k], next[k]);

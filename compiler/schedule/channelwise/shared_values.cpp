@@ -55,7 +55,7 @@ void SharedValues::load(std::size_t turn, Value t, const PlaceOf& place) {
   each([&](Staged& staged) {
     const auto coming = [&](int row) { return staged.coming[turn * at(rows(staged)) + at(row)]; };
     if (staged.input < 0)
-      return b.assign(coming(0), threads_.flags().load(staged.reset, threads_.batch_index(), t));
+      return b.assign(coming(0), threads_.flags().load(staged.reset, threads_.here().batch_row, t));
     threads_.if_all({staged.shifted ? t >= 1 : Value{}}, [&] {
       for (int row = 0; row < rows(staged); ++row) {
         const Value from = place(staged.tensor, staged.input, row, staged.shifted ? t - 1 : t);
@@ -82,7 +82,7 @@ SharedValues::Step SharedValues::read(Value line, Value t, Value head) {
   const bool as_leaves = layout_.resets == Storage::F32;
   Step step;
   for (const step::TensorId tensor : flags.tensors())
-    if (flags.is_length(tensor)) step.flags[tensor] = flags.read(tensor, threads_.batch_index(), t);
+    if (flags.is_length(tensor)) step.flags[tensor] = flags.read(tensor, threads_.here().batch_row, t);
   each([&](Staged& staged) {
     if (staged.input < 0) {
       const Value there = b.load(as_leaves ? "reset" : "reset_staged", staged.shared[line]);

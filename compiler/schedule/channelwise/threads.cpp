@@ -40,44 +40,47 @@ void ChannelThreads::place_channels() {
   const Value channels = b.named("kChannels", p.channels, "channels a block");
   b.comment("this block's batch row, head and channels; this thread's first channel");
   const bool in_cluster = p.among_blocks() && !p.through_global();
-  rank_ = p.time_split == 1 ? b.constant(0)
-          : in_cluster      ? b.let("rank", b.cluster_rank())
-                            : b.let("rank", b.block() % p.time_split);
-  team_ = p.time_split == 1 ? b.block() : b.block() / p.time_split;
-  if (p.through_global()) team_ = signature_.among_all_parts(team_, tiles() * task_.problem.sizes.heads);
-  if (p.time_split > 1) team_ = b.let("team", team_);
-  const Value tile = b.let("tile", team_ % tiles());
-  head_ = b.let("head", team_ / tiles() % task_.problem.sizes.heads);
-  batch_index_ = b.let("row", team_ / (tiles() * task_.problem.sizes.heads));
+  here_.rank = p.time_split == 1 ? b.constant(0)
+               : in_cluster      ? b.let("rank", b.cluster_rank())
+                                 : b.let("rank", b.block() % p.time_split);
+  here_.team = p.time_split == 1 ? b.block() : b.block() / p.time_split;
+  if (p.through_global())
+    here_.team = signature_.among_all_parts(here_.team, tiles() * task_.problem.sizes.heads);
+  if (p.time_split > 1) here_.team = b.let("team", here_.team);
+  const Value tile = b.let("tile", here_.team % tiles());
+  here_.head = b.let("head", here_.team / tiles() % task_.problem.sizes.heads);
+  here_.batch_row = b.let("row", here_.team / (tiles() * task_.problem.sizes.heads));
   limit_time();
-  tile_channel_ = b.let("first_channel", tile * channels);
+  here_.tile_channel = b.let("first_channel", tile * channels);
   const bool parts = p.segments > 1;
-  lane_ = b.let("lane_channel", (parts ? b.thread() % p.lanes() : b.thread()) * p.per_thread);
-  segment_ = parts ? b.let("segment", b.thread() / p.lanes()) : b.constant(0);
-  channel_ = b.let("channel", tile_channel_ + lane_);
+  here_.lane_channel = b.let("lane_channel", (parts ? b.thread() % p.lanes() : b.thread()) * p.per_thread);
+  here_.segment = parts ? b.let("segment", b.thread() / p.lanes()) : b.constant(0);
+  here_.channel = b.let("channel", here_.tile_channel + here_.lane_channel);
 }
 
 void ChannelThreads::limit_time() {
-  if (stops_early_) walked_.limit(flags_, batch_index_, batch_index_ + 1);
+  if (stops_early_) walked_.limit(flags_, here_.batch_row, here_.batch_row + 1);
 }
 
-Value ChannelThreads::row_base(const KernelTensor& tensor) { return walked_.row_begin(tensor, batch_index_); }
+Value ChannelThreads::row_base(const KernelTensor& tensor) {
+  return walked_.row_begin(tensor, here_.batch_row);
+}
 
 Value ChannelThreads::base(const KernelTensor& tensor, Value first, const std::string& suffix) {
   auto& b = builder_;
   const Value dim = b.named("kDim", task_.problem.sizes.dim);
-  return b.let(tensor.name + suffix, row_base(tensor) + b.wide(head_ * tensor.rows * dim + first));
+  return b.let(tensor.name + suffix, row_base(tensor) + b.wide(here_.head * tensor.rows * dim + first));
 }
 
 Value ChannelThreads::own_base(const KernelTensor& tensor) {
-  if (!tensor.per_head) return base(tensor, channel_, "_own");
-  return builder_.let(tensor.name + "_own", row_base(tensor) + builder_.wide(head_ * tensor.rows));
+  if (!tensor.per_head) return base(tensor, here_.channel, "_own");
+  return builder_.let(tensor.name + "_own", row_base(tensor) + builder_.wide(here_.head * tensor.rows));
 }
 
 Value ChannelThreads::index_of(Value batch_row, int rows, int row, Value channel) {
   auto& b = builder_;
   const Value dim = b.named("kDim", task_.problem.sizes.dim);
-  return (batch_row * task_.problem.sizes.heads + b.wide(head_)) * (rows * task_.problem.sizes.dim) +
+  return (batch_row * task_.problem.sizes.heads + b.wide(here_.head)) * (rows * task_.problem.sizes.dim) +
          b.wide(dim * row + channel);
 }
 
@@ -86,18 +89,18 @@ Value ChannelThreads::state_index(int rows, int row, int channel) {
 }
 
 Value ChannelThreads::state_index(int rows, int row, Value channel) {
-  return index_of(builder_.wide(batch_index_), rows, row, channel);
+  return index_of(builder_.wide(here_.batch_row), rows, row, channel);
 }
 
 Value ChannelThreads::param_index(const step::Tensor& tensor, int row, int channel) {
   auto& b = builder_;
-  if (tensor.tail == step::Tail::Scalar) return head_ * tensor.rows + row;
+  if (tensor.tail == step::Tail::Scalar) return here_.head * tensor.rows + row;
   const Value dim = b.named("kDim", task_.problem.sizes.dim);
-  return head_ * (tensor.rows * task_.problem.sizes.dim) + dim * row + channel_index(channel);
+  return here_.head * (tensor.rows * task_.problem.sizes.dim) + dim * row + channel_index(channel);
 }
 
 Value ChannelThreads::channel_exists() {
-  return channels_divide() ? Value{} : channel_ < builder_.named("kDim", task_.problem.sizes.dim);
+  return channels_divide() ? Value{} : here_.channel < builder_.named("kDim", task_.problem.sizes.dim);
 }
 
 void ChannelThreads::if_all(const std::vector<Value>& conditions, const std::function<void()>& body) {
@@ -107,14 +110,20 @@ void ChannelThreads::if_all(const std::vector<Value>& conditions, const std::fun
   all.valid() ? builder_.if_(all, body) : body();
 }
 
+Launch ChannelThreads::finish() {
+  Launch launch = signature_.finish(blocks_of_batch_row());
+  if (team_parameters_.through_global()) launch.tiles_together = task_.problem.sizes.batch;
+  return launch;
+}
+
 void ChannelThreads::each_past_end(const std::function<void(Value)>& body) {
   const Team& p = team_parameters_;
-  walked_.each_past_end("t", time() + rank_ * p.segments + segment_,
+  walked_.each_past_end("t", time() + here_.rank * p.segments + here_.segment,
                         builder_.constant(std::int64_t{p.segments} * p.time_split), body);
 }
 
 void ChannelThreads::if_channel_exists(Value place, const std::function<void(Value)>& body) {
-  const Value channel = tile_channel_ + place;
+  const Value channel = here_.tile_channel + place;
   if (channels_divide()) return body(channel);
   builder_.if_(channel < builder_.named("kDim", task_.problem.sizes.dim), [&] { body(channel); });
 }

@@ -25,6 +25,7 @@ class ChannelThreads {
   // `threads`: of a block.
   ChannelThreads(const std::string& name, int threads, const std::string& comment, const Task& task,
                  const Team& team);
+  virtual ~ChannelThreads() = default;
 
   kernel::Builder& builder() { return builder_; }
   Signature& signature() { return signature_; }
@@ -49,26 +50,26 @@ class ChannelThreads {
   kernel::Value base(const KernelTensor& tensor, kernel::Value first, const std::string& suffix);
   kernel::Value own_base(const KernelTensor& tensor);
 
-  kernel::Value batch_index() const { return batch_index_; }
-  kernel::Value head_index() const { return head_; }
-  kernel::Value channel_index(int channel) { return channel_ + channel; }  // within the head
-  kernel::Value tile_channel() const { return tile_channel_; }             // the block's first one
-  kernel::Value lane_channel() const { return lane_; }  // this thread's first channel within the block's
-  kernel::Value segment() const { return segment_; }    // of the block's, this thread's
-  // Where blocks split time: this block's place in the order of the walk, the number of its team, and the
-  // rounds of exchange that a team has.
-  kernel::Value rank() const { return rank_; }
-  kernel::Value team() const { return team_; }
+  struct Places {
+    kernel::Value batch_row, head;  // of the block, or of the thread where a block holds several heads
+    kernel::Value tile_channel;     // the block's first channel, within the head
+    kernel::Value lane_channel;     // the thread's first channel, within the block's
+    kernel::Value channel;          // the same within the head
+    kernel::Value segment;          // of the block's, the thread's
+    // Where blocks split time: the block's place in the order of the walk, and the number of its team.
+    kernel::Value rank, team;
+  };
+  const Places& here() const { return here_; }
+  kernel::Value channel_index(int channel) const { return here_.channel + channel; }  // of the thread's
+  // The rounds of exchange that a team has; and if no walk of any team ends early: what tables in global
+  // memory have room for.
   kernel::Value rounds() const { return rounds_; }
-  // The same if no walk of any team ends early: what tables in global memory have room for.
   kernel::Value most_rounds() const { return most_rounds_.valid() ? most_rounds_ : rounds_; }
   kernel::Value time() const { return walked_.steps(); }  // steps of the walk
   const WalkedTime& walked() const { return walked_; }
 
   std::int64_t dim() const { return task_.problem.sizes.dim; }
-  std::int64_t batch() const { return task_.problem.sizes.batch; }
-  std::int64_t tiles() const;                // of channels, in a head
-  std::int64_t blocks_of_batch_row() const;  // of the kernel's grid
+  std::int64_t tiles() const;  // of channels, in a head
   kernel::Value blocks_of_grid() { return batch_ * blocks_of_batch_row(); }
   bool channels_divide() const { return dim() % team_parameters_.channels == 0; }
   kernel::Value channel_exists();  // Pred: the thread's channels are in the head; invalid if all are
@@ -78,10 +79,13 @@ class ChannelThreads {
   void if_all(const std::vector<kernel::Value>& conditions, const std::function<void()>& body);
   // Emits `body` for the steps that the walk leaves out, spread over blocks and segments.
   void each_past_end(const std::function<void(kernel::Value)>& body);
+  // The launch; once, when all of it is built.
+  Launch finish();
   // Elements of an access of 16 bytes.
   static int widest(const KernelTensor& tensor) { return 16 / kernel::storage_bytes(tensor.storage); }
 
  protected:
+  virtual std::int64_t blocks_of_batch_row() const;  // of the kernel's grid
   // Leaves out what stop_early() asked for; once the batch row is known.
   void limit_time();
   kernel::Value index_of(kernel::Value batch_row, int rows, int row, kernel::Value channel);
@@ -89,8 +93,8 @@ class ChannelThreads {
   const Task& task_;
   kernel::Builder builder_;
   Signature signature_;
-  kernel::Value batch_, batch_index_, head_, tile_channel_, lane_, segment_, channel_;
-  kernel::Value rank_, team_, rounds_, most_rounds_;
+  kernel::Value batch_, rounds_, most_rounds_;
+  Places here_;
   WalkedTime walked_;
   FlagReader flags_;
 

@@ -40,25 +40,25 @@ std::int64_t BetweenLaunches::elements(const ShootParameters& p, int states, int
 TransformTable BetweenLaunches::maps(Value round) const {
   const ShootParameters& p = parameters_;
   TransformTable table{carries_.memory, p.all_segments(), states_, p.channels, {}};
-  table.base = b_.wide(kernel_.threads().team()) * elements(p, states_, registers_);
+  table.base = b_.wide(kernel_.threads().here().team) * elements(p, states_, registers_);
   return table.starting_at(round % kSlots * p.all_segments());
 }
 
 Place BetweenLaunches::count(Value round, Value warp) const {
   const ShootParameters& p = parameters_;
-  const Value team = b_.wide(kernel_.threads().team()) * elements(p, states_, registers_);
+  const Value team = b_.wide(kernel_.threads().here().team) * elements(p, states_, registers_);
   return carries_.memory[team + map_elements(p, states_) + b_.wide(round % kSlots * all_warps() + warp)];
 }
 
 Value BetweenLaunches::own_warp() const {
-  return kernel_.threads().rank() * parameters_.warps() + kernel_.own().warp;
+  return kernel_.threads().here().rank * parameters_.warps() + kernel_.own().warp;
 }
 
 // Neighbouring threads have neighbouring elements.
 Place BetweenLaunches::register_of(int number) const {
   const ShootParameters& p = parameters_;
-  const Value team = b_.wide(kernel_.threads().team()) * elements(p, states_, registers_);
-  const Value thread = kernel_.threads().rank() * p.computing() + b_.thread();
+  const Value team = b_.wide(kernel_.threads().here().team) * elements(p, states_, registers_);
+  const Value thread = kernel_.threads().here().rank * p.computing() + b_.thread();
   const std::int64_t before = map_elements(p, states_) + counts(p);
   return carries_.memory[team + before + b_.wide(thread + number * p.computing() * p.time_split)];
 }

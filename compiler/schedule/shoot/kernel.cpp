@@ -39,7 +39,7 @@ void ShootKernel::place() {
   const Value segments = b.named("kSegments", p.all_segments(), "segments of time");
   own_.warp = b.let("warp", b.thread() / 32);
   lane_of_warp_ = b.let("lane_of_warp", b.thread() % 32);
-  own_.part = b.let("part", threads_.rank() * p.segments + threads_.segment());
+  own_.part = b.let("part", threads_.here().rank * p.segments + threads_.here().segment);
   own_.length = b.let("length", (threads_.time() + (p.all_segments() - 1)) / segments);
   own_.first = b.let("first_step", min(own_.part * own_.length, threads_.time()));
   own_.end = b.let("end_step", min(own_.first + own_.length, threads_.time()));
@@ -59,8 +59,8 @@ void ShootKernel::place_staging() {
   lane_step_ = b.let("lane_step", lane_of_warp_ / vectors());
   const Value column = b.let("column", lane_of_warp_ % vectors() * p.vector);
   const Value first =
-      b.let("staged_channel",
-            threads_.tile_channel() + (threads_.lane_channel() - lane_of_warp_ * p.per_thread) + column);
+      b.let("staged_channel", threads_.here().tile_channel +
+                                  (threads_.here().lane_channel - lane_of_warp_ * p.per_thread) + column);
   if (!threads_.channels_divide())
     column_exists_ = b.let("column_exists", first < b.named("kDim", threads_.dim()));
   for (StagedTensor& staged : staged_) {
@@ -216,7 +216,7 @@ void ShootKernel::place_values() {
                    std::int64_t{p.warps()} * SharedValues::kStages * p.steps, 1, 1, kernel::Storage::F32});
   values_.each_input([&](const KernelTensor& input) {
     value_bases_.push_back(
-        b.let(input.name + "_base", threads_.row_base(input) + b.wide(threads_.head_index() * input.rows)));
+        b.let(input.name + "_base", threads_.row_base(input) + b.wide(threads_.here().head * input.rows)));
   });
 }
 
@@ -250,12 +250,6 @@ void ShootKernel::write_past_end(const WrittenRows::Kept& kept) {
   // The scan warp walks through no segment.
   const Value walks = parameters_.among_blocks() ? builder().thread() < parameters_.computing() : Value{};
   threads_.if_all({walks, threads_.channel_exists()}, [&] { written_.write_past_end(kept); });
-}
-
-Launch ShootKernel::finish() {
-  Launch launch = signature().finish(threads_.blocks_of_batch_row());
-  if (parameters_.through_global()) launch.tiles_together = threads_.batch();
-  return launch;
 }
 
 }  // namespace rondo::schedule

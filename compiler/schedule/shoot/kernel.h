@@ -62,8 +62,6 @@ class ShootKernel {
   kernel::Value step() const { return now_.stage + now_.group + now_.ahead; }
   // After the walk, where it may have left out steps: what those past the end have.
   void write_past_end(const WrittenRows::Kept& kept);
-  // The launch; called once.
-  Launch finish();
 
  private:
   struct StagedTensor {

@@ -165,8 +165,8 @@ void ShootRounds::report() {
     b_.assign(worst, b_.math(scalar::Op::Max, {worst, other}));
   }
   b_.if_(b_.thread() % 32 == 0, [&] {
-    const Value block =
-        b_.wide(kernel_.threads().team()) * parameters_.time_split + b_.wide(kernel_.threads().rank());
+    const Value block = b_.wide(kernel_.threads().here().team) * parameters_.time_split +
+                        b_.wide(kernel_.threads().here().rank);
     const Value record = block * parameters_.warps() + b_.wide(kernel_.own().warp);
     const Value jump = b_.select(b_.real(0) < lost, b_.real(executable::Convergence::kLost), worst);
     b_.store_vector(report_.memory[record * executable::Convergence::kRecord],
@@ -175,7 +175,7 @@ void ShootRounds::report() {
 }
 
 Value ShootRounds::rounds_until_in_order(const Bounds& bounds, Value round) {
-  return b_.let("rounds_until", bounds.side_by_side + kernel_.threads().rank() - round);
+  return b_.let("rounds_until", bounds.side_by_side + kernel_.threads().here().rank - round);
 }
 
 Value ShootRounds::turns_in_order(const Bounds& bounds, Value round) {
@@ -190,9 +190,9 @@ void ShootRounds::turns(Value round) {
   if (parameters_.segments == 1) return sweep_where_needed(round, until >= 1, in_order);
   const Value turns = b_.let("turns", b_.select(in_order, b_.constant(parameters_.segments), b_.constant(1)));
   b_.for_("turn", b_.constant(0), turns, b_.constant(1), 1, [&](Value turn) {
-    const Value mine = b_.let("mine", in_order && kernel_.threads().segment() == turn);
+    const Value mine = b_.let("mine", in_order && kernel_.threads().here().segment == turn);
     b_.if_(mine, [&] { take_turn(turn); });
-    sweep_where_needed(round, until >= 1 || (in_order && turn == 1 && kernel_.threads().segment() >= 2),
+    sweep_where_needed(round, until >= 1 || (in_order && turn == 1 && kernel_.threads().here().segment >= 2),
                        mine);
     b_.if_(mine, [&] {
       each_state([&](int k, int c, Value) { b_.store(handover(k, c), sweep_.state(k, c)); });
@@ -203,7 +203,7 @@ void ShootRounds::turns(Value round) {
 }
 
 kernel::Place ShootRounds::handover(int state, int channel) {
-  return handover_[kernel_.threads().lane_channel() + (state * parameters_.channels + channel)];
+  return handover_[kernel_.threads().here().lane_channel + (state * parameters_.channels + channel)];
 }
 
 void ShootRounds::take_turn(Value turn) {
@@ -247,11 +247,11 @@ void ShootRounds::scan(Value round, Value changed) {
   } else {
     const Value slot = round % kSlots;
     const TransformTable table = table_.starting_at(slot * table_.parts);
-    table.store(b_, kernel_.threads().segment(), kernel_.threads().lane_channel(), transforms);
+    table.store(b_, kernel_.threads().here().segment, kernel_.threads().here().lane_channel, transforms);
     b_.if_(b_.thread() % 32 == 0,
            [&] { b_.store(counts_[slot * parameters_.warps() + kernel_.own().warp], changed); });
     b_.named_barrier(kWalkBarrier, parameters_.computing());
-    scan_all(table, kernel_.threads().segment());
+    scan_all(table, kernel_.threads().here().segment);
     total = b_.variable("total", b_.real(0));
     b_.for_("of_warp", 0, parameters_.warps(), std::min(8, parameters_.warps()), [&](Value of_warp) {
       b_.assign(total, total + b_.load("count", counts_[slot * parameters_.warps() + of_warp]));
@@ -281,7 +281,7 @@ void ShootRounds::scan_in_block(const TransformTable& table, Value own, int c) {
       walked.pass(map, steps, from, to);
     };
   }
-  scan_transforms(b_, table, kernel_.threads().lane_channel() + c, own, running, before, each);
+  scan_transforms(b_, table, kernel_.threads().here().lane_channel + c, own, running, before, each);
 }
 
 // Of the segments before this one, and of the blocks before, only the maps of all together are there.
@@ -289,7 +289,7 @@ void ShootRounds::scan_among_blocks(Value round) {
   ScanWarp::EachPrefix each;
   if (!rounding_.empty()) {
     const Value steps =
-        b_.let("steps_before", b_.to_real(kernel_.threads().segment() * kernel_.own().length));
+        b_.let("steps_before", b_.to_real(kernel_.threads().here().segment * kernel_.own().length));
     each = [this, round, steps](int c, const AffineTransform& map, const std::vector<Value>& from,
                                 const std::vector<Value>& to) {
       const RememberedRounding walked = scan_warp_->incoming_rounding(round, c);

@@ -53,7 +53,7 @@ void ShootRounds::compute_in_launches() {
 
 void ShootRounds::publish_in_launch(Value round, Value changed) {
   b_.comment("this segment's map, for the next launch");
-  between_->maps(round).store(b_, kernel_.own().part, kernel_.threads().lane_channel(),
+  between_->maps(round).store(b_, kernel_.own().part, kernel_.threads().here().lane_channel,
                               sweep_.transforms(kShootSteepest));
   b_.if_(b_.thread() % 32 == 0, [&] { b_.store(between_->count(round, between_->own_warp()), changed); });
 }

@@ -37,7 +37,7 @@ Launch shoot_forward(const Task& task, const ShootParameters& parameters) {
   };
   const kernel::Value first = rounds.in_first_launch();
   first.valid() ? kernel.builder().if_(first, past_end) : past_end();
-  Launch launch = kernel.finish();
+  Launch launch = kernel.threads().finish();
   if (parameters.by_launch())
     launch.repetition = {executable::Repetition::Kind::Until, parameters.launches()};
   return launch;

@@ -99,8 +99,8 @@ Value SegmentSweep::leaf(const step::Node& node, const ShootKernel::Staged& stag
   if (node.kind == step::NodeKind::Uniform)
     return lowering_.draw(
         node, channel,
-        {kernel_.threads().batch_index(), kernel_.threads().walked().among_all(kernel_.step()),
-         kernel_.threads().head_index(), kernel_.threads().channel_index(channel)});
+        {kernel_.threads().here().batch_row, kernel_.threads().walked().among_all(kernel_.step()),
+         kernel_.threads().here().head, kernel_.threads().channel_index(channel)});
   switch (tensor(node.tensor).kind) {
     case TensorKind::Input:
       if (is_head_value(node.tensor)) return kernel_.values().value(staged_.at(node.tensor), node.row);

@@ -43,7 +43,7 @@ class BackwardBuilder : StreamBody {
     store_carries(ends_);
     store_sums();
     stream_.write_past_end();
-    return stream_.finish();
+    return stream_.threads().finish();
   }
 
  private:

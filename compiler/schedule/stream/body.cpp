@@ -121,8 +121,8 @@ Value StreamBody::param(const step::Node& leaf, int channel) const { return para
 Value StreamBody::draw(const step::Node& node, int channel) {
   return lowering_.draw(
       node, channel,
-      {stream_.threads().batch_index(), stream_.threads().walked().among_all(stream_.step()),
-       stream_.threads().head_index(), stream_.threads().channel_index(channel)});
+      {stream_.threads().here().batch_row, stream_.threads().walked().among_all(stream_.step()),
+       stream_.threads().here().head, stream_.threads().channel_index(channel)});
 }
 
 Value StreamBody::carry(TensorId id, int row, int channel) const {
@@ -152,7 +152,8 @@ std::vector<Value> StreamBody::sum_over_segments(const std::string& name, const 
   const kernel::Memory parts =
       b.shared(name + "_parts", kernel::Storage::F32,
                std::int64_t{parameters_.segments} * parameters_.channels, "[segments, channels]");
-  const Value own = stream_.threads().segment() * parameters_.channels + stream_.threads().lane_channel();
+  const Value own =
+      stream_.threads().here().segment * parameters_.channels + stream_.threads().here().lane_channel;
   stream_.threads().if_active([&] { b.store_vector(parts[own], values); });
   b.barrier();
   std::vector<Value> totals;
@@ -160,8 +161,8 @@ std::vector<Value> StreamBody::sum_over_segments(const std::string& name, const 
   stream_.threads().if_owner([&] {
     b.for_("part", 0, parameters_.segments, 4, [&](Value part) {
       for (std::size_t c = 0; c < values.size(); ++c) {
-        const Value place =
-            part * parameters_.channels + stream_.threads().lane_channel() + static_cast<std::int64_t>(c);
+        const Value place = part * parameters_.channels + stream_.threads().here().lane_channel +
+                            static_cast<std::int64_t>(c);
         b.assign(totals[c], totals[c] + b.load("share", parts[place]));
       }
     });

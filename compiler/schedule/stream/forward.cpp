@@ -39,7 +39,7 @@ class ForwardBuilder : StreamBody {
         [&](const Results& results) { consume(results); });
     store_carries(ends_);
     stream_.write_past_end([&](int written, int row) { return past_end(written, row); });
-    return stream_.finish();
+    return stream_.threads().finish();
   }
 
  private:

@@ -47,7 +47,7 @@ void StreamKernel::load_values(Value block) {
   const auto place = [&](const KernelTensor& from, int, int row, Value t) {
     const Value step = threads_.row_base(from) + b.wide(t) * from.stride_t;
     Value of_head =
-        (parameters_.heads > 1 ? threads_.whole_heads().first : threads_.head_index()) * from.rows + row;
+        (parameters_.heads > 1 ? threads_.whole_heads().first : threads_.here().head) * from.rows + row;
     if (!threads_.heads_divide()) of_head = min(of_head, b.constant(threads_.head_count() * from.rows - 1));
     return step + b.wide(of_head);
   };
@@ -166,12 +166,6 @@ void StreamKernel::run_group(Value first, int steps, Value count, bool at_start,
 
 void StreamKernel::write_past_end(const WrittenRows::Kept& kept) {
   if (threads_.stops_early()) threads_.if_active([&] { written_.write_past_end(kept); });
-}
-
-Launch StreamKernel::finish() {
-  Launch launch = signature().finish(threads_.blocks_of_batch_row());
-  if (parameters_.through_global()) launch.tiles_together = threads_.batch();
-  return launch;
 }
 
 }  // namespace rondo::schedule

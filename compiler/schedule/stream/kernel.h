@@ -51,7 +51,6 @@ class StreamKernel {
 
   // After the walk, where it may have ended early: what each step writes, for the steps past the end.
   void write_past_end(const WrittenRows::Kept& kept = {});
-  Launch finish();
 
  private:
   // Emits `body` for each step that the thread loads values of, by its turn.

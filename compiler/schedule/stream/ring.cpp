@@ -39,7 +39,7 @@ void StreamRing::place_rows() {
   for (Staged& staged : staged_)
     staged.base =
         parameters_.heads == 1
-            ? threads_.base(staged.tensor, threads_.tile_channel(), "_base")
+            ? threads_.base(staged.tensor, threads_.here().tile_channel, "_base")
             : b_.let(staged.tensor.name + "_base",
                      threads_.row_base(staged.tensor) +
                          b_.wide(threads_.whole_heads().first * (staged.tensor.rows * threads_.dim())));
@@ -144,7 +144,7 @@ void StreamRing::each_place(Value first_step, Value slot, const Copy& copy) {
     b_.comment("stage " + staged.tensor.name);
     Value exists;
     if (!threads_.channels_divide())
-      exists = threads_.tile_channel() + place.column < b_.named("kDim", threads_.dim());
+      exists = threads_.here().tile_channel + place.column < b_.named("kDim", threads_.dim());
     threads_.if_all({place.mine, exists, place.head_exists}, [&] {
       copy(place, staged, place.from + b_.wide(first_step) * staged.tensor.stride_t,
            b_.let("to", place.to + slot * (parameters_.steps * of_step(staged))));
@@ -193,7 +193,7 @@ void StreamRing::copy_burst(Value first_step, Value slot, Value piece, int piece
 Value StreamRing::row_place(const Staged& staged, Value line, int row) {
   Value of_rows = line * block_rows(staged) + row;
   if (parameters_.heads > 1) of_rows = of_rows + threads_.whole_heads().read * staged.tensor.rows;
-  return of_rows * b_.named("kChannels", parameters_.channels) + threads_.lane_channel();
+  return of_rows * b_.named("kChannels", parameters_.channels) + threads_.here().lane_channel;
 }
 
 StreamRing::Rows StreamRing::load(Value line, bool at_start) {

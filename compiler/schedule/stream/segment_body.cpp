@@ -154,8 +154,8 @@ void SegmentedStep::publish(Value stage) {
   if (scan_warp_) return scan_warp_->publish(stage, transforms);
   b_.comment("this segment's map, for the segments after it");
   for (int c = 0; c < channels_; ++c)
-    segment_transforms_.store(b_, body_.stream_.threads().segment(),
-                              body_.stream_.threads().lane_channel() + c,
+    segment_transforms_.store(b_, body_.stream_.threads().here().segment,
+                              body_.stream_.threads().here().lane_channel + c,
                               {transforms[static_cast<std::size_t>(c)]});
 }
 
@@ -170,8 +170,9 @@ void SegmentedStep::prefix_scan(Value stage) {
   if (scan_warp_) return;
   b_.comment("carries before this segment, and after the stage");
   for (int c = 0; c < channels_; ++c)
-    scan_transforms(b_, segment_transforms_, body_.stream_.threads().lane_channel() + c,
-                    body_.stream_.threads().segment(), column_of(body_.carry_, c), column_of(carried_, c));
+    scan_transforms(b_, segment_transforms_, body_.stream_.threads().here().lane_channel + c,
+                    body_.stream_.threads().here().segment, column_of(body_.carry_, c),
+                    column_of(carried_, c));
 }
 
 TransformColumn SegmentedStep::column_of(const std::vector<Value>& rows, int channel) const {

@@ -93,7 +93,7 @@ Value SegmentWalk::whole_stage(Value first) {
 // past T or, with shifted tensors, down to t = 0 is not whole, and its steps are guarded.
 void SegmentWalk::each_step(Value first, bool whole,
                             const std::function<void(int, Value, const Guard&)>& body) {
-  const Value begin = b_.let("begin", threads_.segment() * parameters_.unroll);
+  const Value begin = b_.let("begin", threads_.here().segment * parameters_.unroll);
   for (int u = 0; u < parameters_.unroll; ++u) {
     const Value place = threads_.forward() ? begin + u : b_.constant(parameters_.steps - 1 - u) - begin;
     Guard guard;
@@ -121,7 +121,7 @@ void SegmentWalk::local_scan(Value first, Value slot, bool whole) {
 }
 
 void SegmentWalk::apply_carries(Value first, Value whole) {
-  const Value start = threads_.segment() * parameters_.unroll;
+  const Value start = threads_.here().segment * parameters_.unroll;
   const Value place = threads_.forward() ? start : b_.constant(parameters_.steps - 1) - start;
   WrittenRows& written = kernel_.written();
   written.begin(first + place);

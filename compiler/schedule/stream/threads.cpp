@@ -18,7 +18,7 @@ void StreamThreads::place() {
   auto& b = builder_;
   parameters_.whole_head ? place_heads() : place_channels();
   const std::int64_t split = parameters_.time_split;
-  part_ = forward() ? rank_ : b.constant(split - 1) - rank_;
+  part_ = forward() ? here_.rank : b.constant(split - 1) - here_.rank;
   const Value steps = b.named("kSteps", parameters_.steps, "time steps a stage");
   const Value span = split == 1 ? steps : steps * split;
   const auto rounds_of = [&](Value time) { return (time + (split * parameters_.steps - 1)) / span; };
@@ -42,40 +42,40 @@ void StreamThreads::place_heads() {
   b.named("kChannels", p.channels,
           split ? "channels that the threads of a block take" : "channels that the threads of a head take");
   b.comment("this block's batch row and heads; this thread's head and first channel");
-  rank_ = segment_ = tile_channel_ = b.constant(0);
-  team_ = b.block();
+  here_.rank = here_.segment = here_.tile_channel = b.constant(0);
+  here_.team = b.block();
   if (split) {
     heads_.rank = b.let("rank", b.cluster_rank());
-    tile_channel_ = b.let("first_channel", heads_.rank * p.channels);
-    team_ = b.let("cluster", b.block() / p.head_split);
+    here_.tile_channel = b.let("first_channel", heads_.rank * p.channels);
+    here_.team = b.let("cluster", b.block() / p.head_split);
   }
-  batch_index_ = b.let("row", team_ / groups);
-  heads_.first = b.let("first_head", team_ % groups * p.heads);
+  here_.batch_row = b.let("row", here_.team / groups);
+  heads_.first = b.let("first_head", here_.team % groups * p.heads);
   Value exists;
   heads_.of_block = heads_.read = b.constant(0);
-  head_ = heads_.first;
+  here_.head = heads_.first;
   heads_.lane = b.thread();
   if (p.heads > 1) {
     heads_.of_block = b.let("head_of_block", b.thread() / p.lanes());
     heads_.lane = b.let("lane", b.thread() % p.lanes());
     const Value own = heads_.first + heads_.of_block;
     if (heads % p.heads != 0) exists = b.let("head_exists", own < heads);
-    head_ = b.let("head", exists.valid() ? min(own, b.constant(heads - 1)) : own);
-    heads_.read = exists.valid() ? b.let("head_read", head_ - heads_.first) : heads_.of_block;
+    here_.head = b.let("head", exists.valid() ? min(own, b.constant(heads - 1)) : own);
+    heads_.read = exists.valid() ? b.let("head_read", here_.head - heads_.first) : heads_.of_block;
   }
   limit_time();
   const Value first = b.let("own_channel", heads_.lane * p.per_thread);
   heads_.owns = exists;
-  lane_ = first;
+  here_.lane_channel = first;
   if (!channels_divide()) {
-    const Value within = (split ? tile_channel_ + first : first) < dim;
+    const Value within = (split ? here_.tile_channel + first : first) < dim;
     heads_.owns = b.let("owns", exists.valid() ? exists && within : within);
-    lane_ = b.let("lane_channel", b.select(within, first, b.constant(0)));
+    here_.lane_channel = b.let("lane_channel", b.select(within, first, b.constant(0)));
   }
   Value leads = heads_.lane == 0;
   if (split) leads = leads && heads_.rank == 0;
   heads_.leads = b.let("leads", exists.valid() ? exists && leads : leads);
-  channel_ = split ? b.let("channel", tile_channel_ + lane_) : lane_;
+  here_.channel = split ? b.let("channel", here_.tile_channel + here_.lane_channel) : here_.lane_channel;
 }
 
 std::int64_t StreamThreads::blocks_of_batch_row() const {
@@ -84,9 +84,10 @@ std::int64_t StreamThreads::blocks_of_batch_row() const {
 }
 
 Value StreamThreads::workspace_index(int rows, int row, int channel) {
-  const Value batch = builder_.wide(batch_index_);
-  return index_of(parameters_.time_split == 1 ? batch : batch * parameters_.time_split + builder_.wide(rank_),
-                  rows, row, channel_index(channel));
+  const Value batch = builder_.wide(here_.batch_row);
+  return index_of(
+      parameters_.time_split == 1 ? batch : batch * parameters_.time_split + builder_.wide(here_.rank), rows,
+      row, channel_index(channel));
 }
 
 Value StreamThreads::computing() {
@@ -104,12 +105,12 @@ void StreamThreads::if_reading(const std::function<void()>& body) {
 
 void StreamThreads::if_owner(const std::function<void()>& body) {
   if (parameters_.segments == 1) return if_active(body);
-  if_active([&] { builder_.if_(segment_ == 0, body); });
+  if_active([&] { builder_.if_(here_.segment == 0, body); });
 }
 
 Value StreamThreads::head_value_index(int rows, int row) {
   auto& b = builder_;
-  return (b.wide(batch_index_) * task_.problem.sizes.heads + b.wide(head_)) * rows + row;
+  return (b.wide(here_.batch_row) * task_.problem.sizes.heads + b.wide(here_.head)) * rows + row;
 }
 
 Value StreamThreads::first_step_of(Value block) {

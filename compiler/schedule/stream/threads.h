@@ -59,9 +59,9 @@ class StreamThreads final : public ChannelThreads {
   // Whether the last block may have fewer heads than the others.
   bool heads_divide() const { return task_.problem.sizes.heads % parameters_.heads == 0; }
   std::int64_t head_count() const { return task_.problem.sizes.heads; }
-  std::int64_t blocks_of_batch_row() const;
 
  private:
+  std::int64_t blocks_of_batch_row() const override;
   void place_heads();
   std::int64_t head_groups() const;  // blocks of a batch row, or clusters
 
