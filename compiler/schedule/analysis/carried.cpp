@@ -1,5 +1,10 @@
 #include "compiler/schedule/analysis/carried.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+
 namespace rondo::schedule {
 
 bool is_carried(const Task& task, const step::Node& node) {
@@ -7,6 +12,19 @@ bool is_carried(const Task& task, const step::Node& node) {
     return node.kind == step::NodeKind::Gradient && node.gradient.of == step::GradientRef::Of::NextState;
   return node.kind == step::NodeKind::Leaf &&
          task.cell.tensors[static_cast<std::size_t>(node.tensor)].kind == step::TensorKind::State;
+}
+
+std::size_t carried_row(const step::Cell& cell, step::TensorId state, int row) {
+  const auto found = std::find_if(cell.next.begin(), cell.next.end(), [&](const step::Row& next) {
+    return next.tensor == state && next.row == row;
+  });
+  if (found == cell.next.end()) throw std::logic_error("a state row that is never advanced");
+  return static_cast<std::size_t>(found - cell.next.begin());
+}
+
+std::string carried_name(const step::Cell& cell, std::size_t k) {
+  const step::Tensor& state = cell.tensors[static_cast<std::size_t>(cell.next[k].tensor)];
+  return state.rows == 1 ? state.name : fmt::format("{}_{}", state.name, cell.next[k].row);
 }
 
 }  // namespace rondo::schedule

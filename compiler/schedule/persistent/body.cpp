@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <set>
-#include <stdexcept>
 
+#include "compiler/schedule/analysis/carried.h"
 #include "compiler/schedule/analysis/step_stages.h"
 
 namespace rondo::schedule {
@@ -75,7 +75,7 @@ void PersistentBody::load_start(const std::string& prefix, const std::map<Tensor
     }
   for (std::size_t k = 0; k < task_.cell.next.size(); ++k)
     for (int channel = 0; channel < channels(); ++channel)
-      carry_.push_back(holds(k, channel) ? b.variable(prefix + state_name(k), b.real(0))
+      carry_.push_back(holds(k, channel) ? b.variable(prefix + carried_name(task_.cell, k), b.real(0))
                                          : carry_[index(k, g.head_value_channel(channel))]);
   for (int channel = 0; channel < channels(); ++channel)
     kernel_.threads().if_exists(channel, [&] {
@@ -229,7 +229,8 @@ void PersistentBody::consume_ready(const PersistentKernel::Step& now, const Cons
     if (step.consumed[root] || step.values[0].count(id) == 0) continue;
     std::vector<Value> of_channels;
     for (GraphLowering::Values& values : step.values) {
-      if (root < task_.cell.next.size()) values[id] = settled(values[id], "next_" + state_name(root));
+      if (root < task_.cell.next.size())
+        values[id] = settled(values[id], "next_" + carried_name(task_.cell, root));
       of_channels.push_back(values[id]);
     }
     consume(now, root, of_channels);
@@ -300,7 +301,7 @@ void PersistentBody::finish_step(const PersistentKernel::Step& now, const Consum
   for (std::size_t k = 0; k < task_.cell.next.size(); ++k)
     for (GraphLowering::Values& values : step.values) {
       Value& value = values.at(step_.roots[k]);
-      next[k].push_back(value = settled(value, "next_" + state_name(k)));
+      next[k].push_back(value = settled(value, "next_" + carried_name(task_.cell, k)));
     }
   send_next(now.count + 1, next);
   consume_ready(now, consume, step);
@@ -338,19 +339,8 @@ Value PersistentBody::draw(const step::Node& node, const PersistentKernel::Step&
                          kernel_.here().head, unit});
 }
 
-std::size_t PersistentBody::row_of(TensorId id, int row) const {
-  for (std::size_t k = 0; k < task_.cell.next.size(); ++k)
-    if (task_.cell.next[k].tensor == id && task_.cell.next[k].row == row) return k;
-  throw std::logic_error("persistent: a state row that is never advanced");
-}
-
 Value PersistentBody::carry(TensorId id, int row, int channel) const {
-  return carry_[index(row_of(id, row), channel)];
-}
-
-std::string PersistentBody::state_name(std::size_t k) const {
-  const step::Tensor& t = tensor(task_.cell.next[k].tensor);
-  return t.rows == 1 ? t.name : fmt::format("{}_{}", t.name, task_.cell.next[k].row);
+  return carry_[index(carried_row(task_.cell, id, row), channel)];
 }
 
 }  // namespace rondo::schedule

@@ -68,7 +68,6 @@ class PersistentBody {
   // Vectors of level 0 that are states, or states after a possible reset, are sent as soon as the step before
   // has them.
   bool sent_early(const ProductGroup& group) const;
-  std::size_t row_of(step::TensorId state, int row) const;  // among Cell::next
   std::vector<std::vector<kernel::Value>> early_vectors(
       kernel::Value count, const std::function<kernel::Value(std::size_t, int)>& next);
   void send_early(kernel::Value count, const std::vector<std::vector<kernel::Value>>& vectors);
@@ -97,7 +96,6 @@ class PersistentBody {
   void compute_early(const PersistentKernel::Step& step, const LeafOf& leaf);
   void keep_for_later(Progress& step);
   kernel::Value settled(kernel::Value value, const std::string& name);
-  std::string state_name(std::size_t k) const;
 
   ReductionExchange reductions_;
   std::unique_ptr<StepProducts> products_;

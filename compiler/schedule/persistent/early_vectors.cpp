@@ -36,7 +36,8 @@ std::vector<std::vector<Value>> PersistentBody::early_vectors(
     const PersistentKernel::Step ahead = as_it_is ? PersistentKernel::Step{} : kernel_.step_at(count, true);
     for (int c = 0; c < channels(); ++c) {
       const auto leaf = [&](const step::Node& node) {
-        return is_carried(task_, node) ? next(row_of(node.tensor, node.row), c) : ahead.flag(node.tensor, c);
+        return is_carried(task_, node) ? next(carried_row(task_.cell, node.tensor, node.row), c)
+                                       : ahead.flag(node.tensor, c);
       };
       GraphLowering::Values values = lowering_.start(c);
       vectors[group].push_back(as_it_is ? leaf(step_.graph.at(id))

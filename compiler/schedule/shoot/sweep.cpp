@@ -2,9 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <stdexcept>
-
+#include "compiler/schedule/analysis/carried.h"
 #include "compiler/schedule/analysis/history.h"
 #include "compiler/schedule/rewrite/rewrite_step.h"
 #include "compiler/step/verify.h"
@@ -52,17 +50,12 @@ void SegmentSweep::declare() {
     last_[id] = kernel_.signature().writes({Role::LastState, id});
 }
 
-std::string SegmentSweep::name(int state) const {
-  const step::Row& row = cell_.next[at(state)];
-  const step::Tensor& t = tensor(row.tensor);
-  return t.rows == 1 ? t.name : fmt::format("{}_{}", t.name, row.row);
-}
-
 std::vector<Value> SegmentSweep::registers(const std::string& suffix) {
   std::vector<Value> made;
   for (int k = 0; k < states(); ++k)
     for (int c = 0; c < parameters_.per_thread; ++c)
-      made.push_back(kernel_.builder().variable(name(k) + suffix, kernel_.builder().real(0)));
+      made.push_back(
+          kernel_.builder().variable(carried_name(cell_, at(k)) + suffix, kernel_.builder().real(0)));
   return made;
 }
 
@@ -106,10 +99,7 @@ Value SegmentSweep::leaf(const step::Node& node, const ShootKernel::Staged& stag
       if (is_head_value(node.tensor)) return kernel_.values().value(staged_.at(node.tensor), node.row);
       return staged(staged_.at(node.tensor), node.row, channel);
     case TensorKind::State:
-      for (int k = 0; k < states(); ++k)
-        if (cell_.next[at(k)].tensor == node.tensor && cell_.next[at(k)].row == node.row)
-          return state(k, channel);
-      throw std::logic_error("shoot: a state row that is never advanced");
+      return state(static_cast<int>(carried_row(cell_, node.tensor, node.row)), channel);
     case TensorKind::Reset:
     case TensorKind::Length: return kernel_.values().flag(node.tensor);
     default: return params_.value(node, channel);
@@ -136,7 +126,7 @@ void SegmentSweep::advance(const std::vector<std::vector<Value>>& values) {
     for (int c = 0; c < parameters_.per_thread; ++c)
       next.push_back(states() == 1 && parameters_.per_thread == 1
                          ? values[at(c)][at(k)]
-                         : b.let("next_" + name(k), values[at(c)][at(k)]));
+                         : b.let("next_" + carried_name(cell_, at(k)), values[at(c)][at(k)]));
   for (std::size_t i = 0; i < next.size(); ++i) b.assign(state_[i], next[i]);
 }
 

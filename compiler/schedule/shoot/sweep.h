@@ -63,7 +63,6 @@ class SegmentSweep {
   }
   const step::Tensor& tensor(step::TensorId id) const { return cell_.tensors[static_cast<std::size_t>(id)]; }
   bool is_head_value(step::TensorId id) const { return tensor(id).tail == step::Tail::Scalar; }
-  std::string name(int state) const;
   std::vector<kernel::Value> registers(const std::string& suffix);
   kernel::Value leaf(const step::Node& node, const ShootKernel::Staged& staged, int channel) const;
   // The values of the first `count` roots, by [channel][root].

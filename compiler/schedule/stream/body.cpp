@@ -1,10 +1,9 @@
 #include "compiler/schedule/stream/body.h"
 
+#include "compiler/schedule/analysis/carried.h"
 #include "compiler/schedule/rewrite/rewrite_step.h"
 #include "compiler/schedule/stream/head_step.h"
 #include "compiler/schedule/stream/segment_body.h"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <stdexcept>
@@ -44,9 +43,10 @@ void StreamBody::declare_carries(const std::string& prefix) {
   if (parameters_.among_blocks()) return;
   for (std::size_t k = 0; k < task_.cell.next.size(); ++k)
     for (int channel = 0; channel < parameters_.per_thread; ++channel)
-      carry_.push_back(channel > 0 && is_head_value(task_.cell.next[k].tensor)
-                           ? carry_.back()
-                           : stream_.builder().variable(prefix + state_name(k), stream_.builder().real(0)));
+      carry_.push_back(
+          channel > 0 && is_head_value(task_.cell.next[k].tensor)
+              ? carry_.back()
+              : stream_.builder().variable(prefix + carried_name(task_.cell, k), stream_.builder().real(0)));
 }
 
 void StreamBody::load_start(const CarryEnds& ends) {
@@ -103,9 +103,9 @@ void StreamBody::assign_carries(const Results& values) {
   std::vector<Value> next;
   for (std::size_t k = 0; k < task_.cell.next.size(); ++k)
     for (int channel = 0; channel < parameters_.per_thread; ++channel)
-      next.push_back(channel < carried(k)
-                         ? settled(values[static_cast<std::size_t>(channel)][k], "next_" + state_name(k))
-                         : Value{});
+      next.push_back(channel < carried(k) ? settled(values[static_cast<std::size_t>(channel)][k],
+                                                    "next_" + carried_name(task_.cell, k))
+                                          : Value{});
   for (std::size_t i = 0; i < next.size(); ++i)
     if (next[i].valid()) stream_.builder().assign(carry_[i], next[i]);
 }
@@ -126,9 +126,7 @@ Value StreamBody::draw(const step::Node& node, int channel) {
 }
 
 Value StreamBody::carry(TensorId id, int row, int channel) const {
-  for (std::size_t k = 0; k < task_.cell.next.size(); ++k)
-    if (task_.cell.next[k].tensor == id && task_.cell.next[k].row == row) return carry_[index(k, channel)];
-  throw std::logic_error("stream: a state row that is never advanced");
+  return carry_[index(carried_row(task_.cell, id, row), channel)];
 }
 
 void StreamBody::walk_steps(const CarryEnds& ends, const LeafOf& leaf,
@@ -168,11 +166,6 @@ std::vector<Value> StreamBody::sum_over_segments(const std::string& name, const 
     });
   });
   return totals;
-}
-
-std::string StreamBody::state_name(std::size_t k) const {
-  const step::Tensor& t = tensor(task_.cell.next[k].tensor);
-  return t.rows == 1 ? t.name : fmt::format("{}_{}", t.name, task_.cell.next[k].row);
 }
 
 std::vector<Value> StreamBody::column(const Results& results, std::size_t root) {

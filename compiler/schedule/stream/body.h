@@ -61,7 +61,6 @@ class StreamBody {
   const step::Tensor& tensor(step::TensorId id) const {
     return task_.cell.tensors[static_cast<std::size_t>(id)];
   }
-  std::string state_name(std::size_t k) const;
   std::size_t index(std::size_t k, int channel) const {
     return k * static_cast<std::size_t>(parameters_.per_thread) + static_cast<std::size_t>(channel);
   }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/schedule/analysis/carried.h"
 #include "compiler/schedule/stream/resources.h"
 
 namespace rondo::schedule {
@@ -166,7 +167,7 @@ void SegmentedStep::prefix_scan(Value stage) {
   carried_.clear();
   for (std::size_t i = 0; i < states(); ++i)
     for (int c = 0; c < channels_; ++c)
-      carried_.push_back(b_.variable("start_" + body_.state_name(i), from[body_.index(i, c)]));
+      carried_.push_back(b_.variable("start_" + carried_name(body_.task_.cell, i), from[body_.index(i, c)]));
   if (scan_warp_) return;
   b_.comment("carries before this segment, and after the stage");
   for (int c = 0; c < channels_; ++c)
