@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compiler/step/rewriter.h"
+#include "compiler/step/verify.h"
 #include "compiler/support/index.h"
 
 namespace rondo::step {
@@ -77,6 +78,12 @@ Cell simplify(const Cell& cell) {
     for (Row& row : *rows) roots.push_back(&row.value);
   result.graph = simplify(cell.graph, std::move(roots));
   return result;
+}
+
+Cell simplified(const Cell& cell, pipeline::PassWatcher* watcher) {
+  return pipeline::watched(
+      watcher, pipeline::Pass::Simplify, [&] { return simplify(cell); },
+      [](const Cell& simple) { return made(simple); });
 }
 
 }  // namespace rondo::step

@@ -6,6 +6,7 @@
 
 #include <vector>
 
+#include "compiler/pipeline/watch.h"
 #include "compiler/step/step_ir.h"
 
 namespace rondo::step {
@@ -19,5 +20,7 @@ StepGraph simplified(StepGraph step);
 
 // The cell with its graph simplified (next and outputs are the roots).
 Cell simplify(const Cell& cell);
+// The same as a pass of the pipeline: the watcher, if there is one, hears of it, and the result is verified.
+Cell simplified(const Cell& cell, pipeline::PassWatcher* watcher);
 
 }  // namespace rondo::step
