@@ -236,7 +236,7 @@ class AtShape {
 
   // Of what is compared: those of the tensor, or, of a part of its rows, one that counts these.
   std::vector<Axis> axes_of(const ShapeTensor& tensor, const std::vector<std::int64_t>& rows) const {
-    std::vector<Axis> axes = schedule::axes_of(tensor.ref, task_.written, task_.problem.sizes);
+    std::vector<Axis> axes = schedule::axes_of(tensor.ref, task_.cell, task_.problem.sizes);
     if (static_cast<std::int64_t>(rows.size()) == tensor.rows || rows.empty()) return axes;
     std::int64_t leading = 1;
     std::size_t first = 0;
@@ -253,7 +253,7 @@ class AtShape {
     if (at == std::string::npos) return worst;
     const std::size_t end = std::min(worst.find(' ', at), worst.size());
     const std::size_t index = std::stoul(worst.substr(at + label.size(), end - at - label.size()));
-    std::vector<Axis> leading = schedule::axes_of(result.tensor->ref, task_.written, task_.problem.sizes);
+    std::vector<Axis> leading = schedule::axes_of(result.tensor->ref, task_.cell, task_.problem.sizes);
     std::int64_t elements = 1;
     std::size_t count = 0;
     while (elements < result.tensor->rows) elements *= leading[count++].extent;
@@ -304,7 +304,7 @@ ShapeTensor shape_tensor(TensorRef ref, const schedule::Task& task) {
     case Role::Products: tensor.computed = task.problem.pass != schedule::Pass::Backward; break;
     default: tensor.computed = true;
   }
-  const std::vector<Axis> axes = schedule::axes_of(ref, task.written, task.problem.sizes);
+  const std::vector<Axis> axes = schedule::axes_of(ref, task.cell, task.problem.sizes);
   tensor.unit = 1;
   for (const Axis& axis : axes) tensor.unit *= axis.extent;
   // Steps, or, of what has none and is large, vectors.

@@ -199,7 +199,7 @@ Result<Spreads> measure_spreads(const schedule::Task& task, const HostProblem& d
                                 const ReferenceResult& exact, std::uint64_t seed) {
   Spreads spreads;
   for (const TensorRef ref : computed_tensors(task, exact))
-    spreads.emplace(ref, Spread(schedule::axes_of(ref, task.written, data.sizes)));
+    spreads.emplace(ref, Spread(schedule::axes_of(ref, task.cell, data.sizes)));
   const std::vector<PerturbedRun> runs = perturbed_runs(task.problem, seed);
   std::mutex lock;
   std::optional<Error> failure;

@@ -11,7 +11,6 @@
 #include "compiler/schedule/analysis/saved_products.h"
 #include "compiler/schedule/plan/signature.h"
 #include "compiler/schedule/plan/tensor_layout.h"
-#include "compiler/step/simplify.h"
 #include "compiler/support/split_mix.h"
 
 namespace rondo::engine {
@@ -54,7 +53,7 @@ double scale_of(const step::Tensor& tensor, const step::Sizes& sizes, const Rand
 std::vector<double> values_for(TensorRef ref, const schedule::Task& task, const step::Sizes& sizes,
                                const RandomOptions& options) {
   const step::Tensor& tensor = task.written.tensors[static_cast<std::size_t>(ref.tensor)];
-  return random_values(schedule::storage_of(ref, task), schedule::total_elements(ref, task.written, sizes),
+  return random_values(schedule::storage_of(ref, task), schedule::total_elements(ref, task.cell, sizes),
                        scale_of(tensor, sizes, options),
                        seed_for(schedule::name_of(ref, task.written), options.seed));
 }
@@ -94,14 +93,14 @@ Status reach_initial_states(const schedule::Task& task, HostProblem& data, std::
 }
 
 // From a run of their own: all else is by the cell as it is written.
-Status add_products(const step::Cell& cell, const step::Sizes& sizes,
+Status add_products(const schedule::Task& task, const step::Sizes& sizes,
                     const step::ForwardArguments<double>& arguments, const step::RunOptions<double>& options,
                     step::ForwardResult<double>& into) {
   Result<step::ForwardResult<double>> run =
-      step::run_forward(schedule::with_product_outputs(step::simplify(cell)), sizes, arguments, options);
+      step::run_forward(schedule::with_product_outputs(task.cell), sizes, arguments, options);
   if (!run) return run.error();
-  for (const step::TensorId id : schedule::product_tensors(cell)) {
-    const std::string name = schedule::product_output(cell.tensors[static_cast<std::size_t>(id)]);
+  for (const step::TensorId id : schedule::product_tensors(task.cell)) {
+    const std::string name = schedule::product_output(task.cell.tensors[static_cast<std::size_t>(id)]);
     into.outputs[name] = std::move(run->outputs.at(name));
   }
   return success();
@@ -122,7 +121,7 @@ Result<ReferenceResult> run_forward_pass(const schedule::Task& task, const HostP
   ReferenceResult result;
   result.forward = std::move(forward).value();
   if (passes_products(task.problem))
-    if (Status status = add_products(task.written, data.sizes, arguments, options, result.forward); !status)
+    if (Status status = add_products(task, data.sizes, arguments, options, result.forward); !status)
       return status.error();
   return result;
 }

@@ -113,7 +113,7 @@ std::vector<TensorRef> tensors_of_pass(const schedule::Task& task) {
   std::vector<TensorRef> result;
   const Pass pass = task.problem.pass;
   if (passes_products(task.problem))
-    for (const step::TensorId id : schedule::product_tensors(task.written))
+    for (const step::TensorId id : schedule::product_tensors(task.cell))
       result.push_back({Role::Products, id});
   auto add = [&](TensorKind kind, std::initializer_list<Role> roles) {
     for (const step::TensorId id : task.written.of_kind(kind))

@@ -20,13 +20,13 @@ Result<DeviceTensor> DeviceTensor::allocate(const runtime::Device& device, sched
   if (result.timed_) {
     result.batch_ = sizes.batch;
     result.time_ = sizes.time;
-    result.unit_ = schedule::unit_elements(ref, task.written, sizes);
+    result.unit_ = schedule::unit_elements(ref, task.cell, sizes);
     const std::int64_t row = result.unit_ + layout.gap;
     result.strides_ = layout.order == TensorLayout::Order::BatchMajor
                           ? executable::Strides{row * sizes.time, row}
                           : executable::Strides{row, row * sizes.batch};
   } else {
-    result.unit_ = schedule::total_elements(ref, task.written, sizes);
+    result.unit_ = schedule::total_elements(ref, task.cell, sizes);
   }
   std::int64_t bytes = result.unit_ + (result.timed_ ? layout.gap : 0);
   for (const std::int64_t factor :

@@ -215,7 +215,7 @@ namespace {
 Result<bool> parse_save(const step::Cell& cell, const std::string& text) {
   if (text == "states") return false;
   if (text != "products") return bad(fmt::format("unknown --save '{}'", text), "known: states, products");
-  if (!schedule::saved_products(cell).empty()) return true;
+  if (schedule::can_save_products(cell)) return true;
   const bool multiplies = step::analyze(cell).has_matrix;
   return bad(fmt::format("--save products: cell {} has none to save: {}", cell.name,
                          multiplies ? "its backward pass reads no product of a matrix"

@@ -54,6 +54,29 @@ TEST(OnCpus, BenchPrintsTimesBesideACopy) {
   EXPECT_NE(parts.out.find("without stores"), std::string::npos) << parts.out;
 }
 
+// The products of a cell's text may be more than those of its kernels, as here, where two are equal: whoever
+// allocates, computes or compares what is saved goes by the kernels'.
+TEST(OnCpus, SavedProductsAreThoseOfTheSimplifiedCell) {
+  Folder folder;
+  const std::string cell = folder.path("twice.cell");
+  write_file(cell,
+             "cell twice(D) {\n  input x[2, D]\n  param R[D, D]\n  state h[D]\n"
+             "  u = tanh(h)\n  v = tanh(h)\n  a = sigmoid(x[0] + R @ u)\n  b = tanh(x[1] + R @ v)\n"
+             "  next h = a * h + b\n  output h\n}\n");
+  const std::vector<std::string> problem = {"--arch", "cpu",    "--shape",  "B=2,T=5,D=16", "--dtype",
+                                            "fp32",   "--save", "products", "--pass",       "fws,bw"};
+  const auto of = [&](const std::string& command, std::vector<std::string> more) {
+    std::vector<std::string> all = {command, cell};
+    all.insert(all.end(), problem.begin(), problem.end());
+    all.insert(all.end(), more.begin(), more.end());
+    return rondo(all);
+  };
+  const Outcome verified = of("verify", {"--no-db"});
+  EXPECT_EQ(verified.status, 0) << verified.err << verified.out;
+  const Outcome tuned = of("tune", {"--no-db", "--budget", "2s"});
+  EXPECT_EQ(tuned.status, 0) << tuned.err << tuned.out;
+}
+
 // Under a limit of the address space, from one where the compiler's library does not fit to one where all
 // does.
 TEST(OnCpus, ShortMemoryIsAnErrorAndNoCrash) {

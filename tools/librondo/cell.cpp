@@ -63,7 +63,7 @@ std::unique_ptr<CellObject> cell_object(step::Cell cell) {
   object->hash = step::canonical_hash(cell);
   object->analysis = step::analyze(cell);
   object->structure = step::describe(cell, object->analysis);
-  object->saves_products = !schedule::saved_products(cell).empty();
+  object->saves_products = schedule::can_save_products(cell);
   object->cell = std::make_shared<const step::Cell>(std::move(cell));
   return object;
 }

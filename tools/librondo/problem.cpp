@@ -60,7 +60,7 @@ Result<bool> saves_products(std::int32_t save, const step::Cell& cell) {
   if (save == RONDO_SAVE_STATES) return false;
   if (save != RONDO_SAVE_PRODUCTS)
     return unknown("way to save", save, "RONDO_SAVE_STATES and _PRODUCTS; of training also _AUTO");
-  if (!schedule::saved_products(cell).empty()) return true;
+  if (schedule::can_save_products(cell)) return true;
   return Error{ErrorKind::Input,
                fmt::format("cell {} has no products to save: its backward pass reads none", cell.name),
                "take RONDO_SAVE_STATES"};

@@ -86,9 +86,8 @@ class Maker {
     const auto fill = [&](step::TensorKind kind, Role role, step::TensorMap<double>& into) {
       for (const step::TensorId id : task_.written.of_kind(kind)) {
         const TensorRef ref{role, id};
-        into[task_.written.tensors[static_cast<std::size_t>(id)].name] =
-            values_of(drawn(ref), schedule::storage_of(ref, task_),
-                      schedule::total_elements(ref, task_.written, sizes_));
+        into[task_.written.tensors[static_cast<std::size_t>(id)].name] = values_of(
+            drawn(ref), schedule::storage_of(ref, task_), schedule::total_elements(ref, task_.cell, sizes_));
       }
     };
     for (const step::Tensor& tensor : task_.written.tensors)
