@@ -25,7 +25,7 @@ struct ReadyPlan {
   Choice choice;
   CompiledCode compiled;
   std::unique_ptr<runtime::LoadedPlan> plan;  // of the machine's device
-  double ready_s = 0;                         // what all of it took, with the choice
+  double ready_s = 0;  // what all of it took, with the choice; 0: who made it does not say
 };
 
 // The plan of a choice on the machine's device. `database` (null: none) is asked for its code, and keeps code

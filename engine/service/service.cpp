@@ -26,7 +26,8 @@ Result<Answer> tuned(const Request& request, const Machine& machine) {
 
 Result<Answer> known(const Request& request, const Machine& machine) {
   if (request.only_recorded && request.trust.database == nullptr && request.trust.pinned == nullptr)
-    return Error{ErrorKind::Input, "a recorded choice needs a database", "name the database that holds it"};
+    return Error{ErrorKind::Input, "a recorded choice needs a database",
+                 "name the database that holds it: --db, or rondo_plan_options.database"};
   Result<ReadyPlan> ready = trusted_plan({*request.cell, request.problem, machine.profile}, machine,
                                          request.overrides, request.trust);
   if (!ready) return ready.error();
@@ -51,6 +52,7 @@ Result<Answer> with_kernel_that_fits(const Request& request, const Machine& gpu)
 
 Result<Answer> by_reference(const Request& request) {
   Answer answer;
+  if (const auto cpus = target::host_target()) answer.machine.profile = target::host_profile(*cpus);
   answer.problem = request.problem;
   return answer;
 }
@@ -58,7 +60,7 @@ Result<Answer> by_reference(const Request& request) {
 Result<Answer> reference_asked_for(const Request& request) {
   if (request.overrides.parameters.empty() && !request.only_recorded) return by_reference(request);
   return Error{ErrorKind::Input, "the reference has no parameters, and none of it is recorded",
-               "leave out the strategy, or parameters and the wish for what is recorded"};
+               "leave out the strategy, or the parameters and RONDO_CHOOSE_RECORDED"};
 }
 
 Result<Answer> reference_instead(const Request& request, const Error& why) {

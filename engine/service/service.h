@@ -41,7 +41,7 @@ struct Request {
 };
 
 struct Answer {
-  Machine machine;                  // that it runs on
+  Machine machine;                  // that it runs on; the reference needs no device of it
   schedule::Problem problem;        // that was asked for
   std::optional<ReadyPlan> kernel;  // none: the reference executor, on this machine's CPUs
   std::string where() const;        // "NVIDIA H200, stream channels=64 ... (tuned)"
@@ -51,7 +51,8 @@ struct Answer {
 // where its record has no proof here. A GPU that no strategy can use, and one that is not there, gives way to
 // the CPUs; CPUs without a compiler, or for which no strategy computes the cell, to the reference; `note`
 // hears why. Errors: those of trusted_plan() and of the tune; Input (a strategy that does not compute on
-// CPUs, a reference with parameters); Missing (nothing recorded, where only that is wanted).
+// CPUs, a reference with parameters, a wish for what is recorded without a database); Missing (nothing
+// recorded, where only that is wanted).
 Result<Answer> answer(const Request& request, const Machine& machine);
 
 // What a forward pass is to save for the backward pass.

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "compiler/target/profile.h"
 #include "engine/arrays/npy.h"
 #include "tests/tools/program.h"
 
@@ -56,9 +57,13 @@ TEST(Run, DenseCellsRunOnTheReference) {
   const Outcome outcome =
       rondo({"run", "gru", "--json", "--input", "x=" + folder.path("x.npy"), "--param-file",
              "R=" + folder.path("R.npy"), "--param-file", "b=" + folder.path("b.npy"), "--out",
-             "h=" + folder.path("h.npy"), "--dtype", "bf16"});
+             "h=" + folder.path("h.npy"), "--dtype", "bf16"},
+            {{"RONDO_LLVM", "none"}});
   ASSERT_EQ(outcome.status, 0) << outcome.err;
-  EXPECT_EQ(nlohmann::json::parse(outcome.out)["problem"]["shape"]["D"], 5);
+  const nlohmann::json run = nlohmann::json::parse(outcome.out);
+  EXPECT_EQ(run["where"], "CPU, reference executor in fp64");
+  EXPECT_EQ(run["problem"]["arch"], target::host_profile().arch()) << "no GPU was asked";
+  EXPECT_EQ(run["problem"]["shape"]["D"], 5);
   EXPECT_EQ(read_npy(folder.path("h.npy"))->elements(), 40);
 }
 

@@ -134,7 +134,7 @@ Result<engine::CellRun> compute(const Options& options, const step::Cell& cell,
   request.stand_in = engine::StandIn::Cpus;
   Result<engine::Answer> answer = engine::answer(request, session.machine);
   if (!answer) return answer.error();
-  if (answer->kernel) session.machine = answer->machine;
+  session.machine = answer->machine;
   const schedule::Task task(cell, problem, session.machine.profile);
   Result<engine::CellRun> run =
       answer->kernel ? engine::run_on_device(task, arguments, *session.machine.device, *answer->kernel->plan)
