@@ -107,8 +107,10 @@ std::optional<Goal> goal_of(const Node& whole) {
   if (whole.op == Op::Implies) where = Condition(whole.children[0]);
   // Against a constant the side itself is the goal: no difference that could overflow.
   const bool fixed_limit = is_constant(right);
-  if (op == Op::Lt || op == Op::Le) return Goal{Kind::TooLarge, a, b, fixed_limit ? a : a - b, where};
-  if (op == Op::Gt || op == Op::Ge) return Goal{Kind::TooSmall, a, b, fixed_limit ? -a : b - a, where};
+  if (op == Op::Lt || op == Op::Le)
+    return Goal{Kind::TooLarge, a, op == Op::Lt ? b - 1 : b, fixed_limit ? a : a - b, where};
+  if (op == Op::Gt || op == Op::Ge)
+    return Goal{Kind::TooSmall, a, op == Op::Gt ? b + 1 : b, fixed_limit ? -a : b - a, where};
   return Goal{Kind::Unequal, a, b, max(a - b, b - a), where};
 }
 

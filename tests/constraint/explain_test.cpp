@@ -37,7 +37,7 @@ TEST(Explain, NamesTheResourceTheNumbersAndThePlace) {
   EXPECT_EQ(memory.place, "channels = 128, stages = 5");
   EXPECT_EQ(explanation.text,
             "coalesced loads: at most 192, 300 needed; latency of the loads: at most 3 stages of the input "
-            "ring, 4 needed; shared memory: at least 320000 bytes of shared memory, the limit is 232448");
+            "ring, 5 needed; shared memory: at least 320000 bytes of shared memory, the limit is 232448");
 }
 
 TEST(Explain, ASingleRule) {
@@ -101,6 +101,18 @@ TEST(Explain, OverflowingRulesStillHaveAPlace) {
   EXPECT_EQ(explanation.conflict[0].shortfall->kind, Shortfall::Kind::Other);
 }
 
+// A strict rule says what it allows, not the number that it excludes.
+TEST(Explain, StrictRulesNameWhatTheyAllow) {
+  System s;
+  const Var a = s.var("a", range(8, 9), "rows");
+  s.require(a < 8, "few rows");
+  EXPECT_EQ(explain(s).value().text, "few rows: at least 8 rows, the limit is 7");
+  System other;
+  const Var c = other.var("c", range(1, 4), "columns");
+  other.require(c > 4, "many columns");
+  EXPECT_EQ(explain(other).value().text, "many columns: at most 4 columns, 5 needed");
+}
+
 // The rules that stand are not named, and the number is one that they allow.
 TEST(Explain, LimitsAreToldUnderTheRulesThatStand) {
   Ring ring;
@@ -113,7 +125,7 @@ TEST(Explain, LimitsAreToldUnderTheRulesThatStand) {
   contradictory.s.require(contradictory.channels < 100, "narrow");
   EXPECT_EQ(
       explain(contradictory.s, Blame::Limits)->text,
-      "coalesced loads: at most 192, 300 needed; narrow: at least 128 channels a CTA, the limit is 100");
+      "coalesced loads: at most 192, 300 needed; narrow: at least 128 channels a CTA, the limit is 99");
 }
 
 // Two cases of one limit: the one that is missed by the least speaks.
