@@ -144,6 +144,7 @@ Result<TunedPass> tune_problem(const Options& options, const schedule::Task& tas
   tuning.cancel = &stop_flag();
   tuning.database = session.db();
   tuning.shipped = session.shipped;
+  tuning.note = [](const std::string& text) { note(text); };
   tuning.progress = [&bar](const tuner::Progress& progress) { bar.show(progress); };
   Result<tuner::TuneResult> result = tuner::tune(task, session.machine, tuning);
   if (!result) return result.error();

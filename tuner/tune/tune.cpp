@@ -187,7 +187,7 @@ Result<TuneResult> tune(const schedule::Task& task, const engine::Machine& machi
   }
   if (runs) {
     const Result<engine::ShippedLayer> layer = engine::known_choices(options.shipped, options.database);
-    if (!layer) result.note += (result.note.empty() ? "" : "; ") + engine::starts_without(layer.error());
+    if (!layer && options.note) options.note(engine::starts_without(layer.error()));
     if (const engine::ShippedLayer* from = layer ? &*layer : options.shipped)
       for (const std::size_t each : starts_of(*from, task, *candidates)) searching.starts.push_back(each);
   }
@@ -220,6 +220,7 @@ Result<engine::Tuned> tuned(const engine::Request& request, const engine::Machin
   options.strategy = request.overrides.strategy;
   options.database = from.database;
   options.shipped = from.shipped;
+  options.note = from.note;
   Result<TuneResult> result = tune({*request.cell, request.problem, machine.profile}, machine, options);
   if (!result) return result.error();
   if (from.note && !result->note.empty()) from.note(result->note);

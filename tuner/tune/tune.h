@@ -23,7 +23,8 @@ struct TuneOptions {
   std::uint64_t seed = 0;                     // of test data; 0: fresh at every call
   const std::atomic<bool>* cancel = nullptr;  // see SearchOptions
   std::function<void(const Progress&)> progress;
-  db::Database* database = nullptr;  // none: nothing is recorded
+  std::function<void(const std::string&)> note;  // of what the search starts without; none: nobody is told
+  db::Database* database = nullptr;              // none: nothing is recorded
   // Tuned elsewhere or for like problems: the search starts from it, and from what the database holds alike.
   const engine::ShippedLayer* shipped = nullptr;
   // The program that is started as a worker (engine/worker/process.h). "" takes the environment variable
