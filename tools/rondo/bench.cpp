@@ -99,11 +99,12 @@ Status bench_parts(const Options& options, const step::Cell& cell, const engine:
   return success();
 }
 
-// With --save auto: what the service would save for training.
+// With --save auto: what the service would save for training, if a pass of training is asked for.
 Result<Options> with_save(Options options, const step::Cell& cell, const engine::Overrides& overrides,
-                          Session& session) {
+                          const std::vector<schedule::Pass>& passes, Session& session) {
   if (options.save != "auto") return options;
   options.save = "states";
+  if (passes == std::vector{schedule::Pass::Forward}) return options;
   const Result<schedule::Problem> problem = problem_of(options, cell, schedule::Pass::ForwardSave);
   if (!problem) return problem.error();
   const auto training = engine::answer_training(request_of(options, session, cell, *problem, overrides),
@@ -124,7 +125,7 @@ Status bench(const Options& given) {
   if (!overrides) return overrides.error();
   Result<Session> session = open_session(given, Use::Optional);
   if (!session) return session.error();
-  const Result<Options> options = with_save(given, loaded->cell, *overrides, *session);
+  const Result<Options> options = with_save(given, loaded->cell, *overrides, *passes, *session);
   if (!options) return options.error();
   std::vector<schedule::Problem> problems;
   for (const schedule::Pass pass : *passes) {
