@@ -53,12 +53,13 @@ enum class Blame {
 // Of members with one label the one that is missed by the least: the limits of several cases are told as one.
 std::vector<ConflictMember> one_a_label(const std::vector<ConflictMember>& members);
 
-// Enough for most spaces of the strategies, and a few hundredths of a second: `rondo check` explains a dozen.
+// Enough for most spaces of the strategies, and a few hundredths of a second.
 inline constexpr Limits kExplainLimits{.work = 20'000'000};
 
 // Finds a set of constraints that cannot hold together although any smaller part of it can (deletion
-// filtering), and what each of them is short of. Error of kind Internal if the system has a solution,
-// Cancelled if a limit (for all searches together) was reached before it was known whether it has.
+// filtering), and what each of them is short of. With Blame::Limits it is minimal beside the rules that
+// stand. Error of kind Internal if the system has a solution, Cancelled if a limit (for all searches
+// together) was reached before it was known whether it has.
 Result<Explanation> explain(const System& system, Blame blame = Blame::AnyRule,
                             const Limits& limits = kExplainLimits);
 

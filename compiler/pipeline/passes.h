@@ -50,8 +50,8 @@ struct PassInfo {
   const char* text;  // its name
   Level level;
   const char* verifier;  // of what it makes; "" where there is none
-  // It is verified in every run, not only in debug builds and where a watcher wants it. (Launches checks what
-  // it made by itself.)
+  // It is verified in every run, not only in debug builds and where a watcher wants it. False for Launches,
+  // since lower_plan() itself runs the same check in every build.
   bool always;
   const char* what;
 };

@@ -1,4 +1,4 @@
-// What a GPU offers: hard limits, and speeds that the cost models use.
+// What a GPU or this machine's CPUs offer: hard limits, and speeds that the cost models use.
 #pragma once
 
 #include <cstdint>
@@ -63,7 +63,7 @@ struct Speeds {
 
 struct Profile {
   std::string name;    // "NVIDIA H200", as the driver names it
-  std::string key;     // "h200": what --device takes and the file is called
+  std::string key;     // "h200": what --arch takes and the file is called
   std::string origin;  // "public" or "measured"
   std::string source;  // where the figures come from, or driver and date of the measurement
   Target target;

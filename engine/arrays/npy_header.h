@@ -1,4 +1,4 @@
-// The header of a .npy file: a Python dictionary literal. Internal to runtime/.
+// The header of a .npy file: a Python dictionary literal. Internal to engine/arrays.
 #pragma once
 
 #include <cstdint>

@@ -33,7 +33,7 @@ struct FitTable {
   std::vector<FitRow> rows;           // forward, then backward; strategies in order of preference
 };
 
-// Of the problem's sizes and types; its pass and architecture do not matter.
+// Of the task's cell, sizes and types: its pass and profile do not matter.
 FitTable fit_table(const schedule::Task& task, const std::vector<target::Profile>& profiles);
 
 // A paragraph a pass, aligned; "fits", what is short (by how much, where there is one GPU), or "-" where the

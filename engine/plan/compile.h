@@ -53,7 +53,7 @@ struct CompileOptions {
   std::string cubin_key;             // of a tuned choice: its cubin is taken without asking a compiler
   // schedule::asked_hash() of a plan that is just what its strategy built, for the executable's identity.
   std::string asked;
-  const backend::Backend* backend = nullptr;      // null: backend::preferred_backend()
+  const backend::Backend* backend = nullptr;      // null: preferred_backend_for(target)
   std::optional<std::vector<std::string>> flags;  // beyond the target; nothing: the backend's own
 };
 

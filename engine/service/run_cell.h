@@ -19,7 +19,7 @@ struct CellRun {
   std::string where;                                   // Answer::where(), which the caller knows
 };
 
-// `problem` is a Forward one of the arguments' sizes. Errors: Input.
+// The task's problem is a Forward one of the arguments' sizes. Errors: Input.
 Result<CellRun> run_on_reference(const schedule::Task& task, const step::ForwardArguments<double>& arguments);
 
 // Runs a plan of the problem that the device has loaded once and waits. Error Device; Wrong where the kernel

@@ -13,8 +13,7 @@
 
 namespace rondo::capi {
 
-// Errors: Input (an unknown value, a size below 1, a constant that the cell has not), Unsupported. `arch`:
-// "sm_90".
+// Errors: Input (an unknown value, a size below 1, a constant that the cell has not), Unsupported.
 Result<schedule::Problem> problem_of(const step::Cell& cell, const rondo_problem& given);
 
 // rondo_plan_options, read and checked: a request without cell and problem.

@@ -14,7 +14,7 @@ namespace rondo::schedule {
 // Whose plan it is: all of Identity but the hashes of the source and of what was asked.
 executable::Identity identity_of(const Task& task, const std::string& strategy, const Parameters& parameters);
 
-// The executable of a plan for `cell`, without code and without the hash of its source. Errors: Unsupported
+// The executable of a plan for the task, without code and without the hash of its source. Errors: Unsupported
 // (a step of a tensor has more than 2^31 - 1 elements, or the cell too many tensors), Internal (the plan
 // contradicts itself).
 Result<executable::Executable> lower_plan(const Task& task, const KernelPlan& plan);
