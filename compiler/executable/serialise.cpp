@@ -239,7 +239,7 @@ Result<Executable> from_bytes(std::string_view bytes, const std::string& origin)
   ByteReader in(*payload);
   Executable executable = read_payload(in);
   if (!in.done()) return refused(origin, "its parts do not fill it");
-  if (Status status = check(executable); !status) return status.error();
+  if (Status status = check(executable); !status) return refused(origin, status.error().message);
   return executable;
 }
 

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <set>
 
 #include "compiler/executable/serialise.h"
 #include "compiler/support/bytes.h"
@@ -54,6 +55,14 @@ Result<Mapping> map_file(const std::string& path) {
 }
 
 }  // namespace
+
+Status Package::expect(const std::string& hash) const {
+  if (hash == hash_) return success();
+  return Error{ErrorKind::Input,
+               fmt::format("{} is another package than was expected: its hash is {}, and not {}", origin_,
+                           hash_, hash),
+               "fetch it again from whoever told the hash; `rondo package list` prints the hash of a file"};
+}
 
 Result<Package> Package::open(const std::string& path) {
   Result<Mapping> mapped = map_file(path);
@@ -125,13 +134,16 @@ std::string Package::manifest() const {
   return bytes ? std::string(*bytes) : std::string();
 }
 
+Result<executable::Executable> Package::read_executable(std::uint32_t index) const {
+  const Result<std::string_view> bytes = part(index);
+  if (!bytes) return bytes.error();
+  return executable::from_bytes(*bytes, fmt::format("an executable in {}", origin_));
+}
+
 Result<executable::Executable> Package::executable(std::size_t entry, std::size_t code) const {
   const Entry& wanted = index_.entries[entry];
   const Code& chosen = wanted.codes[code];
-  const Result<std::string_view> bytes = part(wanted.executable);
-  if (!bytes) return bytes.error();
-  Result<executable::Executable> executable =
-      executable::from_bytes(*bytes, fmt::format("an executable in {}", origin_));
+  Result<executable::Executable> executable = read_executable(wanted.executable);
   if (!executable) return executable;
   const Result<std::string_view> image = part(chosen.part);
   if (!image) return image.error();
@@ -149,9 +161,11 @@ Status Package::verify() const {
     if (const Result<std::string_view> bytes = part(i); !bytes) return bytes.error();
     end = place.offset + place.bytes;
   }
-  for (std::size_t entry = 0; entry < index_.entries.size(); ++entry)
-    for (std::size_t code = 0; code < index_.entries[entry].codes.size(); ++code)
-      if (const auto executable = this->executable(entry, code); !executable) return executable.error();
+  // Once each, however many entries share it. Images are parts, and were compared with their hashes above.
+  std::set<std::uint32_t> checked;
+  for (const Entry& entry : index_.entries)
+    if (checked.insert(entry.executable).second)
+      if (const auto read = read_executable(entry.executable); !read) return read.error();
   return success();
 }
 

@@ -23,6 +23,9 @@ class Package {
   // The bytes belong to the caller and outlive the package. `origin` names them in messages.
   static Result<Package> from_memory(std::string_view bytes, const std::string& origin);
 
+  // Whether it is the package with this hash, which vouches for all of it. Error Input.
+  Status expect(const std::string& hash) const;
+
   const std::string& origin() const { return origin_; }
   const Index& index() const { return index_; }
   const std::string& hash() const { return hash_; }  // of the package, 64 hex digits
@@ -43,6 +46,7 @@ class Package {
   Package(std::string_view bytes, std::string origin) : bytes_(bytes), origin_(std::move(origin)) {}
   Status read();
   Status check_places() const;
+  Result<executable::Executable> read_executable(std::uint32_t part) const;
 
   std::shared_ptr<const void> file_;  // the mapping; null for the caller's memory
   std::string_view bytes_;

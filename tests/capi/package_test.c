@@ -255,6 +255,17 @@ static void opens_files(void) {
   if (!CHECK(mkdtemp(folder) != NULL)) return;
   snprintf(path, sizeof path, "%s/a.rondo", folder);
   OK(open_file(path, data, bytes));
+  rondo_package* expected = sample();
+  rondo_package_info info = {.struct_size = sizeof info};
+  rondo_package* opened = NULL;
+  OK(rondo_package_get_info(expected, &info));
+  OK(rondo_package_open_expected(path, info.hash, &opened));
+  OK(rondo_package_destroy(opened));
+  FAILS(rondo_package_open_expected(path, "0123", &opened), RONDO_ERROR_INPUT,
+        "another package than was expected");
+  FAILS(rondo_package_open_expected(path, NULL, &opened), RONDO_ERROR_INPUT, "hash");
+  CHECK(opened == NULL);
+  OK(rondo_package_destroy(expected));
   FAILS(open_file(path, data, bytes - 1), RONDO_ERROR_INPUT, path);
   FAILS(open_file(path, data, 0), RONDO_ERROR_INPUT, path);
   rondo_package* package = (rondo_package*)folder;

@@ -162,6 +162,14 @@ TEST_F(Packages, TellValuesOfConstantsApart) {
   EXPECT_NE(rondo({"package", "list", own_.path("both.rondo")}).out.find("with k=0.25"), std::string::npos);
 }
 
+TEST_F(Packages, ANumberBeyondAllIsBadInput) {
+  write_file(own_.path("huge.json"), R"({"format": "rondo-package-list", "version": 1e999, "problems": []})");
+  const Outcome refused =
+      rondo({"package", "build", "--list", own_.path("huge.json"), "-o", own_.path("h.rondo")});
+  EXPECT_EQ(refused.status, 2) << refused.err;
+  EXPECT_NE(refused.err.find("a number beyond"), std::string::npos) << refused.err;
+}
+
 TEST_F(Packages, SayWhatACellHasBesideItsText) {
   write_file(own_.path("list.json"),
              R"({"format": "rondo-package-list", "version": 1, "arch": "sm_90", "problems": [

@@ -32,6 +32,16 @@ std::vector<int> statuses_of_the_page() {
   return statuses;
 }
 
+TEST(Printable, NothingThatATerminalObeys) {
+  EXPECT_EQ(printable("a\tb\nc \xc3\xa9"), "a\tb\nc \xc3\xa9");
+  EXPECT_EQ(printable("\x1b]0;title\x07"), "\\x1b]0;title\\x07");
+  EXPECT_EQ(printable("a\rb\x7f"), "a\\x0db\\x7f");
+  EXPECT_EQ(printable("\xc2\x9b"
+                      "31m"),
+            "\xc2\\x9b31m")
+      << "U+009B begins a command too";
+}
+
 TEST(ExitStatus, EachKindOfErrorHasTheDocumentedOne) {
   std::vector<int> ascending;
   for (const auto& [kind, status] : documented()) {

@@ -46,7 +46,7 @@ void report(const Error& error, bool as_json) {
   if (!error.hint.empty()) text += fmt::format("  hint: {}\n", error.hint);
   if (error.kind == ErrorKind::Internal)
     text += "  this is a defect of Rondo: please report it with the command line and the cell file\n";
-  std::fputs(text.c_str(), stderr);
+  std::fputs(printable(text).c_str(), stderr);
   if (!as_json) return;
   const nlohmann::json object = {
       {"error", {{"kind", kind_name(error.kind)}, {"message", error.message}, {"hint", error.hint}}}};
@@ -60,13 +60,34 @@ Error after_results(const std::string& results, const Error& error, bool as_json
   return already_shown(error.kind);
 }
 
-void note(const std::string& text) { std::fputs(fmt::format("rondo: note: {}\n", text).c_str(), stderr); }
+std::string printable(const std::string& text) {
+  const auto is_control = [&](std::size_t at) {
+    const auto byte = static_cast<unsigned char>(text[at]);
+    if (byte < 0x20) return byte != '\n' && byte != '\t';
+    // U+0080 to U+009F, the control characters beyond ASCII, begin with 0xC2 in UTF-8.
+    const bool follows = at > 0 && static_cast<unsigned char>(text[at - 1]) == 0xC2;
+    return byte == 0x7F || (follows && byte >= 0x80 && byte < 0xA0);
+  };
+  std::string result;
+  result.reserve(text.size());
+  for (std::size_t at = 0; at < text.size(); ++at)
+    if (is_control(at))
+      result += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[at]));
+    else
+      result += text[at];
+  return result;
+}
+
+void note(const std::string& text) {
+  std::fputs(printable(fmt::format("rondo: note: {}\n", text)).c_str(), stderr);
+}
 
 namespace {
 bool failed = false;
 }
 
-void print(const std::string& text) {
+void print(const std::string& given) {
+  const std::string text = printable(given);
   errno = 0;
   const bool written =
       std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;

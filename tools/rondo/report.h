@@ -19,9 +19,12 @@ void report(const Error& error, bool as_json);
 // Ends a command that printed the results it had before the error: "" where it has none, and nothing is
 // printed but the error.
 Error after_results(const std::string& results, const Error& error, bool as_json);
+// The text with what a terminal would take for commands (control characters but new lines and tabs) as \\xNN:
+// names and notes come from files of others.
+std::string printable(const std::string& text);
 // A remark on standard error: "rondo: note: ...".
 void note(const std::string& text);
-// To standard output, at once. A reader that went away is no error.
+// To standard output, at once, as printable() text. A reader that went away is no error.
 void print(const std::string& text);
 // Whether some of it could not be written, the disk being full for instance.
 bool output_failed();

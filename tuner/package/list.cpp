@@ -136,6 +136,8 @@ Result<PackageList> parse_package_list(const std::string& text, const std::strin
     document = json::parse(text);
   } catch (const json::parse_error& error) {
     return refused(fmt::format("no JSON, at byte {}", error.byte));
+  } catch (const json::out_of_range&) {
+    return refused("it holds a number beyond what a double holds");
   }
   PackageList list;
   Members members(document, "the list");

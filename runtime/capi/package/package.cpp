@@ -156,6 +156,19 @@ rondo_status rondo_package_open(const char* path, rondo_package** package) {
   });
 }
 
+rondo_status rondo_package_open_expected(const char* path, const char* hash, rondo_package** package) {
+  return capi::guarded([&]() -> Status {
+    if (Status status = capi::not_null(package, "package"); !status) return status;
+    *package = nullptr;
+    if (Status status = capi::not_null(path, "path"); !status) return status;
+    if (Status status = capi::not_null(hash, "hash"); !status) return status;
+    Result<package::Package> opened = package::Package::open(path);
+    if (!opened) return opened.error();
+    if (Status status = opened->expect(hash); !status) return status;
+    return capi::give_package(std::move(opened), package);
+  });
+}
+
 rondo_status rondo_package_from_memory(const void* data, size_t bytes, rondo_package** package) {
   return capi::guarded([&]() -> Status {
     if (Status status = capi::not_null(package, "package"); !status) return status;

@@ -53,7 +53,8 @@ ordered_json test_json(const Index& index, std::uint32_t part, const SelfTest& t
   return json;
 }
 
-ordered_json entry_json(const Index& index, const Entry& e, const std::map<std::uint32_t, SelfTest>& tests) {
+ordered_json entry_json(const Index& index, const Entry& e, const std::map<std::uint32_t, SelfTest>& tests,
+                        const std::string& maker) {
   ordered_json json = {{"cell", e.cell},
                        {"cell_hash", e.cell_hash},
                        {"variant", e.variant},
@@ -68,6 +69,7 @@ ordered_json entry_json(const Index& index, const Entry& e, const std::map<std::
                        {"parameters", e.parameters},
                        {"origin", e.origin},
                        {"note", e.note},
+                       {"compiled_by", maker},
                        {"expected_ms", e.expected_ms},
                        {"executable", part_json(index, e.executable)},
                        {"code", ordered_json::array()}};
@@ -80,9 +82,11 @@ ordered_json entry_json(const Index& index, const Entry& e, const std::map<std::
 
 }  // namespace
 
-std::string manifest_of(const Index& index, const std::map<std::uint32_t, SelfTest>& tests) {
+std::string manifest_of(const Index& index, const std::map<std::uint32_t, SelfTest>& tests,
+                        const std::vector<std::string>& makers) {
   ordered_json entries = ordered_json::array();
-  for (const Entry& entry : index.entries) entries.push_back(entry_json(index, entry, tests));
+  for (std::size_t i = 0; i < index.entries.size(); ++i)
+    entries.push_back(entry_json(index, index.entries[i], tests, makers[i]));
   const ordered_json manifest = {{"format", "rondo-package"},
                                  {"version", kFormatVersion},
                                  {"producer", index.producer},

@@ -91,6 +91,8 @@ Status PackageWriter::add(const Kernels& kernels) {
   Stored stored{kernels.entry,
                 store(PartKind::Executable, executable::to_bytes(kernels.executable.without_images())),
                 kernels.self_test ? store(PartKind::SelfTest, to_bytes(*kernels.self_test)) : "",
+                fmt::format("{}, build {:.12}", kernels.executable.identity.producer,
+                            kernels.executable.identity.build),
                 {}};
   stored.entry.executable = 0;
   stored.entry.self_test = kNoPart;
@@ -161,7 +163,9 @@ std::string PackageWriter::bytes() const {
     for (std::size_t i = 0; i < entry.codes.size(); ++i) entry.codes[i].part = number(stored.codes[i]);
     index.entries.push_back(std::move(entry));
   }
-  manifest = manifest_of(index, tests);
+  std::vector<std::string> makers;
+  for (const Stored& stored : entries_) makers.push_back(stored.maker);
+  manifest = manifest_of(index, tests, makers);
   index.parts.front().bytes = manifest.size();
   index.parts.front().hash = sha256_hex(manifest);
   return file_of(index, parts);

@@ -40,6 +40,7 @@ class PackageWriter {
   struct Stored {
     Entry entry;
     std::string executable, self_test;  // hashes in blobs_; self_test: "" where there is none
+    std::string maker;                  // who compiled it: producer and build
     std::vector<std::string> codes;
   };
   struct Blob {
@@ -53,8 +54,10 @@ class PackageWriter {
 };
 
 // What a package holds, as JSON for people: for which problems and architectures, where the choices come
-// from, tolerances, hashes and sizes. `tests` are those of the entries, by part.
-std::string manifest_of(const Index& index, const std::map<std::uint32_t, SelfTest>& tests);
+// from, who compiled them, tolerances, hashes and sizes. `tests` are those of the entries, by part, and
+// `makers` are in the order of the entries.
+std::string manifest_of(const Index& index, const std::map<std::uint32_t, SelfTest>& tests,
+                        const std::vector<std::string>& makers);
 
 // The package as a C source that defines `NAME_data` and `NAME_size` for rondo_package_from_memory.
 std::string to_c_source(std::string_view package, const std::string& name);

@@ -4,10 +4,15 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdio>
 #include <fstream>
+#include <functional>
 #include <random>
 
+#include "compiler/executable/serialise.h"
+#include "compiler/support/bytes.h"
+#include "compiler/support/hash.h"
 #include "compiler/support/locked_file.h"
 #include "tests/runtime/package/packages.h"
 
@@ -152,6 +157,81 @@ TEST(Package, AnIndexThatContradictsItselfIsRefused) {
   wrong = index;
   wrong.entries[0].dim = 0;
   EXPECT_TRUE(refused(wrong));
+}
+
+// A package with other parts of a kind in the place of its own, and all hashes right again.
+std::string resealed(const std::string& bytes, PartKind kind,
+                     const std::function<std::string(std::string)>& change) {
+  Index index = Package::from_memory(bytes, "a test")->index();
+  std::vector<std::string> contents;
+  for (Part& part : index.parts) {
+    contents.push_back(bytes.substr(part.offset, part.bytes));
+    if (part.kind == kind) contents.back() = change(contents.back());
+    part.bytes = contents.back().size();
+    part.hash = sha256_hex(contents.back());
+  }
+  std::uint64_t end = kHeaderBytes + index_to_bytes(index).size();
+  for (Part& part : index.parts) {
+    part.offset = (end + kAlignment - 1) / kAlignment * kAlignment;
+    end = part.offset + part.bytes;
+  }
+  const std::string table = index_to_bytes(index);
+  ByteWriter header;
+  header.u32(kFormatVersion);
+  header.u32(0);
+  header.u64(end);
+  header.u64(table.size());
+  std::string file = std::string(kMagic) + header.take() + sha256_hex(table) + table;
+  for (std::size_t i = 0; i < contents.size(); ++i) {
+    file.resize(index.parts[i].offset, '\0');
+    file += contents[i];
+  }
+  return file;
+}
+
+TEST(Package, ContradictoryExecutablesAreBadInputAndNoDefect) {
+  const auto contradict = [](const std::string& bytes) {
+    executable::Executable code = executable::from_bytes(bytes, "a test").value();
+    code.launches.front().kernel = 7;
+    return executable::to_bytes(code);
+  };
+  EXPECT_TRUE(read_all(resealed(sample(), PartKind::Executable, [](auto bytes) { return bytes; })).ok());
+  const Status refused = read_all(resealed(sample(), PartKind::Executable, contradict));
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().kind, ErrorKind::Input) << refused.error().message;
+}
+
+TEST(Package, IsTheOneThatIsExpectedOrNone) {
+  const std::string bytes = sample();
+  const Package package = Package::from_memory(bytes, "a test").value();
+  EXPECT_TRUE(package.expect(package.hash()).ok());
+  const Status other = package.expect(std::string(kHashDigits, '0'));
+  ASSERT_FALSE(other.ok());
+  EXPECT_EQ(other.error().kind, ErrorKind::Input);
+  EXPECT_NE(other.error().message.find(package.hash()), std::string::npos);
+}
+
+// 5,000 entries of one large part: the part is read once.
+TEST(Package, SharedPartsAreVerifiedOnce) {
+  PackageWriter writer;
+  rondo::testing::PackagedKernels how;
+  executable::Image image = rondo::testing::image_for("sm_90", executable::ImageKind::Cubin);
+  image.bytes.resize(4 << 20, ' ');
+  image.seal();
+  how.images = {image};
+  Kernels kernels = kernels_of(how);
+  for (int i = 1; i <= 200; ++i) {
+    kernels.entry.time = i;
+    ASSERT_TRUE(writer.add(kernels).ok());
+  }
+  const std::string bytes = writer.bytes();
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_TRUE(read_all(bytes).ok());
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+  const auto once = std::chrono::steady_clock::now();
+  (void)sha256_hex(bytes);
+  const std::chrono::duration<double> hash = std::chrono::steady_clock::now() - once;
+  EXPECT_LT(took / hash, 50) << "its 200 entries would take 200 times as long as one hash";
 }
 
 // What is read must be what a writer writes: `check_places` measures the index by writing it again.
