@@ -366,6 +366,11 @@ static void test_steps(rondo_plan* plan) {
   OK(rondo_step(plan, &c.args));
   CHECK(b->first[0] == b->last[0]);
   memcpy(before, b->first, sizeof before);
+  c.tensors[STAND_IN_LAST].bytes = 4; /* of the state as a result, too */
+  FAILS(rondo_step(plan, &c.args), RONDO_ERROR_INPUT, "'h_last' needs 64 bytes");
+  c.tensors[STAND_IN_LAST].bytes = RONDO_BYTES_UNKNOWN;
+  CHECK(memcmp(before, b->first, sizeof before) == 0);
+  memcpy(before, b->first, sizeof before);
   c.args.tensor_count = STAND_IN_LAST;
   c.tensors[STAND_IN_SCALE].data = b->first;
   FAILS(rondo_step(plan, &c.args), RONDO_ERROR_INPUT, "updated in place and shares memory with 'scale'");

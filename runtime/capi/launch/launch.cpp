@@ -187,14 +187,17 @@ Status bind_in_place(const PlanObject& plan, const rondo_launch_args& args, Bind
     if (given == nullptr || last == nullptr) continue;
     const Binding* result = bindings.find(last->ref);
     if (result != nullptr && result->pointer != given->pointer) continue;
+    const std::int64_t all = state_bytes(*last, args.batch);
+    if (result != nullptr && result->bytes && *result->bytes < all)
+      return wrong(*last,
+                   fmt::format("needs {} bytes at B = {}; it is given {}", all, args.batch, *result->bytes));
     if (args.workspace == nullptr || args.workspace_bytes < needed)
       return Error{ErrorKind::Input,
                    fmt::format("a step of B = {} needs {} bytes of workspace; it is given {}", args.batch,
                                needed, args.workspace == nullptr ? 0 : args.workspace_bytes),
                    "rondo_plan_step_workspace_bytes() says how much"};
     InPlace& state = states[count++];
-    state = {address_of(args.workspace) + static_cast<Address>(next), given->pointer,
-             state_bytes(*last, args.batch)};
+    state = {address_of(args.workspace) + static_cast<Address>(next), given->pointer, all};
     if (given->bytes && *given->bytes < state.bytes)
       return wrong(initial, fmt::format("needs {} bytes at B = {}; it is given {}", state.bytes, args.batch,
                                         *given->bytes));
