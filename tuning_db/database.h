@@ -60,12 +60,15 @@ struct ProblemSummary {
   std::int64_t trials = 0;
   std::optional<Trial> best;
   bool verified_here = false;  // the best was, on some platform that used this file
+  // Of the stored kernel of the best: Cubin::origin; none where no kernel of it is stored.
+  std::optional<std::string> kernel_origin{};
 };
 
 struct CubinSummary {
   std::string key, arch, compiler_version, flags;
   std::int64_t bytes = 0;
   std::int64_t created_at = 0;
+  std::string origin;  // provenance() words it
 };
 
 struct Stats {
@@ -153,6 +156,8 @@ class Database {
   Result<std::optional<Cubin>> get_cubin(const CacheKey& key);
   Result<std::optional<Cubin>> get_cubin(const std::string& key_hash);
   Result<std::vector<CubinSummary>> cubins();
+  // Code from elsewhere that was found wrong here: it is never taken again. What was compiled here stays.
+  Status block_cubin(const std::string& key_hash, const std::string& why);
 
   // What a caller asks of contents from elsewhere, beyond what the database checks by itself: an error
   // refuses them.
@@ -161,19 +166,26 @@ class Database {
   // Exchange. The formats are in exchange.h and lock_file.h; `of_cell` is as in list(). What comes
   // in is recorded elsewhere: it never takes the place of a best that was verified here, nor comes back as
   // best where it was found wrong; of two that were not, the faster claim is kept. Times below least_ms() are
-  // an Error Input. Trials that are already there are not added again. It is done whole or not at all
-  // (cubins: one by one; code that comes in under a key voids what was verified under it).
+  // an Error Input. Trials that are already there are not added again. It is done whole or not at all;
+  // code that comes in under a key voids what was verified under it.
   Result<Contents> contents(const std::string& of_cell = "");
   Result<std::string> export_json(const std::string& of_cell = "");
   Result<MergeReport> import_json(const std::string& text,
                                   const std::string& origin,  // file, for messages
                                   const Check& check = {});
   Result<MergeReport> merge(const Contents& contents);
-  Result<MergeReport> merge_database(const std::string& path, const Check& check = {});  // with its cubins
+  // Kernels of the other file come with it only where they are asked for: they are programs of whoever made
+  // that file. They are stored as merged from it, and stand in the way of none that is here.
+  enum class Kernels { Left, Taken };
+  Result<MergeReport> merge_database(const std::string& path, const Check& check = {},
+                                     Kernels kernels = Kernels::Left);
   Result<std::string> export_lock(const std::string& of_cell = "");
 
   // Care.
   Result<Stats> stats();
+  // What check() finds of pages and references: who is about to write much asks this. Damaged kernels are no
+  // danger, since they are compiled again.
+  Result<std::vector<std::string>> damage();
   // Everything that can be wrong with the file, one finding a line; reads it whole. Empty when sound.
   Result<std::vector<std::string>> check();
   // Removes trials and cubins from before the time `before`, except the best and their cubins, and what was

@@ -93,8 +93,10 @@ bool set_best_on_merge(Connection& c, std::int64_t problem, std::int64_t trial, 
       "(SELECT "
       "1 FROM verifications v WHERE v.trial = ?2 AND v.pass = p.pass AND NOT v.passed) ON CONFLICT (problem) "
       "DO "
-      "UPDATE SET trial = excluded.trial WHERE ?3 < (SELECT median_ms FROM trials WHERE id = best.trial) "
-      "AND NOT EXISTS (SELECT 1 FROM verifications v JOIN problems p ON p.id = best.problem WHERE v.trial = "
+      "UPDATE SET trial = excluded.trial WHERE (?3 < (SELECT median_ms FROM trials WHERE id = best.trial) "
+      "OR EXISTS (SELECT 1 FROM verifications v JOIN problems p ON p.id = best.problem WHERE v.trial = "
+      "best.trial AND v.pass = p.pass AND NOT v.passed)) AND NOT EXISTS (SELECT 1 FROM verifications v JOIN "
+      "problems p ON p.id = best.problem WHERE v.trial = "
       "best.trial AND v.pass = p.pass AND v.passed)",
       problem, trial, median_ms);
   return c.changes() > 0;
@@ -146,14 +148,16 @@ Status Database::record_verification(const Verification& v) {
           {ErrorKind::Input, fmt::format("no trial {} in database '{}'", v.trial, impl_->path), ""});
     c.run(
         "INSERT INTO verifications (trial, b, t, rondo_version, device, driver, code, passed, timed, "
-        "summary, created_at, pass) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, iif(?12 <> '', "
-        "?12, "
+        "summary, created_at, image, pass) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?13, "
+        "iif(?12 "
+        "<> '', ?12, "
         "(SELECT p.pass FROM trials t JOIN problems p ON p.id = t.problem WHERE t.id = ?1))) ON CONFLICT DO "
-        "UPDATE SET passed = excluded.passed, timed = max(timed, excluded.timed), summary = "
+        "UPDATE SET image = excluded.image, passed = excluded.passed, timed = max(timed, excluded.timed), "
+        "summary = "
         "excluded.summary, created_at = "
         "excluded.created_at",
         v.trial, v.batch, v.time, v.platform.rondo_version, v.platform.device, v.platform.driver, v.code,
-        v.passed, v.timed, v.summary, v.created_at == 0 ? now() : v.created_at, v.pass);
+        v.passed, v.timed, v.summary, v.created_at == 0 ? now() : v.created_at, v.pass, v.image);
   });
 }
 

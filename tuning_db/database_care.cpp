@@ -85,21 +85,34 @@ Result<Stats> Database::stats() {
   });
 }
 
+namespace {
+
+using Checks = std::vector<void (*)(Connection&, Findings&)>;
+
+Findings found_by(const Checks& checks, Connection& c) {
+  Findings findings;
+  try {
+    c.read([&] {
+      findings.clear();
+      for (const auto check : checks) check(c, findings);
+    });
+  } catch (const Failure& failure) {
+    // Damage may end the search, which then is the last finding.
+    if (failure.busy()) throw;
+    findings.emplace_back(failure.what());
+  }
+  return findings;
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> Database::damage() {
+  return impl_->guarded([&] { return found_by({check_pages, check_references}, *impl_->connection); });
+}
+
 Result<std::vector<std::string>> Database::check() {
   return impl_->guarded([&] {
-    Findings findings;
-    Connection& c = *impl_->connection;
-    try {
-      c.read([&] {
-        findings.clear();
-        for (const auto check : {check_pages, check_references, check_best, check_cubins}) check(c, findings);
-      });
-    } catch (const Failure& failure) {
-      // Damage may end the search, which then is the last finding.
-      if (failure.busy()) throw;
-      findings.emplace_back(failure.what());
-    }
-    return findings;
+    return found_by({check_pages, check_references, check_best, check_cubins}, *impl_->connection);
   });
 }
 

@@ -108,6 +108,30 @@ void insert_from_elsewhere(Connection& c, const Cubin& cubin) {
   c.run("DELETE FROM verifications WHERE code = ?1", cubin.key.hash());
 }
 
+bool holds(Connection& c, const std::string& key) {
+  try {
+    return select_cubin(c, key).has_value();
+  } catch (const Failure& failure) {
+    if (failure.busy()) throw;
+    return false;  // damaged: another takes its place
+  }
+}
+
+// Those that are not here yet: how many. One at a time: all images together may not fit in memory.
+std::int64_t merge_cubins(Connection& c, Database& other, const std::vector<CubinSummary>& cubins,
+                          const std::string& path) {
+  std::int64_t added = 0;
+  for (const CubinSummary& summary : cubins) {
+    if (holds(c, summary.key)) continue;
+    Result<std::optional<Cubin>> cubin = other.get_cubin(summary.key);
+    if (!cubin.ok() || !cubin->has_value()) continue;  // damaged or pruned: rebuilt when needed
+    (*cubin)->origin = fmt::format("{}'{}'", kMergedFrom, path);
+    insert_from_elsewhere(c, **cubin);
+    ++added;
+  }
+  return added;
+}
+
 MergeReport merge_contents(Connection& c, const Contents& contents) {
   MergeReport report;
   for (const Device& device : contents.devices) {
@@ -145,7 +169,8 @@ Result<MergeReport> Database::import_json(const std::string& text, const std::st
   return merge(*read);
 }
 
-Result<MergeReport> Database::merge_database(const std::string& other_path, const Check& check) {
+Result<MergeReport> Database::merge_database(const std::string& other_path, const Check& check,
+                                             Kernels kernels) {
   OpenOptions how{.access = Access::ReadOnly, .busy_timeout = impl_->options.busy_timeout};
   std::optional<UpdatedCopy> copy;
   if (const Result<bool> older = is_older(other_path); older.ok() && *older) {
@@ -159,21 +184,17 @@ Result<MergeReport> Database::merge_database(const std::string& other_path, cons
   if (!read.ok()) return read.error();
   if (check)
     if (const Status status = check(*read); !status.ok()) return status.error();
-  Result<MergeReport> report = merge(*read);
-  const Result<std::vector<CubinSummary>> cubins = other->cubins();
-  if (!cubins.ok()) return cubins.error();
-  // One at a time: all images together may not fit in memory.
-  for (const CubinSummary& summary : *cubins) {
-    if (!report.ok()) break;
-    const Result<std::optional<Cubin>> known = get_cubin(summary.key);
-    if (known.ok() && known.value().has_value()) continue;
-    const Result<std::optional<Cubin>> cubin = other->get_cubin(summary.key);
-    if (!cubin.ok() || !cubin.value().has_value()) continue;  // damaged or pruned: rebuilt when needed
-    const Status stored = impl_->write([&](Connection& c) { insert_from_elsewhere(c, **cubin); });
-    if (!stored.ok()) return stored.error();
-    ++report->cubins;
+  std::vector<CubinSummary> cubins;
+  if (kernels == Kernels::Taken) {
+    Result<std::vector<CubinSummary>> all = other->cubins();
+    if (!all.ok()) return all.error();
+    cubins = std::move(all).value();
   }
-  return report;
+  return impl_->write([&](Connection& c) {
+    MergeReport report = merge_contents(c, *read);
+    report.cubins = merge_cubins(c, *other, cubins, resolved(other_path));
+    return report;
+  });
 }
 
 Result<std::string> Database::export_lock(const std::string& of_cell) {

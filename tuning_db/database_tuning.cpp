@@ -96,6 +96,7 @@ Result<std::vector<ProblemSummary>> Database::list(const std::string& of_cell) {
         fmt::format("SELECT {}, cells.name, (SELECT count(*) FROM trials WHERE problem = p.id), "
                     "EXISTS (SELECT 1 FROM verifications v WHERE v.trial = best.trial AND v.pass = "
                     "p.pass AND v.passed), "
+                    "(SELECT origin FROM cubins WHERE key = t.cubin_key), "
                     "{} FROM problems p "
                     "JOIN cells ON cells.hash = p.cell LEFT JOIN best ON best.problem = p.id "
                     "LEFT JOIN trials t ON t.id = best.trial WHERE ?1 = '' OR p.cell = ?1 OR cells.name = ?1 "
@@ -108,7 +109,8 @@ Result<std::vector<ProblemSummary>> Database::list(const std::string& of_cell) {
       problem.cell_name = row.text(kProblemWidth);
       problem.trials = row.integer(kProblemWidth + 1);
       problem.verified_here = row.integer(kProblemWidth + 2) != 0;
-      constexpr int kBest = kProblemWidth + 3;
+      if (!row.is_null(kProblemWidth + 3)) problem.kernel_origin = row.text(kProblemWidth + 3);
+      constexpr int kBest = kProblemWidth + 4;
       if (!row.is_null(kBest)) problem.best = read_trial(row, kBest, impl_->path);
     }
     return problems;

@@ -1,5 +1,7 @@
 #include "tuning_db/records.h"
 
+#include "compiler/support/machine_id.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -66,11 +68,12 @@ Status validate(const Problem& problem) {
 }
 
 double least_ms(const Problem& problem) {
-  constexpr double kLaunchMs = 0.5e-3;
+  // Threads of a CPU begin a block without a launch: some nanoseconds are true of a small problem.
+  const double least_launch = problem.arch.starts_with("sm_") ? 0.5e-3 : 1e-6;
   constexpr double kBytesPerMs = 100e12 * 1e-3;
   const Shape& s = problem.shape;
   const double results = static_cast<double>(s.B) * static_cast<double>(s.T) * static_cast<double>(s.H);
-  return std::max(kLaunchMs, 2 * results / kBytesPerMs);
+  return std::max(least_launch, 2 * results / kBytesPerMs);
 }
 
 std::string describe(const Problem& problem) {
@@ -115,6 +118,23 @@ Result<std::string> canonical_object(const std::string& text, std::string_view w
 std::int64_t now() {
   using std::chrono::duration_cast, std::chrono::seconds, std::chrono::system_clock;
   return duration_cast<seconds>(system_clock::now().time_since_epoch()).count();
+}
+
+bool Cubin::foreign() const { return origin != compiled_here(); }
+bool Cubin::blocked() const { return origin.starts_with(kBlocked); }
+
+namespace {
+
+constexpr std::string_view kCompiledOn = "compiled on ";
+
+}  // namespace
+
+std::string compiled_here() { return std::string(kCompiledOn) + machine_id(); }
+
+std::string provenance(const std::string& origin) {
+  if (origin == compiled_here()) return "compiled on this machine";
+  if (origin.starts_with(kCompiledOn)) return "compiled on another machine";
+  return origin.empty() ? "of unknown origin" : origin;
 }
 
 }  // namespace rondo::db

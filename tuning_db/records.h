@@ -148,16 +148,32 @@ struct Verification {
   std::int64_t created_at = 0;  // 0: the time of recording
   // Of the code: the trial's own pass, or one like it. "" in what is to be recorded: its own.
   std::string pass{};
+  // Of the very bytes that ran (engine::CompiledCode::digest()): other code under the same key is not proven.
+  // "": recorded by a version that did not say.
+  std::string image{};
 };
 
-// A compiled kernel. The key's fields are stored beside the image, so that `rondo db show` can tell what it
-// is.
+// A compiled kernel, which is a program: whoever runs it runs what its maker wanted. The key's fields are
+// stored beside the image, so that `rondo db show` can tell what it is.
 struct Cubin {
   CacheKey key;
   std::string image;             // ELF bytes
   std::string resources = "{}";  // JSON: registers, shared and spill bytes as the compiler reports them
   std::int64_t created_at = 0;   // 0: the time of storing
+  // Where the image comes from, as the database words it; what is to be stored counts as compiled here.
+  std::string origin{};
+
+  // Not compiled on this machine, as far as the database knows: it may be anybody's program. It serves only
+  // once a trial process verified it here, and is never packed.
+  bool foreign() const;
+  bool blocked() const;  // it was wrong here, and serves no more
 };
+
+// The words of an origin: "compiled on this machine", "compiled on another machine", "merged from 'FILE'",
+// "of unknown origin", "blocked: WHY"; "" for "", where nothing is stored.
+std::string provenance(const std::string& origin);
+inline constexpr std::string_view kMergedFrom = "merged from ", kBlocked = "blocked: ";
+std::string compiled_here();  // the origin of what this machine compiles
 
 // The text as canonical JSON: sorted keys, no blanks. Error Input where it is no JSON object; `what` names it
 // there.

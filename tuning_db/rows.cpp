@@ -136,7 +136,7 @@ Trial checked(Trial trial) {
 void check_time(const Problem& problem, const Trial& trial) {
   const double least = least_ms(problem);
   if (trial.median_ms && *trial.median_ms < least)
-    throw bad_trial(trial, fmt::format("claims a median of {} ms; no GPU takes less than {} ms for {}",
+    throw bad_trial(trial, fmt::format("claims a median of {} ms; nothing takes less than {} ms for {}",
                                        *trial.median_ms, least, describe(problem)));
 }
 
@@ -171,6 +171,7 @@ Verification read_verification(const Statement& row, int first) {
   result.summary = row.text(first + 9);
   result.created_at = row.integer(first + 10);
   result.pass = row.text(first + 11);
+  result.image = row.text(first + 12);
   return result;
 }
 
@@ -204,22 +205,24 @@ std::string cubin_digest(const Cubin& cubin) {
 void insert_cubin(Connection& connection, const Cubin& c) {
   connection.run(
       "INSERT OR REPLACE INTO cubins (key, source, flags, arch, compiler_version, resources, digest, "
-      "created_at, image) "
-      "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+      "created_at, image, origin) "
+      "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
       c.key.hash(), c.key.source, c.key.flags, c.key.arch, c.key.compiler_version, c.resources,
-      cubin_digest(c), c.created_at, Blob{c.image});
+      cubin_digest(c), c.created_at, Blob{c.image}, c.origin);
 }
 
 std::optional<Cubin> select_cubin(Connection& connection, const std::string& key) {
   Statement row = connection.query(
-      "SELECT source, flags, arch, compiler_version, resources, digest, created_at, image FROM cubins WHERE "
+      "SELECT source, flags, arch, compiler_version, resources, digest, created_at, image, origin FROM "
+      "cubins WHERE "
       "key = ?1",
       key);
   if (!row.step()) return std::nullopt;
   Cubin cubin{.key = {row.text(0), row.text(1), row.text(2), row.text(3)},
               .image = row.text(7),
               .resources = row.text(4),
-              .created_at = row.integer(6)};
+              .created_at = row.integer(6),
+              .origin = row.text(8)};
   if (cubin.key.hash() == key && cubin_digest(cubin) == row.text(5)) return cubin;
   throw Failure(
       {ErrorKind::Database,

@@ -46,7 +46,7 @@ bool set_best_on_merge(Connection& connection, std::int64_t problem, std::int64_
 // Of `verifications v`.
 inline constexpr const char* kVerificationColumns =
     "v.trial, v.b, v.t, v.rondo_version, v.device, v.driver, v.code, v.passed, v.timed, v.summary, "
-    "v.created_at, v.pass";
+    "v.created_at, v.pass, v.image";
 Verification read_verification(const Statement& row, int first);
 // Whether a row was added or renewed. A measured profile is replaced only by a newer measured one when
 // `keep_newer`.

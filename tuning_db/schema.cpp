@@ -152,10 +152,18 @@ ALTER TABLE verifications_of_passes RENAME TO verifications;
 CREATE INDEX verifications_by_code ON verifications (code);
 )sql";
 
+// A verification names the bytes that it is of, and a stored kernel where it comes from (records.h). Of what
+// earlier versions stored neither is known: it proves nothing, and counts as somebody else's.
+constexpr const char* kVersion4 = R"sql(
+ALTER TABLE verifications ADD COLUMN image TEXT NOT NULL DEFAULT '';
+ALTER TABLE cubins ADD COLUMN origin TEXT NOT NULL DEFAULT '';
+)sql";
+
 constexpr Migration kMigrations[] = {
     {1, kVersion1, "0dc73ec2c5b558ccb295a943107102fba7b61138493c6c360535d44e158a6bcd"},
     {2, kVersion2, "1a465b9978f8f542606474984261225f8cfaf071bc5acc0ab0e5aff7382378cf"},
     {3, kVersion3, "93a3cec20410c5c5106bcf4e6b9501fdfec9f11d4e456334ee72f4366a46a084"},
+    {4, kVersion4, "49103d1a49a100c3f4ca720815932e475024a04e0613a0bb571e041ee6c5916c"},
 };
 
 struct Header {

@@ -92,9 +92,10 @@ std::optional<Parameters> recorded_parameters(const db::Trial& trial) {
   return recorded_parameters(trial.strategy, trial.parameters);
 }
 
-Choice verified_here(Choice choice, const std::string& code) {
+Choice verified_here(Choice choice, const std::string& code, const std::string& image) {
   choice.origin = choice.once_verified;
   choice.verified_code = code;
+  choice.verified_image = image;
   choice.note += ", verified here";
   return choice;
 }

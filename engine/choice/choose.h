@@ -46,6 +46,7 @@ struct Choice {
   // for the problem's pass (CacheKey::hash(); other code was not), "" where none was.
   std::int64_t trial = 0;
   std::string verified_code{};
+  std::string verified_image{};                      // and its bytes: CompiledCode::digest()
   ChoiceOrigin once_verified = ChoiceOrigin::Tuned;  // what Elsewhere becomes
   // What is shipped, where it comes from there; it lives as long as the layer. `trial` is below 0 then, as
   // long as the database does not hold it.
@@ -57,7 +58,7 @@ struct Choice {
 // origin_name(), and that it is not proven, where it was made for a platform.
 std::string label(const Choice& choice);
 // The choice once its code was verified where it is to run.
-Choice verified_here(Choice choice, const std::string& code);
+Choice verified_here(Choice choice, const std::string& code, const std::string& image);
 
 // Where a choice may come from beside the model. What is pointed to outlives the request.
 struct Sources {

@@ -28,7 +28,10 @@ Status add_record(Choice& choice, const db::Problem& key, const ChooseOptions& o
     choice.trial = near.trial.id;
     choice.expected_ms = near.trial.median_ms.value_or(0);
     choice.cubin_key = near.verification ? near.verification->code : near.trial.cubin_key;
-    if (near.verification) choice.verified_code = near.verification->code;
+    if (near.verification) {
+      choice.verified_code = near.verification->code;
+      choice.verified_image = near.verification->image;
+    }
     return success();
   }
   return success();

@@ -133,6 +133,7 @@ std::optional<Choice> RecordedChoices::buildable(const db::Trial& trial) const {
 void RecordedChoices::with_proof(const db::Neighbour& near, Choice& choice) {
   if (!near.verification) return;
   choice.verified_code = near.verification->code;
+  choice.verified_image = near.verification->image;
   // Not where the code is a variant's, which has to be looked up.
   if (choice.parameters == recorded_parameters(near.trial)) choice.cubin_key = near.verification->code;
 }

@@ -6,6 +6,7 @@
 #include <cctype>
 #include <filesystem>
 
+#include "compiler/support/machine_id.h"
 #include "compiler/support/version.h"
 
 namespace rondo::engine {
@@ -110,8 +111,9 @@ db::Platform platform_of(const runtime::DeviceInfo& info) {
 db::Platform platform_of(const target::Profile& cpus) {
   db::Platform platform;
   platform.rondo_version = kVersion;
-  platform.device = cpus.name;
-  platform.driver = kNoDriver;
+  platform.device = fmt::format("{} #{}", cpus.name, machine_id());
+  const std::string microcode = processor_microcode();
+  platform.driver = microcode.empty() ? kNoDriver : microcode;
   return platform;
 }
 

@@ -32,7 +32,8 @@ target::Profile current_profile(const target::Profile& reported, db::Database* d
 // What a verification on this GPU stands for: this version of Rondo, the GPU by its UUID (by name and
 // architecture where it tells none), and the driver by version and library.
 db::Platform platform_of(const runtime::DeviceInfo& info);
-// The same of CPUs: their name, with their level and the number of threads. They have no driver.
+// The same of CPUs: their name, with their level and the number of threads, and machine_id(), since many
+// machines have CPUs of one name; in the place of a driver their microcode.
 db::Platform platform_of(const target::Profile& cpus);
 
 // Whether all device profiles that come from `origin` (a file) can be used. Error Input naming the devices

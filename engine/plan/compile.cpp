@@ -104,12 +104,22 @@ bool fits(const db::CacheKey& key, const backend::Backend* wanted, const target:
          target::plain_arch(key.arch) == target.name();
 }
 
+// Why code is not to be believed that the database has under a key: where it comes from; "" for what was
+// compiled here and is what was verified, as far as anything was.
+std::string doubt(const db::Cubin& stored, const CompiledCode& code, const Believed& believed) {
+  if (stored.foreign()) return db::provenance(stored.origin);
+  const bool changed =
+      believed.code == code.code && !believed.image.empty() && believed.image != code.digest();
+  return changed ? "changed since it was verified here" : "";
+}
+
 // Takes the code that is stored under `code` if it is this plan's; its key may differ in the compiler's
 // version only.
-bool take(CompiledPlan& plan, db::Database& database, const std::string& code) {
+bool take(CompiledPlan& plan, db::Database& database, const std::string& code, const Believed& believed) {
   const Result<std::optional<db::Cubin>> found = database.get_cubin(code);
   if (!found || !found->has_value()) return false;
   const db::Cubin& stored = **found;
+  if (stored.blocked()) return false;
   if (stored.key.source != plan.key.source || stored.key.flags != plan.key.flags ||
       stored.key.arch != plan.key.arch ||
       backend::backend_of_compiler(stored.key.compiler_version) != plan.request.backend)
@@ -117,8 +127,16 @@ bool take(CompiledPlan& plan, db::Database& database, const std::string& code) {
   std::optional<executable::Image> image = stored_image(stored, plan);
   if (!image) return false;
   plan.executable.images = {std::move(*image)};
-  plan.key = stored.key;
   plan.code = code;
+  plan.origin = doubt(stored, plan, believed);
+  if (plan.foreign() && !believed.takes(plan)) {
+    plan.executable.images.clear();
+    plan.code.clear();
+    plan.origin.clear();
+    plan.made_alike = false;
+    return false;
+  }
+  plan.key = stored.key;
   plan.from_cache = true;
   return true;
 }
@@ -147,6 +165,16 @@ const std::vector<KernelResources>& CompiledCode::resources() const {
   static const std::vector<KernelResources> none;
   return has_code() ? executable.images.front().resources : none;
 }
+std::string CompiledCode::digest() const {
+  std::vector<std::string> parts = {executable::launch_hash(executable)};
+  for (const executable::Image& image : executable.images) parts.push_back(sha256_hex(image.bytes));
+  return sha256_hex(fmt::format("rondo-code-1 {}", fmt::join(parts, " ")));
+}
+
+bool Believed::takes(const CompiledCode& found) const {
+  return any || (!image.empty() && code == found.code && image == found.digest());
+}
+
 bool CompiledCode::spills() const {
   return std::any_of(resources().begin(), resources().end(),
                      [](const KernelResources& r) { return r.spills(); });
@@ -215,15 +243,16 @@ Status attach_code(CompiledPlan& plan, backend::Compiled code) {
   plan.code = plan.key.hash();
   plan.compile_ms = code.compile_ms;
   plan.from_cache = false;
+  plan.origin.clear();
   return success();
 }
 
 bool attach_cached(CompiledPlan& plan, db::Database& database) {
-  return take(plan, database, plan.key.hash());
+  return take(plan, database, plan.key.hash(), {});
 }
 
 void store_cubin(const CompiledCode& code, db::Database& database) {
-  if (database.access() != db::Access::ReadWrite) return;
+  if (database.access() != db::Access::ReadWrite || code.foreign()) return;
   db::Cubin cubin;
   cubin.key = code.key;
   cubin.image = executable::to_bytes(code.executable);
@@ -233,11 +262,12 @@ void store_cubin(const CompiledCode& code, db::Database& database) {
 
 std::optional<CompiledCode> stored_code(const executable::Identity& wanted, const std::string& cubin_key,
                                         const backend::Backend* backend, const target::Target& target,
-                                        db::Database& database) {
+                                        db::Database& database, const Believed& believed) {
   if (wanted.asked.empty() || cubin_key.empty()) return std::nullopt;
   Result<std::optional<db::Cubin>> found = database.get_cubin(cubin_key);
   if (!found || !found->has_value() || !fits((*found)->key, backend, target)) return std::nullopt;
   db::Cubin& stored = **found;
+  if (stored.blocked()) return std::nullopt;
   Result<executable::Executable> read = executable::from_bytes(stored.image, "the database");
   if (!read || read->images.size() != 1) return std::nullopt;
   executable::Identity identity = wanted;
@@ -245,8 +275,10 @@ std::optional<CompiledCode> stored_code(const executable::Identity& wanted, cons
   if (read->identity != identity) return std::nullopt;
   CompiledCode code;
   code.executable = std::move(read).value();
-  code.key = std::move(stored.key);
   code.code = cubin_key;
+  code.origin = doubt(stored, code, believed);
+  if (code.foreign() && !believed.takes(code)) return std::nullopt;
+  code.key = std::move(stored.key);
   code.from_cache = code.as_stored = true;
   return code;
 }
@@ -270,14 +302,15 @@ Result<CompiledPlan> compile_plan(std::shared_ptr<const schedule::Task> task, sc
   // A tuned choice names its cubin: loading a compiler, some 100 MB, only to learn its version would cost
   // more than the rest.
   if (options.database != nullptr && !options.cubin_key.empty() &&
-      take(result, *options.database, options.cubin_key)) {
+      take(result, *options.database, options.cubin_key, options.believed)) {
     if (!result.made_alike && !options.asked.empty()) store_cubin(result, *options.database);
     return result;
   }
   const Result<std::string> version = backend.version();
   if (!version) return version.error();
   result.key = cache_key(result.request, *version);
-  if (options.database != nullptr && attach_cached(result, *options.database)) return result;
+  if (options.database != nullptr && take(result, *options.database, result.key.hash(), options.believed))
+    return result;
   Result<backend::Compiled> code = image_of(*result.task, backend, result.request);
   if (!code) return code.error();
   if (Status status = attach_code(result, std::move(code).value()); !status) return status.error();

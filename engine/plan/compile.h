@@ -29,9 +29,14 @@ struct CompiledCode {
   db::CacheKey key;
   std::string code;         // key.hash(), where there is code: what the database knows it by
   bool from_cache = false;  // no compiler ran
+  std::string origin{};     // of code from elsewhere (db::provenance()), "" of what was compiled here
   bool as_stored = false;   // nor was a plan built: see stored_code()
 
   bool has_code() const { return !executable.images.empty(); }
+  bool foreign() const { return !origin.empty(); }
+  // Of all that decides what runs: SHA-256 over the bytes of the image, worked out anew, and over tensors,
+  // kernels and launches. What a verification is of.
+  std::string digest() const;
   const std::vector<KernelResources>& resources() const;  // empty without code
   bool spills() const;
   int registers() const;     // the most of any kernel
@@ -48,11 +53,20 @@ struct CompiledPlan : CompiledCode {
   bool made_alike = false;  // of code from the database: this build stored it, of the same request
 };
 
+// Which stored code of others may be taken (db::Cubin::foreign(), or bytes that are not those that were
+// verified under the key): mostly none, so that it is compiled here instead.
+struct Believed {
+  std::string code{}, image{};  // what was verified here: its key and digest()
+  bool any = false;             // the caller verifies it in a trial process before it serves
+  bool takes(const CompiledCode& found) const;
+};
+
 struct CompileOptions {
   db::Database* database = nullptr;  // cubins are looked up and, where it may be written, stored there
   std::string cubin_key;             // of a tuned choice: its cubin is taken without asking a compiler
   // schedule::asked_hash() of a plan that is just what its strategy built, for the executable's identity.
   std::string asked;
+  Believed believed;
   const backend::Backend* backend = nullptr;      // null: preferred_backend_for(target)
   std::optional<std::vector<std::string>> flags;  // beyond the target; nothing: the backend's own
 };
@@ -69,7 +83,8 @@ Status attach_code(CompiledPlan& plan, backend::Compiled code);
 // Completes it with the database's executable of the same key; false if there is none (a damaged one, or one
 // that is launched otherwise, counts as none).
 bool attach_cached(CompiledPlan& plan, db::Database& database);
-// Stores the executable. A database that cannot be written costs time later, never correctness: no error.
+// Stores the executable as compiled here; code from elsewhere stays as it is. A database that cannot be
+// written costs time later, never correctness: no error.
 void store_cubin(const CompiledCode& code, db::Database& database);
 
 // What is stored under a tuned choice's `cubin_key`, without a plan to compare it with: if this very build of
@@ -78,7 +93,7 @@ void store_cubin(const CompiledCode& code, db::Database& database);
 // is taken where `wanted.asked` is "". The caller makes sure that strategy and backend are built in.
 std::optional<CompiledCode> stored_code(const executable::Identity& wanted, const std::string& cubin_key,
                                         const backend::Backend* backend, const target::Target& target,
-                                        db::Database& database);
+                                        db::Database& database, const Believed& believed = {});
 
 // The backend that made the code of this key (CacheKey::hash()); null where the database does not hold it.
 const backend::Backend* backend_of_code(const std::string& cubin_key, db::Database& database);

@@ -1,5 +1,7 @@
 #include "engine/plan/ready_plan.h"
 
+#include <fmt/format.h>
+
 #include <memory>
 
 #include "compiler/schedule/plan/asked.h"
@@ -16,12 +18,15 @@ Result<schedule::KernelPlan> build_choice(const schedule::Task& task, const Choi
   return strategy->build_legal(task, choice.parameters);
 }
 
-Result<CompiledCode> code_of_choice(const schedule::Task& task, const Choice& choice,
-                                    db::Database* database) {
+namespace {
+
+Result<CompiledCode> code_believed(const schedule::Task& task, const Choice& choice, db::Database* database,
+                                   const Believed& believed) {
   const target::Target& target = task.profile.target;
   const backend::Backend* wanted = target.is_cpu() ? nullptr : backend::wanted_backend();
   const backend::Backend& preferred = backend::preferred_backend_for(target);
   CompileOptions compiling;
+  compiling.believed = believed;
   // Of what the program brings itself the id of the build says nothing.
   if (schedule::strategy_registry().is_built_in(schedule::find_strategy(choice.strategy)) &&
       backend::backend_registry().is_built_in(&preferred))
@@ -29,7 +34,7 @@ Result<CompiledCode> code_of_choice(const schedule::Task& task, const Choice& ch
   if (database != nullptr && !compiling.asked.empty()) {
     executable::Identity identity = schedule::identity_of(task, choice.strategy, choice.parameters);
     identity.asked = compiling.asked;
-    if (auto stored = stored_code(identity, choice.cubin_key, wanted, target, *database))
+    if (auto stored = stored_code(identity, choice.cubin_key, wanted, target, *database, believed))
       return std::move(*stored);
   }
   Result<schedule::KernelPlan> built = build_choice(task, choice);
@@ -50,14 +55,43 @@ Result<CompiledCode> code_of_choice(const schedule::Task& task, const Choice& ch
   return CompiledCode(std::move(compiled).value());
 }
 
+// Why a compiler is missed though the database holds code.
+Error with_foreign_code(Error error, const Choice& choice, db::Database* database) {
+  if (database == nullptr || choice.cubin_key.empty()) return error;
+  const Result<std::optional<db::Cubin>> stored = database->get_cubin(choice.cubin_key);
+  if (!stored || !stored->has_value() || !(*stored)->foreign()) return error;
+  error.message += fmt::format("; the database's code of it is {}", db::provenance((*stored)->origin));
+  if (!(*stored)->blocked())
+    error.message += ", and serves only once a trial process verified it here; it is never packed";
+  return error;
+}
+
+}  // namespace
+
+Result<CompiledCode> code_of_choice(const schedule::Task& task, const Choice& choice, db::Database* database,
+                                    Foreign foreign) {
+  Believed believed{choice.verified_code, choice.verified_image};
+  Result<CompiledCode> code = code_believed(task, choice, database, believed);
+  if (code || code.error().kind != ErrorKind::Missing) return code;
+  if (foreign == Foreign::ToBeVerified && database != nullptr) {
+    believed.any = true;
+    if (Result<CompiledCode> others = code_believed(task, choice, database, believed)) return others;
+  }
+  return with_foreign_code(code.error(), choice, database);
+}
+
 Result<ReadyPlan> make_ready(const schedule::Task& task, const Machine& machine, Choice choice,
                              db::Database* database) {
   if (Status status = machine.need_device(); !status) return status.error();
-  auto compiled = code_of_choice(task, choice, database);
+  auto compiled = code_of_choice(task, choice, database, Foreign::ToBeVerified);
   if (!compiled) return compiled.error();
-  Result<std::unique_ptr<runtime::LoadedPlan>> plan = machine.device->load(compiled->executable);
+  ReadyPlan ready{std::move(choice), std::move(compiled).value(), nullptr};
+  const Believed known{ready.choice.verified_code, ready.choice.verified_image};
+  if (ready.compiled.foreign() && !known.takes(ready.compiled)) return ready;
+  Result<std::unique_ptr<runtime::LoadedPlan>> plan = machine.device->load(ready.compiled.executable);
   if (!plan) return plan.error();
-  return ReadyPlan{std::move(choice), std::move(compiled).value(), std::move(plan).value()};
+  ready.plan = std::move(plan).value();
+  return ready;
 }
 
 }  // namespace rondo::engine

@@ -95,8 +95,10 @@ Result<Answer> on_cpus(const Request& request, const Machine& cpus) {
 std::string Answer::where() const {
   if (!kernel) return "CPU, reference executor in fp64";
   const Choice& choice = kernel->choice;
-  return fmt::format("{}{}, {} {} ({})", machine.profile.is_cpu() ? "CPU " : "", machine.profile.name,
-                     choice.strategy, schedule::print(choice.parameters), label(choice));
+  const std::string& origin = kernel->compiled.origin;  // of code of others
+  return fmt::format("{}{}, {} {} ({}{})", machine.profile.is_cpu() ? "CPU " : "", machine.profile.name,
+                     choice.strategy, schedule::print(choice.parameters), label(choice),
+                     origin.empty() ? "" : ", code " + origin);
 }
 
 Result<Answer> answer(const Request& request, const Machine& machine) {

@@ -9,6 +9,30 @@ namespace rondo::engine {
 
 namespace {
 
+void block(const TrustWork::Made& made, const std::string& why, const TrustOptions& options) {
+  if (options.database == nullptr) return;
+  if (options.database->access() == db::Access::ReadWrite) {
+    (void)options.database->block_cubin(made.code, why);
+  } else if (options.keep) {
+    if (Result<db::Database> writer = db::Database::open(options.database->path()))
+      (void)writer->block_cubin(made.code, why);
+  }
+}
+
+Status admit(TrustWork& work, const TrustWork::Made& made, const TrustOptions& options,
+             std::string& summary) {
+  const Result<TrustWork::Outcome> found = work.verify();
+  summary = found ? found->summary : found.error().message;
+  if (found && found->passed) return success();
+  // A machine that cannot run trials says nothing of the code.
+  const bool no_trial = !found && found.error().kind == ErrorKind::Missing;
+  if (!no_trial) block(made, summary, options);
+  return Error{no_trial ? ErrorKind::Missing : ErrorKind::Wrong,
+               fmt::format("the code of {} {} is {}, and is not used: {}", made.choice.strategy,
+                           schedule::print(made.choice.parameters), made.origin, summary),
+               "install a compiler, and it is compiled here (`rondo doctor` says which)"};
+}
+
 class Trusting {
  public:
   Trusting(TrustWork& work, const db::Platform& platform, const schedule::Problem& problem,
@@ -35,10 +59,12 @@ class Trusting {
   Result<std::optional<Choice>> judge(const TrustWork::Made& made) {
     const Choice& choice = made.choice;
     const bool recorded = choice.trial != 0;
-    if (recorded && made.code == choice.verified_code) return std::optional(choice);
-    if (recorded)
+    if (recorded && made.code == choice.verified_code)
+      if (made.image == choice.verified_image) return std::optional(choice);
+    if (recorded && made.origin.empty())
       if (const auto known = verified_before(made)) return outcome(made, *known);
     if (options_.strict) return no_proof(choice);
+    if (!made.origin.empty()) return verify_foreign(made);
     if (!recorded) return std::optional(choice);
     return verify(made);
   }
@@ -49,15 +75,36 @@ class Trusting {
     if (options_.database == nullptr || (made.choice.verified_code.empty() && !alike)) return std::nullopt;
     const auto all = options_.database->verifications(made.choice.trial);
     if (!all) return std::nullopt;
-    for (const db::Verification& each : *all)
-      if (each.code == made.code && each.pass == schedule::pass_key(problem_) && each.platform == platform_ &&
+    for (const db::Verification& each : *all) {
+      const bool same_code = each.code == made.code && each.image == made.image;
+      if (same_code && each.pass == schedule::pass_key(problem_) && each.platform == platform_ &&
           each.batch == problem_.sizes.batch && each.time == problem_.sizes.time)
         return TrustWork::Outcome{each.passed, each.summary};
+    }
     return std::nullopt;
   }
 
+  // Code of others: it serves only if it was compared and agrees.
+  Result<std::optional<Choice>> verify_foreign(const TrustWork::Made& made) {
+    const Choice& choice = made.choice;
+    std::string summary;
+    if (const Status admitted = admit(work_, made, options_, summary); !admitted) {
+      // Another choice takes its place, but in the place of the model's there is none.
+      if (admitted.error().kind != ErrorKind::Wrong || choice.trial == 0) return admitted.error();
+      note(admitted.error().message);
+      return std::optional<Choice>();
+    }
+    const Status kept = choice.trial != 0 ? keep(made, {true, summary})
+                                          : Status(Error{ErrorKind::Missing, "it is no record", ""});
+    note(fmt::format("the code of {} {} is {}; a trial process verified it: {}; {}", choice.strategy,
+                     schedule::print(choice.parameters), made.origin, summary,
+                     kept ? "kept, the next use is free of it"
+                          : "not kept, so every use will do it: " + kept.error().message));
+    return std::optional(verified_here(choice, made.code, made.image));
+  }
+
   std::optional<Choice> outcome(const TrustWork::Made& made, const TrustWork::Outcome& found) const {
-    if (found.passed) return verified_here(made.choice, made.code);
+    if (found.passed) return verified_here(made.choice, made.code, made.image);
     note(fmt::format("{} {} is recorded, and wrong here; it is passed over: {}", made.choice.strategy,
                      schedule::print(made.choice.parameters), found.summary));
     return std::nullopt;
@@ -133,6 +180,11 @@ Result<Choice> trusted_choice(TrustWork& work, const db::Platform& platform, con
   return Trusting(work, platform, problem, options).run();
 }
 
+Status admit_foreign(TrustWork& work, const TrustWork::Made& made, const TrustOptions& options) {
+  std::string summary;
+  return admit(work, made, options, summary);
+}
+
 Status keep_verification(TrustWork& work, const TrustWork::Made& made, const db::Platform& platform,
                          const schedule::Problem& problem, const TrustWork::Outcome& outcome,
                          db::Database& database) {
@@ -154,6 +206,7 @@ Status keep_verification(TrustWork& work, const TrustWork::Made& made, const db:
   verification.time = problem.sizes.time;
   verification.platform = platform;
   verification.code = made.code;
+  verification.image = made.image;
   verification.passed = outcome.passed;
   verification.summary = outcome.summary;
   return database.record_verification(verification);

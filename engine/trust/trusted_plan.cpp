@@ -15,8 +15,8 @@ constexpr std::uint64_t kSeed = 1;  // of the data on first use: the same machin
 class DeviceWork final : public TrustWork {
  public:
   DeviceWork(const schedule::Task& task, const Machine& machine, const Overrides& overrides,
-             std::uint64_t seed)
-      : task_(task), machine_(machine), overrides_(overrides), seed_(seed) {}
+             std::uint64_t seed, decltype(TrustOptions::trial) trial)
+      : task_(task), machine_(machine), overrides_(overrides), seed_(seed), trial_(std::move(trial)) {}
 
   Result<Made> make(const ChooseOptions& options) override {
     ready_.reset();  // its memory first
@@ -27,10 +27,12 @@ class DeviceWork final : public TrustWork {
     if (!made) return made.error();
     ready_ = std::move(made).value();
     ready_->ready_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    return Made{ready_->choice, ready_->compiled.code};
+    return Made{ready_->choice, ready_->compiled.code, ready_->compiled.digest(),
+                ready_->plan == nullptr ? ready_->compiled.origin : ""};
   }
 
   Result<Outcome> verify() override {
+    if (ready_->plan == nullptr) return verify_in_trial();
     const Result<Verification> found = check();
     if (!found) return found.error();
     return Outcome{found->passed, found->summary()};
@@ -62,9 +64,27 @@ class DeviceWork final : public TrustWork {
     return success();
   }
 
-  ReadyPlan take() { return std::move(*ready_); }
+  ReadyPlan take(Choice choice) {
+    ready_->choice = std::move(choice);
+    if (ready_->compiled.foreign()) ready_->choice.note += "; its code is " + ready_->compiled.origin;
+    return std::move(*ready_);
+  }
 
  private:
+  // Loads the code here once it has passed elsewhere.
+  Result<Outcome> verify_in_trial() {
+    if (!trial_)
+      return Error{ErrorKind::Missing, "there is no trial process to verify it in", "run it by `rondo run`"};
+    const Choice& choice = ready_->choice;
+    Result<Outcome> found =
+        trial_(task_, ready_->compiled.executable, schedule::turn_of(choice.strategy, choice.parameters));
+    if (!found || !found->passed) return found;
+    Result<std::unique_ptr<runtime::LoadedPlan>> plan = machine_.device->load(ready_->compiled.executable);
+    if (!plan) return plan.error();
+    ready_->plan = std::move(plan).value();
+    return found;
+  }
+
   Result<Verification> at_shape(db::Database* database) const {
     const Choice& choice = ready_->choice;
     Result<PlainPlans> plain = plain_plans(task_, choice.strategy, choice.parameters);
@@ -78,6 +98,7 @@ class DeviceWork final : public TrustWork {
   const Machine& machine_;
   const Overrides& overrides_;
   std::uint64_t seed_;
+  decltype(TrustOptions::trial) trial_;
   std::optional<ReadyPlan> ready_;
 };
 
@@ -86,22 +107,22 @@ class DeviceWork final : public TrustWork {
 Result<ReadyPlan> trusted_plan(const schedule::Task& task, const Machine& machine, const Overrides& overrides,
                                const TrustOptions& options) {
   if (Status status = machine.need_device(); !status) return status.error();
-  DeviceWork work(task, machine, overrides, kSeed);
+  DeviceWork work(task, machine, overrides, kSeed, options.trial);
   Result<Choice> choice = trusted_choice(work, machine.platform, task.problem, options);
   if (!choice) return choice.error();
-  ReadyPlan ready = work.take();
-  ready.choice = std::move(choice).value();
-  return ready;
+  return work.take(std::move(choice).value());
 }
 
 Result<VerifiedPlan> verified_plan(const schedule::Task& task, const Machine& machine,
                                    const Overrides& overrides, std::uint64_t seed,
                                    const TrustOptions& options) {
   if (Status status = machine.need_device(); !status) return status.error();
-  DeviceWork work(task, machine, overrides, seed);
+  DeviceWork work(task, machine, overrides, seed, options.trial);
   // Without a platform: what was found wrong is compared again.
   const Result<TrustWork::Made> made = work.make(options);
   if (!made) return made.error();
+  if (!made->origin.empty())
+    if (Status status = admit_foreign(work, *made, options); !status) return status.error();
   Result<Verification> found = work.check(options.arbitrary_states);
   if (!found) return found.error();
   if (options.at_shape && found->passed)
@@ -111,7 +132,7 @@ Result<VerifiedPlan> verified_plan(const schedule::Task& task, const Machine& ma
                                           {found->passed, found->summary()}, *options.database);
     if (!kept && options.note) options.note("the result is not kept: " + kept.error().message);
   }
-  return VerifiedPlan{work.take(), *found};
+  return VerifiedPlan{work.take(made->choice), *found};
 }
 
 }  // namespace rondo::engine

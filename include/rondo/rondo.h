@@ -162,7 +162,8 @@ typedef struct rondo_merge_report {
 
 /* Adds what a JSON file of `rondo db export` holds, or another database. What comes in counts as recorded
  * elsewhere: it is verified before it is called tuned. It is done whole or not at all. `report` may be NULL.
- */
+ * Kernels stay behind: a stored kernel is a program of whoever made the file. (`rondo db merge --with-kernels` takes
+ * them; they serve only once a trial process verified them on this machine.) */
 RONDO_MUST_USE RONDO_API rondo_status rondo_database_import(rondo_database* database, const char* path,
                                                             rondo_merge_report* report);
 RONDO_MUST_USE RONDO_API rondo_status rondo_database_merge(rondo_database* database, const char* path,

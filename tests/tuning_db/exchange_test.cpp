@@ -108,7 +108,7 @@ TEST_F(ExchangeTest, MergingKeepsTheFasterBest) {
   add(second, sample_problem(8), sample_trial(0.5, R"({"quick":"and unverified"})"), false);
   must(second.put_cubin(sample_cubin()));
 
-  const MergeReport report = must(db.merge_database(second.path()));
+  const MergeReport report = must(db.merge_database(second.path(), {}, Database::Kernels::Taken));
   EXPECT_EQ(report.best, 2);
   EXPECT_EQ(report.trials, 4);
   EXPECT_EQ(report.problems, 1);
@@ -119,7 +119,7 @@ TEST_F(ExchangeTest, MergingKeepsTheFasterBest) {
   EXPECT_EQ(must(db.get_cubin(sample_cubin().key))->image, sample_cubin().image);
   EXPECT_TRUE(must(db.check()).empty());
 
-  const MergeReport again = must(db.merge_database(second.path()));
+  const MergeReport again = must(db.merge_database(second.path(), {}, Database::Kernels::Taken));
   EXPECT_EQ(again.trials + again.best + again.problems + again.cubins, 0);
   EXPECT_EQ(must(db.merge_database(db.path())).trials, 0);
 }
@@ -154,8 +154,39 @@ TEST_F(ExchangeTest, ADamagedCubinIsNotMerged) {
   must(second.put_cubin(sample_cubin()));
   Connection(second.path(), OpenMode::ReadWriteCreate, std::chrono::milliseconds(1000))
       .run("UPDATE cubins SET image = x'00'");
+  EXPECT_EQ(must(db.merge_database(second.path(), {}, Database::Kernels::Taken)).cubins, 0);
+  EXPECT_TRUE(must(db.cubins()).empty());
+}
+
+// They are programs of whoever made the other file.
+TEST_F(ExchangeTest, KernelsComeOnlyWhereTheyAreAskedForAndSayWhereFrom) {
+  Database second = other();
+  must(second.put_cubin(sample_cubin()));
   EXPECT_EQ(must(db.merge_database(second.path())).cubins, 0);
   EXPECT_TRUE(must(db.cubins()).empty());
+  EXPECT_EQ(must(db.merge_database(second.path(), {}, Database::Kernels::Taken)).cubins, 1);
+  const Cubin merged = *must(db.get_cubin(sample_cubin().key));
+  EXPECT_TRUE(merged.foreign());
+  EXPECT_EQ(provenance(merged.origin), "merged from '" + second.path() + "'");
+  EXPECT_EQ(provenance(must(second.cubins())[0].origin), "compiled on this machine");
+  EXPECT_FALSE(must(second.get_cubin(sample_cubin().key))->foreign());
+  EXPECT_EQ(provenance("compiled on 0123456789abcdef"), "compiled on another machine");
+  // What was compiled here takes its place.
+  must(db.put_cubin(sample_cubin()));
+  EXPECT_FALSE(must(db.get_cubin(sample_cubin().key))->foreign());
+}
+
+TEST_F(ExchangeTest, CodeOfOthersIsBlockedAndOnesOwnIsNot) {
+  Database second = other();
+  must(second.put_cubin(sample_cubin()));
+  must(db.merge_database(second.path(), {}, Database::Kernels::Taken));
+  must(db.block_cubin(sample_cubin().key.hash(), "h is wrong"));
+  const Cubin blocked = *must(db.get_cubin(sample_cubin().key));
+  EXPECT_TRUE(blocked.blocked());
+  EXPECT_TRUE(blocked.foreign());
+  EXPECT_EQ(provenance(blocked.origin), "blocked: h is wrong");
+  must(second.block_cubin(sample_cubin().key.hash(), "h is wrong"));
+  EXPECT_FALSE(must(second.get_cubin(sample_cubin().key))->blocked());
 }
 
 // Each change of a good export is refused with the place, and nothing of it is stored.

@@ -127,6 +127,30 @@ TEST_F(FullDisk, KeepsWhatWasCommittedAndSaysSo) {
   EXPECT_EQ(must(db.get_cubin(sample_cubin().key))->image, sample_cubin().image);
 }
 
+// Records and kernels of a merge are one transaction.
+TEST_F(FullDisk, AMergeIsWholeOrNotAtAll) {
+  const std::string other = folder + "/other.db";
+  {
+    Database db = sample_database(file);
+    Database second = sample_database(other);
+    must(second.put_cell({"beef", "lstm", ""}));
+    Cubin large = sample_cubin(std::string(1'000'000, 'x'));
+    large.key.source = "large";
+    must(second.put_cubin(large));
+  }
+  const std::string message = in_child([&]() -> std::string {
+    limit_files_to(300'000);
+    Database db = must(Database::open(file));
+    const auto merged = db.merge_database(other, {}, Database::Kernels::Taken);
+    return merged.ok() ? "merged" : merged.error().message;
+  });
+  EXPECT_NE(message.find("no space to write database '" + file + "'"), std::string::npos) << message;
+  Database db = must(Database::open(file));
+  EXPECT_TRUE(must(db.check()).empty());
+  EXPECT_EQ(must(db.cells()).size(), 1u);
+  EXPECT_TRUE(must(db.cubins()).empty());
+}
+
 TEST_F(FullDisk, CreatingFailsAndCanBeRepeated) {
   const std::string message = in_child([&] {
     limit_files_to(6000);

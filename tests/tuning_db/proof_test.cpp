@@ -73,7 +73,7 @@ TEST_F(ProofTest, AbsurdTimesAreRefusedAndNothingOfTheFileIsTaken) {
   };
   expect_error(
       db.import_json(with("1e-9"), "x.json"), ErrorKind::Input,
-      "problems[0].trials[0]: trial of strategy 'stream' claims a median of 1e-09 ms; no GPU takes less");
+      "problems[0].trials[0]: trial of strategy 'stream' claims a median of 1e-09 ms; nothing takes less");
   expect_error(db.import_json(with("0"), "x.json"), ErrorKind::Input, "median of 0 ms");
   expect_error(db.import_json(with("-1"), "x.json"), ErrorKind::Input, "median of -1 ms");
   expect_error(db.import_json(with("1e999"), "x.json"), ErrorKind::Input, "'x.json': a number is too large");
@@ -83,7 +83,31 @@ TEST_F(ProofTest, AbsurdTimesAreRefusedAndNothingOfTheFileIsTaken) {
 
   Database third = sample_database(folder + "/third.db");
   best(third, sample_trial(1e-9));
-  expect_error(db.merge_database(third.path()), ErrorKind::Input, "no GPU takes less");
+  expect_error(db.merge_database(third.path()), ErrorKind::Input, "nothing takes less");
+}
+
+// A thread of a CPU begins without a launch.
+TEST_F(ProofTest, CpusMayBeQuickerThanGpus) {
+  Problem cpu = sample_problem(1, 1);
+  cpu.arch = "x86-64-v4";
+  EXPECT_LT(least_ms(cpu), 1e-4);
+  EXPECT_GT(least_ms(cpu), 0);
+  must(db.set_best(must(db.record_trial(must(db.upsert_problem(cpu)), sample_trial(1e-4))), Replace::Always));
+  Database second = other();
+  EXPECT_EQ(must(second.import_json(must(db.export_json()), "own.json")).best, 1) << "one's own export";
+  Database third = sample_database(folder + "/third.db");
+  EXPECT_EQ(must(third.merge_database(second.path())).best, 1);
+}
+
+// What failed here is in nobody's way, however quick it claims to be.
+TEST_F(ProofTest, ABestThatIsWrongHereGivesWayToAnImport) {
+  Verification wrong = sample_verification(best(db, sample_trial(0.5)));
+  wrong.passed = false;
+  must(db.record_verification(wrong));
+  Database second = other();
+  best(second, sample_trial(2, R"({"is":"right"})"));
+  EXPECT_EQ(must(db.import_json(must(second.export_json()), "x.json")).best, 1);
+  EXPECT_EQ(must(db.find_best(sample_problem()))->trial.median_ms, 2);
 }
 
 TEST_F(ProofTest, TheLeastTimeGrowsWithTheResults) {
@@ -121,11 +145,11 @@ TEST_F(ProofTest, CodeThatComesInUnderAKeyVoidsWhatWasVerifiedUnderIt) {
   must(db.record_verification(sample_verification(mine, sample_cubin().key.hash())));
   Database second = other();
   must(second.put_cubin(sample_cubin("other bytes")));
-  must(db.merge_database(second.path()));
+  must(db.merge_database(second.path(), {}, Database::Kernels::Taken));
   EXPECT_TRUE(must(db.verifications(mine)).empty());
   // Code that was there already stays, with its proof.
   must(db.record_verification(sample_verification(mine, sample_cubin().key.hash())));
-  must(db.merge_database(second.path()));
+  must(db.merge_database(second.path(), {}, Database::Kernels::Taken));
   EXPECT_EQ(must(db.verifications(mine)).size(), 1u);
 }
 
@@ -254,7 +278,7 @@ TEST_F(ProofTest, AFileOfTheFirstSchemaOpensAndProvesNothing) {
     ASSERT_EQ(schema_version(raw), 1);
   }
   Database earlier = must(Database::open(copy));
-  EXPECT_EQ(must(earlier.stats()).schema_version, 3);
+  EXPECT_EQ(must(earlier.stats()).schema_version, newest_version());
   EXPECT_FALSE(must(Database::is_older(copy)));
   EXPECT_TRUE(must(earlier.check()).empty());
   const std::vector<ProblemSummary> list = must(earlier.list());
@@ -263,6 +287,32 @@ TEST_F(ProofTest, AFileOfTheFirstSchemaOpensAndProvesNothing) {
     EXPECT_TRUE(summary.best.has_value());
     EXPECT_FALSE(summary.verified_here);
   }
+}
+
+// The third knew neither which bytes were verified nor where a kernel came from: nothing is believed of it.
+TEST_F(ProofTest, AFileOfTheThirdSchemaProvesNothing) {
+  const std::string path = folder + "/third.db";
+  {
+    Connection raw(path, OpenMode::ReadWriteCreate, std::chrono::milliseconds(1000));
+    migrate(raw, migrations().first(3));
+    raw.run_script(
+        "INSERT INTO cells VALUES ('c0ffee', 'mingru', 'cell mingru(D) {}');"
+        "INSERT INTO devices VALUES ('h200', 'H200', 9, 0, 132, '13.0', '{}', 'shipped', 0);"
+        "INSERT INTO problems VALUES (1, 'c0ffee', 'h200', 'sm_90', 8, 4096, 1, 1536, 'x', 'bf16', 'fast', "
+        "'fw');"
+        "INSERT INTO trials VALUES (1, 1, 'd', 'stream', '{}', 'ok', 1, '', 1.5, 0, 3, 40, 0, 0, 'key', "
+        "'0.1.0', 7);"
+        "INSERT INTO best VALUES (1, 1);"
+        "INSERT INTO verifications VALUES (1, 'fw', 'key', 8, 4096, '0.1.0', 'GPU-1', '13.0', 1, 1, "
+        "'agrees', 7);"
+        "INSERT INTO cubins VALUES ('key', 's', 'f', 'sm_90', '13.0', '{}', 'x', 7, x'00')");
+  }
+  Database third = must(Database::open(path));
+  EXPECT_EQ(must(third.stats()).schema_version, newest_version());
+  ASSERT_EQ(must(third.verifications(1)).size(), 1u);
+  EXPECT_EQ(must(third.verifications(1))[0].image, "");
+  EXPECT_EQ(provenance(must(third.cubins())[0].origin), "of unknown origin");
+  EXPECT_EQ(must(third.find_best(sample_problem()))->trial.median_ms, 1.5);
 }
 
 TEST_F(ProofTest, MergingAFileOfTheFirstSchemaLeavesItAsItIs) {

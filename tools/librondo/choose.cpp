@@ -14,6 +14,7 @@
 #include "runtime/device/gpu_device.h"
 #include "runtime/host/host_plan.h"
 #include "tools/librondo/reference_plan.h"
+#include "tuner/trial/verify_alone.h"
 
 namespace rondo::capi {
 
@@ -78,6 +79,10 @@ auto asked(const Device& device, const step::Cell& cell, const schedule::Problem
   request.cell = &cell;
   request.problem = problem;
   request.trust.note = device.note;
+  request.trust.trial = [](const schedule::Task& task, const executable::Executable& executable,
+                           std::int64_t turn) {
+    return tuner::verify_alone(task, executable, turn, worker_program());
+  };
   request.stand_in = device.cuda ? engine::StandIn::None : engine::StandIn::Reference;
   if (how.tunes)
     request.tune = [&how](const engine::Request& of, const engine::Machine& machine) {

@@ -43,8 +43,9 @@ std::string choice_text(const db::Trial& trial) {
 std::string best_text(const db::ProblemSummary& summary) {
   const std::optional<db::Trial>& best = summary.best;
   if (!best) return "no best yet";
-  return fmt::format("{:.4f} ms, {}{}", best->median_ms.value_or(0), choice_text(*best),
-                     summary.verified_here ? "" : ", recorded elsewhere");
+  return fmt::format("{:.4f} ms, {}{}{}", best->median_ms.value_or(0), choice_text(*best),
+                     summary.verified_here ? "" : ", recorded elsewhere",
+                     summary.kernel_origin ? ", kernel " + db::provenance(*summary.kernel_origin) : "");
 }
 
 // How cells are called in lists: by name, and those that share one also by the beginning of their hashes.
@@ -69,7 +70,17 @@ std::string problem_text(const db::Problem& p) {
                      p.dtype, p.math, schedule::pass_title(p.pass), p.device, p.arch);
 }
 
+// Reading goes on as far as it goes.
+void warn_of_damage(Database& database) {
+  const auto damage = database.damage();
+  if (damage && !damage->empty())
+    note(fmt::format(
+        "'{}' is damaged, so what follows may be wrong or not all: {}; `rondo db check` says more",
+        database.path(), damage->front()));
+}
+
 Status list(Database& database, const Options& options) {
+  warn_of_damage(database);
   const Result<std::string> cells = cells_of(database, options.argument);
   if (!cells) return cells.error();
   const auto problems = database.list(*cells);
@@ -191,7 +202,10 @@ Status import_file(const Options& options) {
 }
 
 Status merge(Database& database, const Options& options) {
-  return merged(database.merge_database(options.argument, profiles_of(options)), options);
+  using Kernels = Database::Kernels;
+  return merged(database.merge_database(options.argument, profiles_of(options),
+                                        options.with_kernels ? Kernels::Taken : Kernels::Left),
+                options);
 }
 
 Status prune(Database& database, const Options& options) {

@@ -388,6 +388,7 @@ std::string list_json(const std::vector<db::ProblemSummary>& problems) {
     object["trials"] = summary.trials;
     object["best"] = summary.best ? trial_json(*summary.best) : json();
     object["verified_here"] = summary.verified_here;
+    object["kernel"] = summary.kernel_origin ? json(db::provenance(*summary.kernel_origin)) : json();
     list.push_back(std::move(object));
   }
   return dump({{"problems", list}});

@@ -313,7 +313,7 @@ constexpr ActionOptions kActions[] = {
     {"show", "all trials of a cell", "a cell's name or the start of its hash", true},
     {"export", "write everything as JSON, or one cell", "a cell's name or the start of its hash", false},
     {"import", "read such JSON; the faster verified best wins", "the JSON file", true},
-    {"merge", "take over another database, kernels included", "the other database", true},
+    {"merge", "take over another database, without its kernels", "the other database", true},
     {"prune", "remove old trials and kernels", nullptr, false},
     {"check", "look for damage", nullptr, false},
     {"lock", "write the choices to pin a fleet to", "only of this cell", false},
@@ -332,6 +332,9 @@ void database_options(CLI::App& app, Options& o) {
     if (name == "export")
       sub->add_flag("--best", o.best, "only the best of each problem, one a line: what Rondo ships");
     if (name == "export" || name == "lock") add_output(*sub, o, "write there, whole or not at all");
+    if (name == "merge")
+      sub->add_flag("--with-kernels", o.with_kernels,
+                    "its kernels too: they are programs of whoever made that file");
     if (name == "prune")
       sub->add_option("--before", o.before, "remove trials and kernels older than this, except the best")
           ->capture_default_str();

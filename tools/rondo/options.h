@@ -67,7 +67,8 @@ struct Options {
   std::string action;  // db, package
   std::string argument;
   std::string before = "30d";
-  bool best = false;  // db export
+  bool best = false;          // db export
+  bool with_kernels = false;  // db merge
 
   std::vector<std::string> cells;   // package build
   std::vector<std::string> shapes;  // package build; shape where there is none

@@ -4,6 +4,7 @@
 
 #include "engine/choice/shipped_layer.h"
 #include "tools/rondo/json_view.h"
+#include "tuner/trial/verify_alone.h"
 
 namespace rondo::tools {
 
@@ -105,6 +106,9 @@ engine::Request request_of(const Options& options, Session& session, const step:
   trust.note = note;
   trust.at_shape = !options.no_full_shape;
   trust.arbitrary_states = options.arbitrary_states;
+  trust.trial = [](const auto& task, const auto& executable, std::int64_t turn) {
+    return tuner::verify_alone(task, executable, turn);
+  };
   return request;
 }
 

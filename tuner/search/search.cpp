@@ -176,6 +176,7 @@ void Search::settle_compiled(const Compiled& compiled) {
   r.shared_bytes = compiled.shared_bytes;
   r.spill_bytes = compiled.spill_bytes;
   r.cubin_key = compiled.cubin_key;
+  r.image = compiled.image;
   r.compiler = compiled.compiler;
   if (compiled.status != TrialStatus::Ok) return fail(compiled.candidate, compiled.status, compiled.reason);
   if (compiled.spill_bytes > (measurer_.can_run() ? kMostSpilled : 0))

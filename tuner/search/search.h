@@ -28,6 +28,7 @@ struct Compiled {
   int shared_bytes = 0;                          // a block
   int spill_bytes = 0;                           // a thread
   std::string cubin_key;                         // of the database
+  std::string image{};                           // CompiledCode::digest()
   std::string code;      // equal for candidates with the same code, launched in the same way
   std::string compiler;  // "nvrtc 13.0"
 };
@@ -78,6 +79,7 @@ struct Row {
   bool confirmed = false;   // timed in interleaved runs
   int registers = 0, shared_bytes = 0, spill_bytes = 0;
   std::string cubin_key;
+  std::string image{};    // of its code: CompiledCode::digest()
   std::string compiler;   // of its code
   std::size_t index = 0;  // as the measurer names it
 };

@@ -145,6 +145,7 @@ Compiled PlanMeasurer::finished(std::size_t candidate, const engine::CompiledPla
   result.shared_bytes = plan.shared_bytes();
   result.spill_bytes = plan.spill_bytes();
   result.cubin_key = plan.code;
+  result.image = plan.digest();
   result.compiler = plan.executable.images.front().compiler;
   // The same code launched in another way takes another time.
   result.code = plan.executable.images.front().hash + executable::launch_hash(plan.executable);

@@ -76,6 +76,7 @@ void TrialRecorder::verified(std::int64_t trial, const Row& row) {
   verification.time = time_;
   verification.platform = *platform_;
   verification.code = row.cubin_key;
+  verification.image = row.image;
   verification.passed = verification.timed = row.verified;
   const std::string at_shape = row.at_shape.empty() ? "" : "; " + row.at_shape;
   verification.summary = row.verified ? "verified when it was tuned" + at_shape : row.reason;

@@ -151,9 +151,26 @@ std::string TuneResult::summary() const {
       end_name(search.end), by);
 }
 
+namespace {
+
+// What is written to a damaged file may be lost, and damages more of it.
+Status check_whole(db::Database* database) {
+  if (database == nullptr) return success();
+  const auto damage = database->damage();
+  if (!damage) return damage.error();
+  if (damage->empty()) return success();
+  return Error{
+      ErrorKind::Database, fmt::format("database '{}' is damaged: {}", database->path(), damage->front()),
+      "Rondo leaves the file as it is: `rondo db export` what can be read and import it into a new file, or "
+      "name another with --db"};
+}
+
+}  // namespace
+
 Result<TuneResult> tune(const schedule::Task& task, const engine::Machine& machine,
                         const TuneOptions& options) {
   const bool runs = machine.device != nullptr;
+  if (Status status = check_whole(options.database); !status) return status.error();
   const Clock clock = steady_clock();
   const double start = clock();
   const Result<std::vector<engine::Candidate>> candidates =
@@ -235,6 +252,7 @@ Result<engine::Tuned> tuned(const engine::Request& request, const engine::Machin
   choice.expected_ms = result->best()->timing.median_s * 1e3;
   choice.note = result->summary();
   choice.verified_code = result->plan->code;
+  choice.verified_image = result->plan->digest();
   return engine::Tuned{std::move(choice), std::move(*result->plan)};
 }
 

@@ -28,7 +28,7 @@ class FakeWork final : public TrustWork {
     Result<Choice> choice = choose({cell_, problem_, profile_}, options);
     if (!choice) return choice.error();
     ++made;
-    made_ = Made{*choice, "code of " + schedule::print(choice->parameters) + text};
+    made_ = Made{*choice, "code of " + schedule::print(choice->parameters) + text, image, origin};
     return *made_;
   }
   Result<Outcome> verify() override {
@@ -40,8 +40,10 @@ class FakeWork final : public TrustWork {
   void keep(db::Database& database) override { kept_in = database.path(); }
 
   int made = 0, verified = 0;
-  std::string text;            // of this version
-  schedule::Parameters wrong;  // whose kernel is wrong
+  std::string text;             // of this version
+  std::string image = "bytes";  // of the code
+  std::string origin;           // of code of others
+  schedule::Parameters wrong;   // whose kernel is wrong
   std::optional<Error> error;
   std::string kept_in;
 

@@ -271,8 +271,9 @@ TEST_F(Trust, WhatTheTunerStoresHasItsProof) {
   row.timing = {1e-3, 0, 7};
   row.verified = true;
   row.cubin_key = "code of " + schedule::print(points_[0]);
-  ASSERT_TRUE(recorder.store_best(row)) << recorder.trouble();
   FakeWork gpu = work();
+  row.image = gpu.image;
+  ASSERT_TRUE(recorder.store_best(row)) << recorder.trouble();
   const Result<Choice> choice = trusted(gpu, kHere, true);
   ASSERT_TRUE(choice.ok()) << choice.error().message;
   EXPECT_EQ(choice->origin, ChoiceOrigin::Tuned);
@@ -295,6 +296,64 @@ TEST_F(Trust, AFastClaimThatIsRightGivesWayToATimeMeasuredHere) {
   row.timing.median_s = 0.3e-3;
   EXPECT_FALSE(recorder.store_best(row)) << "slower than what was timed here";
   EXPECT_TRUE(recorder.store_best(row, db::Replace::Always)) << "--again";
+}
+
+// A proof is of bytes, not of the key under which they lie.
+TEST_F(Trust, OtherBytesUnderTheSameKeyAreNotProven) {
+  record(points_[0], 1);
+  FakeWork gpu = work();
+  ASSERT_TRUE(trusted(gpu).ok());
+  ASSERT_TRUE(trusted(gpu, kHere, true).ok());
+  gpu.image = "swapped";
+  const Result<Choice> refused = trusted(gpu, kHere, true);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().kind, ErrorKind::Missing);
+  ASSERT_TRUE(trusted(gpu).ok());
+  EXPECT_EQ(gpu.verified, 1);
+  ASSERT_TRUE(trusted(gpu, kHere, true).ok()) << "these bytes are proven now";
+}
+
+TEST_F(Trust, CodeOfOthersServesOnlyOnceItWasVerified) {
+  record(points_[0], 1);
+  FakeWork gpu = work();
+  gpu.origin = "merged from 'x.db'";
+  const Result<Choice> choice = trusted(gpu);
+  ASSERT_TRUE(choice.ok()) << choice.error().message;
+  EXPECT_EQ(gpu.verified, 1);
+  ASSERT_EQ(notes_.size(), 1u);
+  EXPECT_NE(notes_[0].find("is merged from 'x.db'; a trial process verified it"), std::string::npos)
+      << notes_[0];
+  EXPECT_TRUE(trusted(gpu, kHere, true).ok()) << "the proof is kept";
+}
+
+TEST_F(Trust, CodeOfOthersThatIsWrongIsPassedOver) {
+  record(points_[0], 1);
+  FakeWork gpu = work();
+  gpu.origin = "merged from 'x.db'";
+  gpu.wrong = points_[0];
+  const Result<Choice> choice = trusted(gpu);
+  ASSERT_TRUE(choice.ok()) << choice.error().message;
+  EXPECT_NE(choice->parameters, points_[0]);
+  ASSERT_FALSE(notes_.empty());
+  EXPECT_NE(notes_[0].find("is not used: h: error 1"), std::string::npos) << notes_[0];
+  // The record itself is in no way wrong: compiled here it may be right.
+  gpu.origin = "";
+  gpu.wrong = {};
+  EXPECT_EQ(trusted(gpu)->parameters, points_[0]);
+}
+
+// What cannot be compared may run where it was compiled here, and not where others made it.
+TEST_F(Trust, CodeOfOthersThatCannotBeComparedIsNotUsed) {
+  recorded_ = false;
+  FakeWork gpu = work();
+  gpu.origin = "merged from 'x.db'";
+  for (const ErrorKind kind : {ErrorKind::Input, ErrorKind::Device}) {
+    gpu.error = Error{kind, "it crashed", ""};
+    const Result<Choice> choice = trusted(gpu);
+    ASSERT_FALSE(choice.ok());
+    EXPECT_EQ(choice.error().kind, ErrorKind::Wrong);
+    EXPECT_NE(choice.error().message.find("is not used: it crashed"), std::string::npos);
+  }
 }
 
 }  // namespace
