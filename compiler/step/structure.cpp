@@ -81,8 +81,8 @@ class DependenceSweep {
       result.nonlinear = result.nonlinear || node.kind == NodeKind::ReduceMax;
       return result;
     }
-    // One value a head that depends on a state, read by every channel.
-    if (node.extent != cell_.graph.at(node.operands[i]).extent) result.coupling = Coupling::Dense;
+    // Where every channel reads one value of the head, that value depends on no vector, or it came through a
+    // reduction: what it follows of states are values of the head, which no channel changes.
     const NodeId partial = partials_[at(id)][i];
     result.nonlinear = result.nonlinear || partial == kNoNode || sees_state_[at(partial)];
     return result;
@@ -100,12 +100,19 @@ bool any_node(const Graph& graph, NodeKind a, NodeKind b) {
                      [&](const Node& node) { return node.kind == a || node.kind == b; });
 }
 
-std::string kind_of(const Structure& structure) {
+std::string kind_of(const Cell& cell, const Structure& structure) {
   const bool coupled = std::any_of(structure.coupling.begin(), structure.coupling.end(),
                                    [](Coupling coupling) { return coupling != Coupling::None; });
   if (!coupled) return "no recurrence: no next state depends on a previous one";
-  if (structure.affine) return "an affine diagonal recurrence: linear in the state, each channel on its own";
-  if (structure.all_diagonal) return "a nonlinear diagonal recurrence: each channel on its own";
+  const std::vector<TensorId> states = cell.of_kind(TensorKind::State);
+  const bool of_head = std::any_of(states.begin(), states.end(),
+                                   [&](TensorId id) { return cell.tensors[at(id)].tail == Tail::Scalar; });
+  const char* beside = of_head ? ", beside values of the head that follow no channel" : "";
+  if (structure.affine)
+    return fmt::format("an affine diagonal recurrence: linear in the state, each channel on its own{}",
+                       beside);
+  if (structure.all_diagonal)
+    return fmt::format("a nonlinear diagonal recurrence: each channel on its own{}", beside);
   return "a dense recurrence: the channels of a head depend on each other";
 }
 
@@ -151,6 +158,14 @@ std::string pairs_text(const Tensor& next, const Tensor& previous, const RowPair
   return text;
 }
 
+std::string way_of(const Cell& cell, const Row& next, const Row& previous, Coupling coupling) {
+  if (coupling == Coupling::Dense) return "dense within a head";
+  const bool of_head = cell.tensors[at(previous.tensor)].tail == Tail::Scalar;
+  if (!of_head) return "channel by channel";
+  const bool vector = cell.tensors[at(next.tensor)].tail != Tail::Scalar;
+  return vector ? "each channel on one value of the head" : "one value of the head";
+}
+
 // Every way in which states depend on each other, a line for all rows of which it is true.
 std::string dependences_text(const Cell& cell, const Structure& structure) {
   using States = std::pair<TensorId, TensorId>;
@@ -164,8 +179,7 @@ std::string dependences_text(const Cell& cell, const Structure& structure) {
       const auto [place, made] = places.try_emplace({next.tensor, previous.tensor}, found.size());
       if (made) found.push_back({place->first, {}});
       const std::string how =
-          fmt::format("{}, with a derivative {} the state",
-                      coupling == Coupling::Dense ? "dense within a head" : "channel by channel",
+          fmt::format("{}, with a derivative {} the state", way_of(cell, next, previous, coupling),
                       structure.depends_on_state(i, j) ? "that depends on" : "free of");
       found[place->second].second[how][next.row].push_back(previous.row);
     }
@@ -202,11 +216,8 @@ Structure structure_of(const Cell& cell) {
   Structure structure;
   structure.states = static_cast<int>(cell.next.size());
   for (const Row& next : cell.next) {
-    const bool vector = cell.tensors[at(next.tensor)].tail != Tail::Scalar;
-    const bool broadcast = vector && cell.graph.at(next.value).extent == Extent::Scalar;
     for (std::size_t previous = 0; previous < cell.next.size(); ++previous) {
-      Dependence dependence = sweep.of(next.value, previous);
-      if (broadcast && dependence.coupling != Coupling::None) dependence.coupling = Coupling::Dense;
+      const Dependence dependence = sweep.of(next.value, previous);
       structure.coupling.push_back(dependence.coupling);
       structure.state_dependent.push_back(dependence.nonlinear);
       structure.all_diagonal = structure.all_diagonal && dependence.coupling != Coupling::Dense;
@@ -220,7 +231,7 @@ Structure structure_of(const Cell& cell) {
 }
 
 std::string describe(const Cell& cell, const Structure& structure) {
-  return fmt::format("{}: {}\n", cell.name, kind_of(structure)) + dependences_text(cell, structure) +
+  return fmt::format("{}: {}\n", cell.name, kind_of(cell, structure)) + dependences_text(cell, structure) +
          head_wide_text(structure);
 }
 

@@ -8,7 +8,9 @@
 
 namespace rondo::step {
 
-enum class Coupling { None, Diagonal, Dense };  // Dense: through R @ ... or a reduction over the head
+// Diagonal: channel by channel, or of a channel on a value of the head that no channel changes. Dense:
+// through R @ ... or a reduction over the head.
+enum class Coupling { None, Diagonal, Dense };
 
 struct Structure {
   int states = 0;                     // state rows, in the order of Cell::next

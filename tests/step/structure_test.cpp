@@ -139,7 +139,7 @@ TEST(Structure, NoRecurrence) {
   EXPECT_TRUE(s.affine);
 }
 
-// A scalar state read by every channel couples them; on its own it is diagonal.
+// A value of the head read by every channel couples none of them, unless it follows a channel itself.
 TEST(Structure, ScalarStates) {
   CellBuilder b("c");
   const TensorId x = b.tensor(TensorKind::Input, "x", Tail::Scalar), h = b.state("h");
@@ -148,9 +148,43 @@ TEST(Structure, ScalarStates) {
   b.next(m, 0, b.read(m) * b.read(x));
   const Structure s = analyze(b.cell());
   EXPECT_EQ(s.at(0, 0), Coupling::Diagonal);
-  EXPECT_EQ(s.at(0, 1), Coupling::Dense);
+  EXPECT_EQ(s.at(0, 1), Coupling::Diagonal);
   EXPECT_EQ(s.at(1, 0), Coupling::None);
   EXPECT_EQ(s.at(1, 1), Coupling::Diagonal);
+  EXPECT_TRUE(s.all_diagonal);
+  EXPECT_TRUE(s.affine) << "of a value of the head that no vector multiplies";
+}
+
+TEST(Structure, ScalarStatesThatFollowChannels) {
+  CellBuilder b("c");
+  const TensorId h = b.state("h");
+  const TensorId m = b.tensor(TensorKind::State, "m", Tail::Scalar);
+  b.next(h, 0, b.read(h) + b.read(m));
+  b.next(m, 0, b.sum(b.read(h)));
+  const Structure s = analyze(b.cell());
+  EXPECT_EQ(s.at(0, 0), Coupling::Diagonal);
+  EXPECT_EQ(s.at(1, 0), Coupling::Dense);
+  EXPECT_FALSE(s.all_diagonal);
+}
+
+// mLSTM: what all channels read of the head, normaliser and stabiliser, follows gates of the head alone.
+TEST(Structure, NormalisersOfTheHeadLeaveTheChannelsAlone) {
+  CellBuilder b("mlstm");
+  const TensorId i = b.tensor(TensorKind::Input, "i", Tail::Scalar), v = b.input("v");
+  const TensorId c = b.state("C");
+  const TensorId m = b.tensor(TensorKind::State, "m", Tail::Scalar);
+  const Value next_m = max(b.read(m), b.read(i));
+  const Value keep = (b.read(m) - next_m).of(Op::Exp);
+  b.next(c, 0, keep * b.read(c) + b.read(v));
+  b.next(m, 0, next_m);
+  const Cell cell = b.cell();
+  const Structure s = analyze(cell);
+  EXPECT_TRUE(s.all_diagonal);
+  EXPECT_FALSE(s.affine) << "keep follows m";
+  const std::string text = describe(cell, s);
+  EXPECT_TRUE(says(text, "each channel on its own, beside values of the head that follow no channel"))
+      << text;
+  EXPECT_TRUE(says(text, "next C depends on m: each channel on one value of the head")) << text;
 }
 
 }  // namespace
