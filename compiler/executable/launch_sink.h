@@ -16,6 +16,8 @@ class LaunchSink {
   virtual ~LaunchSink() = default;
   // Zeroes `bytes` at `pointer`, ordered before the launches that follow.
   virtual Status zero(Address pointer, std::int64_t bytes) = 0;
+  // Copies `bytes` from `source` to `target`, which lie apart; ordered as launches are.
+  virtual Status copy(Address target, Address source, std::int64_t bytes) = 0;
   // Starts launch `index` of the executable with `blocks` blocks. arguments[i] points to the value of its
   // i-th argument, 8 bytes of which a 4-byte parameter is the low half; valid during the call.
   virtual Status launch(std::size_t index, std::int64_t blocks, std::span<void* const> arguments) = 0;

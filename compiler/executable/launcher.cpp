@@ -36,6 +36,9 @@ std::string strides_text(const Tensor& tensor, const Strides& strides) {
              : "";
 }
 
+// Whether a call has nothing to compute.
+bool is_empty(std::int64_t batch, std::int64_t time) { return batch == 0 || time == 0; }
+
 // Past the launches that run together with `first`.
 std::size_t section_end(const std::vector<Launch>& launches, std::size_t first) {
   const Repetition& repetition = launches[first].repetition;
@@ -67,6 +70,7 @@ Result<Launcher> Launcher::make(const Executable& executable) {
 }
 
 std::int64_t Launcher::workspace_bytes(std::int64_t batch, std::int64_t time) const {
+  if (is_empty(batch, time)) return 0;
   return workspace_.at(tensors_, batch, time).bytes;
 }
 
@@ -86,11 +90,11 @@ std::int64_t Launcher::starts(std::int64_t batch, std::int64_t time) const {
 }
 
 Status Launcher::check_sizes(std::int64_t batch, std::int64_t time) const {
-  if (batch < 1 || batch > kMaxGrid)
-    return input_error(fmt::format("batch size B = {} is outside 1 ... {}", batch, kMaxGrid));
-  if (time < 1 || time > kMaxTime)
-    return input_error(fmt::format("number of steps T = {} is outside 1 ... {}", time, kMaxTime),
-                       time < 1 ? "" : "cut the sequence and carry the states from one call to the next");
+  if (batch < 0 || batch > kMaxGrid)
+    return input_error(fmt::format("batch size B = {} is outside 0 ... {}", batch, kMaxGrid));
+  if (time < 0 || time > kMaxTime)
+    return input_error(fmt::format("number of steps T = {} is outside 0 ... {}", time, kMaxTime),
+                       time < 0 ? "" : "cut the sequence and carry the states from one call to the next");
   for (const Launch& launch : launches_) {
     const std::int64_t blocks = launch.grid.blocks.at(batch, time);
     if (blocks <= kMaxGrid) continue;
@@ -273,10 +277,42 @@ Status Launcher::check_apart(std::span<const Place> places, const Call& call) co
 
 Status Launcher::place_all(const Bindings& bindings, Call& call, std::span<Place> places) const {
   if (Status status = check_sizes(call.batch, call.time); !status) return status;
+  if (is_empty(call.batch, call.time)) return place_of_nothing(bindings, call, places);
   if (Status status = find_workspace(bindings, call); !status) return status;
   for (std::size_t i = 0; i < tensors_.size(); ++i)
     if (Status status = place(i, bindings, call, places[i]); !status) return status;
   return check_apart(places, call);
+}
+
+// Without rows or without steps most tensors have no element, and lie nowhere.
+Status Launcher::place_of_nothing(const Bindings& bindings, Call& call, std::span<Place> places) const {
+  for (std::size_t i = 0; i < tensors_.size(); ++i) {
+    const Tensor& tensor = tensors_[i];
+    if (is_internal(tensor.ref.role) || tensor.size.at(call.batch, call.time) == 0) continue;
+    if (bindings.find(tensor.ref) == nullptr && tensor.need != Need::Required) continue;
+    if (Status status = place(i, bindings, call, places[i]); !status) return status;
+  }
+  return check_apart(places, call);
+}
+
+// What no step makes: the last state is the first, and its gradient the first one's; sums of gradients are
+// zero.
+Status Launcher::answer_nothing(LaunchSink& sink, std::span<const Place> places, const Call& call) const {
+  for (std::size_t i = 0; i < tensors_.size(); ++i) {
+    const Tensor& tensor = tensors_[i];
+    if (!tensor.written || places[i].pointer == 0) continue;
+    const Role from = tensor.ref.role == Role::LastState              ? Role::InitialState
+                      : tensor.ref.role == Role::InitialStateGradient ? Role::LastStateGradient
+                                                                      : tensor.ref.role;
+    Address source = 0;
+    for (std::size_t k = 0; k < tensors_.size() && from != tensor.ref.role; ++k)
+      if (tensors_[k].ref == TensorRef{from, tensor.ref.tensor}) source = places[k].pointer;
+    const std::int64_t bytes = region_bytes(tensor, call.batch, call.time);
+    const Status status =
+        source == 0 ? sink.zero(places[i].pointer, bytes) : sink.copy(places[i].pointer, source, bytes);
+    if (!status) return status;
+  }
+  return success();
 }
 
 Status Launcher::check_call(const Bindings& bindings, std::int64_t batch, std::int64_t time) const {
@@ -294,6 +330,7 @@ Status Launcher::launch(LaunchSink& sink, const Bindings& bindings, std::int64_t
   call.time = time;
   std::array<Place, kMaxTensors> places;
   if (Status status = place_all(bindings, call, places); !status) return status;
+  if (is_empty(batch, time)) return answer_nothing(sink, places, call);
   if (call.zero_needed)
     if (Status status =
             sink.zero(call.workspace + static_cast<Address>(call.regions.zero), call.regions.zero_bytes);

@@ -48,7 +48,9 @@ class Launcher {
   // Errors (Input) name tensor, value and limit; nothing is launched then. Among them: no two steps of a
   // written tensor may share memory, and no other bound tensor, nor the workspace, may share memory with it,
   // because kernels take it that they do not; in place is no exception. Tensors that are only read may share
-  // theirs. Calls from several threads are independent.
+  // theirs. Calls from several threads are independent. B and T may be 0: then no launch is passed. The last
+  // state is the first one, as their gradients are each other's, and gradients of parameters are zero;
+  // tensors without an element need no memory.
   Status launch(LaunchSink& sink, const Bindings& bindings, std::int64_t batch, std::int64_t time) const;
   // The checks alone.
   Status check_call(const Bindings& bindings, std::int64_t batch, std::int64_t time) const;
@@ -70,6 +72,8 @@ class Launcher {
 
   // Checks a call, and says where its tensors lie.
   Status place_all(const Bindings& bindings, Call& call, std::span<Place> places) const;
+  Status place_of_nothing(const Bindings& bindings, Call& call, std::span<Place> places) const;
+  Status answer_nothing(LaunchSink& sink, std::span<const Place> places, const Call& call) const;
   Status check_sizes(std::int64_t batch, std::int64_t time) const;
   Status find_workspace(const Bindings& bindings, Call& call) const;
   Status place(std::size_t tensor, const Bindings& bindings, Call& call, Place& place) const;

@@ -65,6 +65,11 @@ class Printer final : public LaunchSink {
     return success();
   }
 
+  Status copy(Address, Address, std::int64_t bytes) override {
+    text_ += fmt::format("  copy {} bytes of a state\n", bytes);
+    return success();
+  }
+
   Status launch(std::size_t index, std::int64_t blocks, std::span<void* const> arguments) override {
     if (starts_[index]++ >= kShown) return success();
     const Launch& launch = executable_.launches[index];

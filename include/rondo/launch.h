@@ -236,7 +236,7 @@ typedef struct rondo_launch_args {
   size_t tensor_count;
   void* workspace; /* device memory, aligned to 256 bytes; its contents mean nothing between calls */
   int64_t workspace_bytes;
-  int64_t batch, time; /* B and T */
+  int64_t batch, time; /* B and T; of 0 nothing is computed: the last states are the first ones */
   void* stream;        /* cudaStream_t or CUstream; NULL: the default stream. Not read on the CPU */
 } rondo_launch_args;
 

@@ -179,7 +179,7 @@ enum { RONDO_SAVE_STATES = 0, RONDO_SAVE_PRODUCTS = 1, RONDO_SAVE_AUTO = 2 };
 
 typedef struct rondo_problem {
   size_t struct_size;
-  int64_t batch, time;             /* B and T to choose for, below 2^31; those of a call are free */
+  int64_t batch, time;             /* B and T to choose for, below 2^31, 0 as 1; those of a call are free */
   int64_t heads, dim;              /* H and D, which are compiled in */
   int32_t type;                    /* RONDO_TYPE_ of inputs and outputs: F32, BF16 or F16 */
   int32_t math;                    /* RONDO_MATH_ */

@@ -68,6 +68,12 @@ Status HostKernels::zero(executable::Address pointer, std::int64_t bytes) {
   return success();
 }
 
+Status HostKernels::copy(executable::Address target, executable::Address source, std::int64_t bytes) {
+  std::memcpy(reinterpret_cast<void*>(target), reinterpret_cast<const void*>(source),
+              static_cast<std::size_t>(bytes));
+  return success();
+}
+
 Status HostKernels::launch(std::size_t index, std::int64_t blocks, std::span<void* const> arguments) {
   struct Call {
     const Kernel& kernel;

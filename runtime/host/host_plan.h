@@ -23,6 +23,7 @@ class HostKernels final : public executable::LaunchSink {
                                                    ThreadPool& pool = ThreadPool::shared());
 
   Status zero(executable::Address pointer, std::int64_t bytes) override;
+  Status copy(executable::Address target, executable::Address source, std::int64_t bytes) override;
   // Returns when all blocks have run. Error Memory where a thread has none for the memory that a block
   // shares.
   Status launch(std::size_t index, std::int64_t blocks, std::span<void* const> arguments) override;

@@ -37,6 +37,10 @@ class DevicePlan::DriverSink final : public executable::LaunchSink {
     return fill_words(pointer, 0, static_cast<std::size_t>((bytes + 3) / 4), stream_);
   }
 
+  Status copy(DeviceAddress target, DeviceAddress source, std::int64_t bytes) override {
+    return copy_on_device(target, source, static_cast<std::size_t>(bytes), stream_);
+  }
+
   Status launch(std::size_t index, std::int64_t blocks, std::span<void* const> arguments) override {
     return plan_.kernels_[index].launch(stream_, blocks, arguments);
   }
@@ -127,7 +131,8 @@ Status DevicePlan::start(StreamHandle stream, const Bindings& bindings, std::int
 }
 
 bool DevicePlan::graphed(std::int64_t batch, std::int64_t time) const {
-  return graphs_ != nullptr && launcher_.starts(batch, time) <= kMostGraphed;
+  const bool empty = batch == 0 || time == 0;  // a call that starts no kernel
+  return graphs_ != nullptr && !empty && launcher_.starts(batch, time) <= kMostGraphed;
 }
 
 Status DevicePlan::launch(StreamHandle stream, const Bindings& bindings, std::int64_t batch,

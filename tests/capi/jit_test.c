@@ -479,7 +479,9 @@ static void test_wrong_training(rondo_context* context) {
   FAILS(rondo_training_get_shared(training, 99, &shared), RONDO_ERROR_INPUT, "no shared tensor 99");
   FAILS(rondo_training_get_shared(training, 0, NULL), RONDO_ERROR_INPUT, "NULL");
   rondo_training_sizes sizes = {.struct_size = sizeof sizes};
-  FAILS(rondo_training_get_sizes(training, 0, 1, &sizes), RONDO_ERROR_INPUT, "B = 0");
+  FAILS(rondo_training_get_sizes(training, -1, 1, &sizes), RONDO_ERROR_INPUT, "B = -1");
+  OK(rondo_training_get_sizes(training, 0, 1, &sizes));
+  CHECK(sizes.saved_bytes == 0 && sizes.forward_workspace_bytes == 0 && sizes.backward_workspace_bytes == 0);
   FAILS(rondo_training_get_sizes(training, 1, 1, NULL), RONDO_ERROR_INPUT, "NULL");
   FAILS(rondo_training_get_info(training, NULL), RONDO_ERROR_INPUT, "NULL");
   OK(rondo_training_destroy(training));

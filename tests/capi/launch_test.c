@@ -174,18 +174,23 @@ static void test_plan_queries(rondo_context* context, rondo_plan* plan) {
   OK(rondo_plan_tensor_bytes(plan, STAND_IN_X, B, T, &bytes));
   CHECK(bytes == B * T * UNIT * 4);
   FAILS(rondo_plan_tensor_bytes(plan, 9, B, T, &bytes), RONDO_ERROR_INPUT, "no tensor 9");
-  FAILS(rondo_plan_tensor_bytes(plan, 0, 0, T, &bytes), RONDO_ERROR_INPUT, "B = 0");
+  FAILS(rondo_plan_tensor_bytes(plan, 0, -1, T, &bytes), RONDO_ERROR_INPUT, "B = -1");
+  OK(rondo_plan_tensor_bytes(plan, STAND_IN_X, 0, T, &bytes));
+  CHECK(bytes == 0);
   FAILS(rondo_plan_tensor_bytes(plan, 0, B, T, NULL), RONDO_ERROR_INPUT, "bytes is NULL");
   FAILS(rondo_plan_tensor_bytes(NULL, 0, B, T, &bytes), RONDO_ERROR_INPUT, "NULL");
   OK(rondo_plan_workspace_bytes(plan, B, T, &bytes));
   CHECK(bytes > 0 && bytes <= (int64_t)sizeof(((buffers*)0)->workspace));
   FAILS(rondo_plan_workspace_bytes(plan, B, -3, &bytes), RONDO_ERROR_INPUT, "T = -3");
+  int64_t none = -1;
+  OK(rondo_plan_workspace_bytes(plan, B, 0, &none));
+  CHECK(none == 0);
   FAILS(rondo_plan_workspace_bytes(plan, B, T, NULL), RONDO_ERROR_INPUT, "bytes is NULL");
   FAILS(rondo_plan_workspace_bytes(NULL, B, T, &bytes), RONDO_ERROR_INPUT, "NULL");
   int64_t step_bytes = -1;
   OK(rondo_plan_step_workspace_bytes(plan, B, &step_bytes));
   CHECK(step_bytes >= B * UNIT * 4);
-  FAILS(rondo_plan_step_workspace_bytes(plan, 0, &step_bytes), RONDO_ERROR_INPUT, "B = 0");
+  FAILS(rondo_plan_step_workspace_bytes(plan, -1, &step_bytes), RONDO_ERROR_INPUT, "B = -1");
   FAILS(rondo_plan_step_workspace_bytes(plan, B, NULL), RONDO_ERROR_INPUT, "bytes is NULL");
   OK(rondo_plan_check(plan));
   FAILS(rondo_plan_check((rondo_plan*)context), RONDO_ERROR_INPUT, "context");
@@ -274,9 +279,8 @@ static void test_wrong_tensors(rondo_plan* plan) {
   REFUSED(c.args.tensor_count = 1000, "1000 tensors");
   REFUSED(c.args.tensor_size = 4, "rondo_tensor says that it has 4 bytes");
   REFUSED(c.args.tensor_size = 1u << 20, "rondo_tensor says");
-  REFUSED(c.args.batch = 0, "B = 0");
   REFUSED(c.args.batch = -1, "B = -1");
-  REFUSED(c.args.time = 0, "T = 0");
+  REFUSED(c.args.time = -1, "T = -1");
   REFUSED(c.args.time = INT64_MAX, "T = 9223372036854775807");
   REFUSED(c.args.batch = INT64_MAX, "B = 9223372036854775807");
   REFUSED(c.args.batch = B + 1, "needs");
@@ -382,11 +386,43 @@ static void test_steps(rondo_plan* plan) {
   FAILS(rondo_step(plan, &c.args), RONDO_ERROR_INPUT, "rondo_plan_step_workspace_bytes");
   c.args.workspace = NULL;
   FAILS(rondo_step(plan, &c.args), RONDO_ERROR_INPUT, "bytes of workspace; it is given 0");
+  c.args.batch = -1;
+  FAILS(rondo_step(plan, &c.args), RONDO_ERROR_INPUT, "B = -1");
   c.args.batch = 0;
-  FAILS(rondo_step(plan, &c.args), RONDO_ERROR_INPUT, "B = 0");
+  OK(rondo_step(plan, &c.args)); /* of no rows: nothing is read or written */
   FAILS(rondo_step(plan, NULL), RONDO_ERROR_INPUT, "NULL");
   FAILS(rondo_step(NULL, &c.args), RONDO_ERROR_INPUT, "NULL");
   CHECK(memcmp(before, b->first, sizeof before) == 0);
+  free(b);
+}
+
+/* No rows or no steps: nothing is computed, and tensors without an element may be null. */
+static void test_nothing(rondo_plan* plan) {
+  buffers* b = new_buffers();
+  memset(b->last, 0x7F, sizeof b->last);
+  memset(b->out, 0x7F, sizeof b->out);
+  call c = call_of(b);
+  c.args.time = 0;
+  c.args.workspace = NULL, c.args.workspace_bytes = 0;
+  c.tensors[STAND_IN_X].data = NULL, c.tensors[STAND_IN_X].bytes = 0;
+  c.tensors[STAND_IN_OUT].data = NULL, c.tensors[STAND_IN_OUT].bytes = 0;
+  OK(launch(plan, &c));
+  CHECK(memcmp(b->last, b->first, sizeof(float) * B * UNIT) == 0);
+  CHECK(b->last[B * UNIT] == b->out[0]); /* beyond it nothing is written */
+  c.tensors[STAND_IN_LAST].bytes -= 4;
+  FAILS(launch(plan, &c), RONDO_ERROR_INPUT, "'h_last' needs 64 bytes");
+  c = call_of(b);
+  c.args.time = 0;
+  c.tensors[STAND_IN_FIRST] = c.tensors[STAND_IN_LAST]; /* no first state: zero */
+  c.args.tensor_count = STAND_IN_LAST;
+  c.tensors[STAND_IN_FIRST].index = STAND_IN_LAST;
+  OK(launch(plan, &c));
+  for (int i = 0; i < B * UNIT; ++i) CHECK(b->last[i] == 0);
+  c = call_of(b);
+  memset(b->last, 0x7F, sizeof b->last);
+  c.args.batch = 0;
+  OK(launch(plan, &c));
+  CHECK(b->last[0] == b->out[0]);
   free(b);
 }
 
@@ -403,6 +439,7 @@ int main(void) {
   test_launches(plan);
   test_wrong_tensors(plan);
   test_steps(plan);
+  test_nothing(plan);
   FAILS(rondo_context_destroy((rondo_context*)plan), RONDO_ERROR_INPUT, "is a plan, not a context");
   OK(rondo_plan_destroy(plan));
   FAILS(rondo_plan_destroy(plan), RONDO_ERROR_INPUT, "destroyed");

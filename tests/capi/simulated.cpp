@@ -37,6 +37,11 @@ class SimulatorSink final : public executable::LaunchSink {
     std::memset(reinterpret_cast<void*>(pointer), 0, static_cast<std::size_t>(bytes));
     return success();
   }
+  Status copy(Address target, Address source, std::int64_t bytes) override {
+    std::memcpy(reinterpret_cast<void*>(target), reinterpret_cast<const void*>(source),
+                static_cast<std::size_t>(bytes));
+    return success();
+  }
 
   Status launch(std::size_t index, std::int64_t blocks, std::span<void* const> arguments) override {
     const executable::Launch& launch = executable_.launches[index];

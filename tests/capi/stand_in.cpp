@@ -19,6 +19,11 @@ class SumSink final : public LaunchSink {
     std::memset(reinterpret_cast<void*>(pointer), 0, static_cast<std::size_t>(bytes));
     return success();
   }
+  Status copy(Address target, Address source, std::int64_t bytes) override {
+    std::memcpy(reinterpret_cast<void*>(target), reinterpret_cast<const void*>(source),
+                static_cast<std::size_t>(bytes));
+    return success();
+  }
 
   Status launch(std::size_t, std::int64_t, std::span<void* const> arguments) override {
     const auto number = [&](std::size_t i) {

@@ -396,12 +396,70 @@ TEST(Launcher, StridesThatOverflowAreRefused) {
 
 TEST(Launcher, SizesOutOfRange) {
   const LauncherFixture f(Pass::Forward);
-  EXPECT_TRUE(contains(f.error(f.all(), 0, 16).message, "B = 0 is outside 1"));
-  EXPECT_TRUE(contains(f.error(f.all(), 4, 0).message, "T = 0 is outside 1"));
+  EXPECT_TRUE(contains(f.error(f.all(), -1, 16).message, "B = -1 is outside 0"));
+  EXPECT_TRUE(contains(f.error(f.all(), 4, -1).message, "T = -1 is outside 0"));
   EXPECT_TRUE(contains(f.error(f.all(), 4, std::int64_t{1} << 31).message, "T = 2147483648"));
   const Error grid = f.error(f.all(), 2147483647, 1);
   EXPECT_TRUE(contains(grid.message, "a grid has at most 2147483647")) << grid.message;
   EXPECT_TRUE(contains(grid.hint, "at most B = 1073741823")) << grid.hint;
+}
+
+// Of no rows or no steps nothing is launched, and tensors without an element lie nowhere.
+TEST(Launcher, NoStepsGiveTheStatesBack) {
+  for (const bool given : {true, false}) {
+    const LauncherFixture forward(Pass::ForwardSave), backward(Pass::Backward);
+    for (const LauncherFixture* f : {&forward, &backward}) {
+      const bool back = f == &backward;
+      const Role from = back ? Role::LastStateGradient : Role::InitialState;
+      const Role to = back ? Role::InitialStateGradient : Role::LastState;
+      Bindings all = f->without({Role::Workspace}), bindings;
+      for (const Binding& binding : all.entries()) {
+        if (is_internal(binding.tensor.role) || has_time_axis(binding.tensor.role)) continue;
+        if (given || binding.tensor.role != from) bindings.set(binding);
+      }
+      Recorder recorder;
+      const Status status = f->launcher.launch(recorder, bindings, 3, 0);
+      ASSERT_TRUE(status.ok()) << status.error().message;
+      EXPECT_TRUE(recorder.calls.empty());
+      EXPECT_EQ(f->launcher.workspace_bytes(3, 0), 0);
+      const step::TensorId state = f->cell.of_kind(step::TensorKind::State).at(0);
+      const std::int64_t bytes = 3 * schedule::unit_elements({to, state}, f->cell, f->problem.sizes) * 4;
+      const Address target = bindings.find({to, state})->pointer;
+      if (given) {
+        EXPECT_EQ(recorder.copied,
+                  (std::vector<Recorder::Copy>{{target, bindings.find({from, state})->pointer, bytes}}));
+      } else {
+        EXPECT_TRUE(recorder.copied.empty());
+        EXPECT_EQ(std::count(recorder.zeroed.begin(), recorder.zeroed.end(), std::pair(target, bytes)), 1);
+      }
+      std::size_t sums = 0;
+      for (const Tensor& tensor : f->launcher.tensors()) {
+        if (tensor.ref.role != Role::ParamGradient) continue;
+        const std::pair zeroed(bindings.find(tensor.ref)->pointer, tensor.size.at(3, 0) * 4);
+        EXPECT_EQ(std::count(recorder.zeroed.begin(), recorder.zeroed.end(), zeroed), 1) << tensor.name;
+        ++sums;
+      }
+      EXPECT_EQ(sums > 0, back);
+      EXPECT_EQ(recorder.zeroed.size(), sums + (given ? 0 : 1));
+    }
+  }
+}
+
+TEST(Launcher, NoRowsLeaveSumsAlone) {
+  const LauncherFixture f(Pass::Backward);
+  Bindings all = f.all(), bindings;
+  std::size_t sums = 0;
+  for (const Binding& binding : all.entries())
+    if (binding.tensor.role == Role::Param || binding.tensor.role == Role::ParamGradient) {
+      bindings.set(binding);
+      sums += binding.tensor.role == Role::ParamGradient ? 1 : 0;
+    }
+  Recorder recorder;
+  const Status status = f.launcher.launch(recorder, bindings, 0, 16);
+  ASSERT_TRUE(status.ok()) << status.error().message;
+  EXPECT_TRUE(recorder.calls.empty() && recorder.copied.empty());
+  EXPECT_EQ(recorder.zeroed.size(), sums);
+  EXPECT_FALSE(f.launcher.launch(recorder, {}, 0, 16).ok()) << "parameters are not bound";
 }
 
 TEST(Launcher, EveryTensorOfThePassAppearsOnce) {

@@ -23,6 +23,10 @@ class Recorder final : public LaunchSink {
     EXPECT_TRUE(calls.empty()) << "zeroed after a launch";
     return success();
   }
+  Status copy(Address target, Address source, std::int64_t bytes) override {
+    copied.push_back({target, source, bytes});
+    return success();
+  }
   Status launch(std::size_t index, std::int64_t blocks, std::span<void* const> arguments) override {
     Call call{index, blocks, {}};
     for (void* argument : arguments) {
@@ -38,7 +42,13 @@ class Recorder final : public LaunchSink {
     return asked.size() >= holds_after;
   }
 
+  struct Copy {
+    Address target, source;
+    std::int64_t bytes;
+    friend bool operator==(const Copy&, const Copy&) = default;
+  };
   std::vector<std::pair<Address, std::int64_t>> zeroed;
+  std::vector<Copy> copied;
   std::vector<Call> calls;
   std::vector<Address> asked;
   std::size_t holds_after = 1u << 30;  // how often it is asked until the condition holds

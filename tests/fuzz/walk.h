@@ -13,6 +13,10 @@ class Counter final : public executable::LaunchSink {
     require(bytes >= 0, "a region has a size");
     return success();
   }
+  Status copy(executable::Address, executable::Address, std::int64_t bytes) override {
+    require(bytes >= 0, "a state has a size");
+    return success();
+  }
   Status launch(std::size_t, std::int64_t blocks, std::span<void* const>) override {
     require(blocks >= 0, "blocks are counted");
     constexpr int kMost = 1000;

@@ -178,7 +178,9 @@ Result<rondo_problem> read_problem(const rondo_problem* given) {
 
 Result<schedule::Problem> problem_of(const step::Cell& cell, const rondo_problem& given) {
   schedule::Problem problem;
-  problem.sizes = {given.batch, given.time, given.heads, given.dim};
+  // A plan of no rows or no steps is one of a single one: its launches take 0 as any other number.
+  problem.sizes = {given.batch == 0 ? 1 : given.batch, given.time == 0 ? 1 : given.time, given.heads,
+                   given.dim};
   const auto storage = storage_of(given.type);
   if (!storage) return storage.error();
   problem.storage = *storage;

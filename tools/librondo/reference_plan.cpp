@@ -78,6 +78,11 @@ class ReferenceSink final : public executable::LaunchSink {
     std::memset(reinterpret_cast<void*>(pointer), 0, static_cast<std::size_t>(bytes));
     return success();
   }
+  Status copy(executable::Address target, executable::Address source, std::int64_t bytes) override {
+    std::memcpy(reinterpret_cast<void*>(target), reinterpret_cast<const void*>(source),
+                static_cast<std::size_t>(bytes));
+    return success();
+  }
 
   // The arguments are those of reference_executable().
   Status launch(std::size_t, std::int64_t, std::span<void* const> arguments) override {

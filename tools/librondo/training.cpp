@@ -82,8 +82,8 @@ Status create_training(rondo_context* context, const rondo_cell* cell, const ron
 
 Status sizes_of(const TrainingObject& training, std::int64_t batch, std::int64_t time,
                 rondo_training_sizes* into) {
-  if (batch < 1 || time < 1)
-    return Error{ErrorKind::Input, fmt::format("B = {}, T = {}: both are at least 1", batch, time), ""};
+  if (batch < 0 || time < 0)
+    return Error{ErrorKind::Input, fmt::format("B = {}, T = {}: none may be negative", batch, time), ""};
   rondo_training_sizes sizes{};
   for (const Shared& shared : training.shared) {
     const executable::Tensor& tensor = training.forward->tensor(static_cast<std::size_t>(shared.forward));

@@ -217,8 +217,10 @@ Status step(const PlanObject& plan, rondo_launch_args args, Bindings& bindings) 
   if (args.time != 0 && args.time != 1)
     return Error{ErrorKind::Input, fmt::format("a step has T = 1, not {}", args.time), "see rondo_launch()"};
   args.time = 1;
-  if (args.batch < 1) return Error{ErrorKind::Input, fmt::format("B = {}: it is at least 1", args.batch), ""};
+  if (args.batch < 0)
+    return Error{ErrorKind::Input, fmt::format("B = {}: it is not negative", args.batch), ""};
   if (Status status = bind(plan, args, bindings); !status) return status;
+  if (args.batch == 0) return plan.work->launch(args.stream, bindings, 0, 1);
   std::array<InPlace, kMostGiven> states;
   std::size_t count = 0;
   if (Status status = bind_in_place(plan, args, bindings, states, count); !status) return status;
@@ -278,7 +280,7 @@ rondo_status rondo_plan_step_workspace_bytes(const rondo_plan* plan, int64_t bat
     const auto object = capi::object_of<capi::PlanObject>(plan);
     if (!object) return object.error();
     if (Status status = capi::not_null(bytes, "bytes"); !status) return status;
-    if (batch < 1) return Error{ErrorKind::Input, fmt::format("B = {}: it is at least 1", batch), ""};
+    if (batch < 0) return Error{ErrorKind::Input, fmt::format("B = {}: it is not negative", batch), ""};
     if (Status status = capi::check_step(**object); !status) return status;
     *bytes = capi::step_workspace(**object, batch);
     return success();

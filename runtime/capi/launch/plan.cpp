@@ -141,8 +141,8 @@ Result<std::int32_t> find_tensor(const PlanObject& plan, std::string_view name) 
 }
 
 Status check_sizes(std::int64_t batch, std::int64_t time) {
-  if (batch >= 1 && time >= 1) return success();
-  return Error{ErrorKind::Input, fmt::format("B = {}, T = {}: both are at least 1", batch, time), ""};
+  if (batch >= 0 && time >= 0) return success();
+  return Error{ErrorKind::Input, fmt::format("B = {}, T = {}: none may be negative", batch, time), ""};
 }
 
 }  // namespace
