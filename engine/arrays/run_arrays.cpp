@@ -106,7 +106,8 @@ class SizeFinder {
     if (shape.size() != axes.size())
       return bad(fmt::format("{}: {} axes instead of {}", what, shape.size(), axes.size()));
     for (std::size_t i = 0; i < axes.size(); ++i) {
-      if (shape[i] < 1) return bad(fmt::format("{}: axis {} is empty", what, i));
+      const bool may_be_empty = axes[i] == "B" || axes[i] == "T";  // no rows, or no steps
+      if (shape[i] < (may_be_empty ? 0 : 1)) return bad(fmt::format("{}: axis {} is empty", what, i));
       const bool fixed = axes[i].find_first_not_of("0123456789") == std::string::npos;
       if (fixed && std::to_string(shape[i]) != axes[i])
         return bad(fmt::format("{}: axis {} is {} instead of {}", what, i, shape[i], axes[i]));
@@ -124,16 +125,39 @@ class SizeFinder {
       known_;  // axis -> extent, tensor that said so first
 };
 
+// Says of an element of an array whether it lies past the end of its row, where no result reads it.
+class PastEnds {
+ public:
+  // `lengths`: of the rows, none where every row has all steps.
+  PastEnds(const NpyArray& array, const std::vector<double>* lengths)
+      : lengths_(lengths),
+        time_(array.shape.size() < 2 ? 1 : array.shape[1]),
+        of_step_(array.elements() == 0 ? 1 : array.elements() / (array.shape[0] * time_)) {}
+
+  bool has(std::size_t element) const {
+    if (lengths_ == nullptr) return false;
+    const std::int64_t step = static_cast<std::int64_t>(element) / of_step_;
+    const auto row = static_cast<std::size_t>(step / time_);
+    return row < lengths_->size() && static_cast<double>(step % time_) >= (*lengths_)[row];
+  }
+
+ private:
+  const std::vector<double>* lengths_;
+  std::int64_t time_, of_step_;
+};
+
+// `lengths`: of the rows of the arrays, or null; past the end of a row an element may be anything.
 Status convert(const std::vector<NamedArray>& arrays, Storage words, Storage storage,
-               step::TensorMap<double>& into) {
+               step::TensorMap<double>& into, const std::vector<double>* lengths = nullptr) {
   for (const NamedArray& entry : arrays) {
     Result<std::vector<double>> values = npy_values(entry.array, words, entry.origin);
     if (!values) return values.error();
+    const PastEnds past_ends(entry.array, lengths);
     for (std::size_t i = 0; i < values->size(); ++i) {
       double& value = (*values)[i];
       const double given = value;
       value = static_cast<double>(round_to(storage, static_cast<float>(value)));
-      if (value - value != 0)  // infinite or not a number
+      if (value - value != 0 && !past_ends.has(i))  // infinite or not a number
         return bad(fmt::format("'{}' for '{}': element {} is {}, not finite in {}", entry.origin, entry.name,
                                i, given, kernel::storage_name(storage)));
     }
@@ -232,14 +256,16 @@ Status set_seed(const step::Cell& cell, std::int64_t heads, std::optional<std::i
 
 Result<step::ForwardArguments<double>> to_arguments(const RunArrays& arrays, Storage storage) {
   step::ForwardArguments<double> arguments;
-  if (Status status = convert(arrays.inputs, storage, storage, arguments.inputs); !status)
+  if (Status status = convert_flags(arrays.resets, true, arguments.flags); !status) return status.error();
+  if (Status status = convert_flags(arrays.lengths, false, arguments.flags); !status) return status.error();
+  const std::vector<double>* const lengths =
+      arrays.lengths.empty() ? nullptr : &arguments.flags.at(arrays.lengths.front().name);
+  if (Status status = convert(arrays.inputs, storage, storage, arguments.inputs, lengths); !status)
     return status.error();
   if (Status status = convert(arrays.params, storage, Storage::F32, arguments.params); !status)
     return status.error();
   if (Status status = convert(arrays.states, storage, Storage::F32, arguments.initial_states); !status)
     return status.error();
-  if (Status status = convert_flags(arrays.resets, true, arguments.flags); !status) return status.error();
-  if (Status status = convert_flags(arrays.lengths, false, arguments.flags); !status) return status.error();
   return arguments;
 }
 

@@ -89,6 +89,21 @@ Result<CellRun> run_on_reference(const schedule::Task& task,
   return run;
 }
 
+CellRun run_of_nothing(const schedule::Task& task, const step::ForwardArguments<double>& arguments) {
+  CellRun run;
+  for (const step::TensorId id : task.written.of_kind(step::TensorKind::Output))
+    run.outputs[task.written.tensors[static_cast<std::size_t>(id)].name] = {};
+  for (const step::TensorId id : task.written.of_kind(step::TensorKind::State)) {
+    const step::Tensor& state = task.written.tensors[static_cast<std::size_t>(id)];
+    const auto first = arguments.initial_states.find(state.name);
+    std::vector<double>& last = run.last_states[state.name];
+    if (first != arguments.initial_states.end()) last = first->second;
+    last.resize(static_cast<std::size_t>(step::element_count(state, task.problem.sizes)), 0);
+  }
+  run.where = "nothing: it has no element";
+  return run;
+}
+
 Result<CellRun> run_on_device(const schedule::Task& task, const step::ForwardArguments<double>& arguments,
                               const runtime::Device& device, const runtime::LoadedPlan& plan) {
   const Result<DeviceTensors> tensors = upload(task, device, plan, arguments);

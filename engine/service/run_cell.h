@@ -22,6 +22,9 @@ struct CellRun {
 // The task's problem is a Forward one of the arguments' sizes. Errors: Input.
 Result<CellRun> run_on_reference(const schedule::Task& task, const step::ForwardArguments<double>& arguments);
 
+// Of no rows or no steps: outputs without an element, and the first states as the last ones.
+CellRun run_of_nothing(const schedule::Task& task, const step::ForwardArguments<double>& arguments);
+
 // Runs a plan of the problem that the device has loaded once and waits. Error Device; Wrong where the kernel
 // left results unwritten.
 Result<CellRun> run_on_device(const schedule::Task& task, const step::ForwardArguments<double>& arguments,

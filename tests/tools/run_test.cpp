@@ -67,6 +67,67 @@ TEST(Run, DenseCellsRunOnTheReference) {
   EXPECT_EQ(read_npy(folder.path("h.npy"))->elements(), 40);
 }
 
+// No rows, or no steps: outputs without an element, and the first state as the last one.
+TEST(Run, OfNothing) {
+  const Folder folder;
+  write_array(folder.path("h0.npy"), {2, 1, 3});
+  const auto h0 = engine::npy_values(*read_npy(folder.path("h0.npy")), kernel::Storage::F32, "h0");
+  for (const bool given : {true, false}) {
+    write_array(folder.path("x.npy"), {2, 0, 1, 2, 3});
+    std::vector<std::string> words = {"run",     "mingru",
+                                      "--input", "x=" + folder.path("x.npy"),
+                                      "--out",   "h=" + folder.path("h.npy"),
+                                      "--last",  "h=" + folder.path("last.npy")};
+    if (given) words.insert(words.end(), {"--state", "h=" + folder.path("h0.npy")});
+    const Outcome outcome = rondo(words);
+    ASSERT_EQ(outcome.status, 0) << outcome.err;
+    EXPECT_EQ(read_npy(folder.path("h.npy"))->shape, (std::vector<std::int64_t>{2, 0, 1, 3}));
+    const auto last = engine::npy_values(*read_npy(folder.path("last.npy")), kernel::Storage::F32, "last");
+    EXPECT_EQ(*last, given ? *h0 : std::vector<double>(6, 0));
+  }
+  write_array(folder.path("x.npy"), {0, 4, 1, 2, 3});
+  const Outcome outcome = rondo(
+      {"run", "mingru", "--input", "x=" + folder.path("x.npy"), "--last", "h=" + folder.path("last.npy")});
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(read_npy(folder.path("last.npy"))->shape, (std::vector<std::int64_t>{0, 1, 3}));
+  write_array(folder.path("x.npy"), {1, 4, 1, 2, 0});
+  const Outcome wrong = rondo({"run", "mingru", "--input", "x=" + folder.path("x.npy")});
+  EXPECT_EQ(wrong.status, 2);
+  EXPECT_NE(wrong.err.find("axis 4 is empty"), std::string::npos) << wrong.err;
+}
+
+// What lies past the end of a row may be no number, and what lies before it may not.
+TEST(Run, TakesAnythingInPadding) {
+  const Folder folder;
+  write_array(folder.path("x.npy"), {2, 4, 1, 2, 3});
+  engine::NpyArray x = *read_npy(folder.path("x.npy"));
+  const auto put = [&](int row, int step, const std::string& number) {
+    for (int i = 0; i < 6; ++i)
+      x.data.replace(static_cast<std::size_t>(((row * 4 + step) * 6 + i) * 4), 4, number);
+    write_file(folder.path("x.npy"), engine::to_npy(x));
+  };
+  const std::string nan("\0\0\xC0\x7F", 4), infinite("\0\0\x80\xFF", 4);
+  put(0, 2, nan);
+  put(0, 3, infinite);
+  put(1, 3, nan);
+  write_file(folder.path("lengths.npy"), engine::to_npy({"<i4", {2}, std::string("\2\0\0\0\3\0\0\0", 8)}));
+  std::vector<std::string> words = {"run",     "mingru",
+                                    "--input", "x=" + folder.path("x.npy"),
+                                    "--out",   "h=" + folder.path("h.npy"),
+                                    "--last",  "h=" + folder.path("last.npy")};
+  EXPECT_EQ(rondo(words).status, 2) << "without lengths there is no padding";
+  words.insert(words.end(), {"--lengths", folder.path("lengths.npy")});
+  const Outcome outcome = rondo(words);
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  for (const char* name : {"h.npy", "last.npy"})
+    for (const double value : *engine::npy_values(*read_npy(folder.path(name)), kernel::Storage::F32, name))
+      EXPECT_TRUE(std::isfinite(value)) << name;
+  put(1, 2, nan);
+  const Outcome wrong = rondo(words);
+  EXPECT_EQ(wrong.status, 2) << "a step of the row";
+  EXPECT_NE(wrong.err.find("element 36 is nan"), std::string::npos) << wrong.err;
+}
+
 // One row of two sequences: three steps, then two, of which the second is past the end.
 TEST(Run, TakesFormsOfTheSequence) {
   const Folder folder;

@@ -128,6 +128,8 @@ void say_what_is_left_aside(const Options& options, const Session& session) {
 Result<engine::CellRun> compute(const Options& options, const step::Cell& cell,
                                 const schedule::Problem& problem,
                                 const step::ForwardArguments<double>& arguments, Session& session) {
+  if (problem.sizes.batch == 0 || problem.sizes.time == 0)
+    return engine::run_of_nothing({cell, problem, session.machine.profile}, arguments);
   say_what_is_left_aside(options, session);
   engine::Request request = request_of(options, session, cell, problem,
                                        {options.reference ? engine::kReference : options.strategy, {}});
