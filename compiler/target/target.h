@@ -23,6 +23,9 @@ struct Target {
   bool runs(const Target& other) const { return is_cpu() && kind == other.kind && other.level <= level; }
   int major() const { return level / 10; }  // of a GPU's compute capability
   int minor() const { return level % 10; }
+  // Whether a CPU multiplies and adds with one rounding, and converts fp16, by instructions (x86-64-v3 and
+  // AArch64).
+  bool has_fma_and_half() const { return kind != Kind::X86_64 || level >= 3; }
   std::string name() const;  // "sm_90", "sm_90a", "x86-64-v3"
   bool operator==(const Target&) const = default;
 };

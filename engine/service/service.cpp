@@ -104,7 +104,9 @@ std::string Answer::where() const {
 Result<Answer> answer(const Request& request, const Machine& machine) {
   if (request.stand_in == StandIn::None) return with_kernel(request, machine);
   if (request.overrides.strategy == kReference) return reference_asked_for(request);
-  const bool cpus = machine.profile.is_cpu() && machine.device != nullptr;
+  const bool cpus = machine.profile.is_cpu();
+  // Who names CPUs of another kind wants their code, which runs nowhere here.
+  if (cpus && machine.device == nullptr) return machine.need_device().error();
   if (cpus || request.stand_in == StandIn::Reference) return on_cpus(request, machine);
   if (machine.device != nullptr) {
     Result<Answer> made = with_kernel_that_fits(request, machine);

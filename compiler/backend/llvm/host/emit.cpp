@@ -93,7 +93,7 @@ std::string kernel_text(const Kernel& kernel, const std::string& attributes, Vec
 }  // namespace
 
 std::string emit(const std::vector<const Kernel*>& kernels, const target::Target& target) {
-  VectorHelpers helpers;
+  VectorHelpers helpers(target);
   nvptx::ModuleText module;
   std::string texts;
   for (const Kernel* kernel : kernels)

@@ -31,6 +31,7 @@ class LaneValues {
 
   const Spreads& spreads() const { return spreads_; }
   int lanes() const { return kernel_.threads; }
+  const target::Target& target() const { return helpers_.target(); }
   std::string vector_type(kernel::Type type) const;
   std::string vector_type(std::string_view element) const;
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/backend/llvm/host/half_bits.h"
 #include "compiler/backend/llvm/host/statements.h"
 #include "compiler/kernel/passes/codegen.h"
 
@@ -66,11 +67,16 @@ struct StatementWriter::Access {
   }
 
   // ---- numbers ----
+  HalfBits half_bits(bool uniform) const {
+    return {w.text_, uniform ? "" : fmt::format("{}", w.values_.lanes())};
+  }
   std::string type_for(std::string_view element, bool uniform) const {
     return uniform ? std::string(element) : w.values_.vector_type(element);
   }
   std::string widened(kernel::Storage storage, const std::string& bits, bool uniform) const {
     const std::string real = type_for("float", uniform), word = type_for("i32", uniform);
+    if (storage == kernel::Storage::F16 && !w.values_.target().has_fma_and_half())
+      return half_bits(uniform).widened(bits);
     if (storage == kernel::Storage::F16)
       return w.text_.value("fpext {} {} to {}", type_for("half", uniform), bits, real);
     if (storage == kernel::Storage::U8)
@@ -83,6 +89,8 @@ struct StatementWriter::Access {
   // To nearest even, by the bits: the instruction for it takes small numbers for zero. A NaN stays one.
   std::string rounded(kernel::Storage storage, const std::string& value) const {
     const std::string real = type_for("float", false), word = type_for("i32", false);
+    if (storage == kernel::Storage::F16 && !w.values_.target().has_fma_and_half())
+      return half_bits(false).rounded(value);
     if (storage == kernel::Storage::F16)
       return w.text_.value("fptrunc {} {} to {}", real, value, type_for("half", false));
     if (storage != kernel::Storage::BF16) return value;

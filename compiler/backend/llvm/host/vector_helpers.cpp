@@ -38,6 +38,7 @@ constexpr std::array<std::array<std::string_view, 2>, 3> kStandIns = {{
     {"llvm.nvvm.rcp.approx.ftz.f", "host_rcp"},
     {"llvm.nvvm.rsqrt.approx.f", "host_rsqrt"},
 }};
+constexpr std::string_view kFma = "llvm.fma.f32";
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.'; }
 
@@ -74,13 +75,6 @@ bool branches(const Helper& helper) {
   return false;
 }
 
-std::string function_name(std::string_view name, int lanes) {
-  for (const auto& [instruction, stand_in] : kStandIns)
-    if (name == instruction) name = stand_in;
-  if (!name.starts_with("llvm.")) return fmt::format("{}_{}", name, lanes);
-  return fmt::format("{}.v{}f32", name.substr(0, name.rfind('.')), lanes);
-}
-
 // One call a lane of the scalar function.
 std::string lane_by_lane(std::string_view name, int lanes) {
   const std::string type = vector_of("float", lanes);
@@ -97,7 +91,22 @@ std::string lane_by_lane(std::string_view name, int lanes) {
 
 }  // namespace
 
-std::string vector_line(std::string_view line, int lanes) {
+// What stands in for an instruction, or the name itself.
+std::string_view VectorHelpers::stand_in(std::string_view name) const {
+  if (name == kFma && !target_.has_fma_and_half()) return "host_fma";
+  for (const auto& [instruction, function] : kStandIns)
+    if (name == instruction) return function;
+  return name;
+}
+
+std::string VectorHelpers::function_name(std::string_view name, int lanes) const {
+  name = stand_in(name);
+  if (!name.starts_with("llvm.")) return fmt::format("{}_{}", name, lanes);
+  return fmt::format("{}.v{}f32", name.substr(0, name.rfind('.')), lanes);
+}
+
+// One line of a function for so many lanes.
+std::string VectorHelpers::vector_line(std::string_view line, int lanes) const {
   line = line.substr(0, line.find(';'));
   std::string result;
   std::string_view element = "float";  // of the last type before an operand
@@ -134,15 +143,19 @@ void VectorHelpers::add_scalar(std::string_view name) {
   if (!known_.insert(std::string(name)).second) return;
   const Helper& helper = helper_of(name);
   for (const std::string& other : called(helper.text))
-    if (other != name && !other.starts_with("llvm.")) add_scalar(other);
-  text_ += fmt::format("\n{}", helper.text);
+    if (other != name && !stand_in(other).starts_with("llvm.")) add_scalar(stand_in(other));
+  std::string text(helper.text);
+  const std::string instruction = fmt::format("@{}(", kFma), function = fmt::format("@{}(", stand_in(kFma));
+  for (std::size_t at = text.find(instruction); at != std::string::npos && stand_in(kFma) != kFma;
+       at = text.find(instruction, at))
+    text.replace(at, instruction.size(), function);
+  text_ += "\n" + text;
 }
 
 std::string VectorHelpers::require(std::string_view name, int lanes) {
   const std::string own = function_name(name, lanes);
   if (own.starts_with("llvm.") || !known_.insert(own).second) return own;
-  for (const auto& [instruction, stand_in] : kStandIns)
-    if (name == instruction) name = stand_in;
+  name = stand_in(name);
   const Helper& helper = helper_of(name);
   if (branches(helper)) {
     add_scalar(name);

@@ -8,23 +8,28 @@
 #include <string>
 #include <string_view>
 
+#include "compiler/target/target.h"
+
 namespace rondo::backend::host {
 
 class VectorHelpers {
  public:
+  explicit VectorHelpers(const target::Target& target) : target_(target) {}
+  const target::Target& target() const { return target_; }
   // Asks for the form for so many lanes; returns its name in the text. Throws std::logic_error for an unknown
   // one.
   std::string require(std::string_view name, int lanes);
   std::string text() const { return text_; }
 
  private:
+  std::string function_name(std::string_view name, int lanes) const;
+  std::string_view stand_in(std::string_view name) const;
+  std::string vector_line(std::string_view line, int lanes) const;
   void add_scalar(std::string_view name);
 
+  target::Target target_;
   std::set<std::string> known_;
   std::string text_;
 };
-
-// One line of such a function for so many lanes.
-std::string vector_line(std::string_view line, int lanes);
 
 }  // namespace rondo::backend::host

@@ -45,6 +45,19 @@ define internal float @host_rsqrt(float %x) alwaysinline {
   ret float %y
 }
 
+;: host_fma
+; a b + c for machines that have no instruction for it: in fp64 the product is exact, and what rounding the sum twice changes is
+; 2^-29 ulp.
+define internal float @host_fma(float %a, float %b, float %c) alwaysinline {
+  %a64 = fpext float %a to double
+  %b64 = fpext float %b to double
+  %c64 = fpext float %c to double
+  %product = fmul double %a64, %b64
+  %sum = fadd double %product, %c64
+  %y = fptrunc double %sum to float
+  ret float %y
+}
+
 ;: host_rcp_near
 ; 1/x, 1 ulp, for x between 2^-125 and 2^125: the machine's estimate, if it has one, and a Newton step (AVX-512: 14 bits) or
 ; two (AVX2: 12 bits).
