@@ -96,6 +96,29 @@ TEST(Run, OfNothing) {
   EXPECT_NE(wrong.err.find("axis 4 is empty"), std::string::npos) << wrong.err;
 }
 
+// The numbers of fp16 end early: what has left them is named.
+TEST(Run, NamesWhatIsNotFinite) {
+  const Folder folder;
+  write_file(
+      folder.path("grow.cell"),
+      "cell grow(D) {\n  input x[D]\n  state h[D]\n  next h = 1000 * h + 100 + 0 * x\n  output h\n}\n");
+  write_array(folder.path("x.npy"), {1, 4, 1, 3});
+  const std::vector<std::string> words = {"run", folder.path("grow.cell"), "--input",
+                                          "x=" + folder.path("x.npy")};
+  const Outcome fits = rondo(words);
+  EXPECT_EQ(fits.status, 0);
+  EXPECT_EQ(fits.err.find("infinite"), std::string::npos) << fits.err;
+  std::vector<std::string> short_words = words;
+  short_words.insert(short_words.end(), {"--dtype", "fp16"});
+  const Outcome overflows = rondo(short_words);
+  EXPECT_EQ(overflows.status, 0) << overflows.err;
+  EXPECT_NE(overflows.err.find(
+                "output 'h': 9 of 12 elements are infinite or no number in fp16, which ends at 65504"),
+            std::string::npos)
+      << overflows.err;
+  EXPECT_EQ(overflows.err.find("last state"), std::string::npos) << overflows.err;
+}
+
 // What lies past the end of a row may be no number, and what lies before it may not.
 TEST(Run, TakesAnythingInPadding) {
   const Folder folder;

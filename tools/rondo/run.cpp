@@ -1,6 +1,9 @@
 // `rondo run`: a cell over .npy arrays.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "compiler/backend/backends.h"
 #include "compiler/target/target.h"
 #include "engine/arrays/staged_files.h"
@@ -145,6 +148,24 @@ Result<engine::CellRun> compute(const Options& options, const step::Cell& cell,
   return run;
 }
 
+// Says which results left the range of their type, or are no numbers.
+void say_what_is_not_finite(const schedule::Problem& problem, const engine::CellRun& run) {
+  const auto look_at = [&](const step::TensorMap<double>& results, const char* what,
+                           kernel::Storage storage) {
+    for (const auto& [name, values] : results) {
+      const auto bad =
+          std::count_if(values.begin(), values.end(), [](double value) { return !std::isfinite(value); });
+      if (bad == 0) continue;
+      note(fmt::format(
+          "{} '{}': {} of {} elements are infinite or no number in {}{}", what, name, bad, values.size(),
+          kernel::storage_name(storage),
+          storage == kernel::Storage::F16 ? ", which ends at 65504: bf16 and fp32 hold larger ones" : ""));
+    }
+  };
+  look_at(run.outputs, "output", problem.storage);
+  look_at(run.last_states, "last state", kernel::Storage::F32);
+}
+
 Status write_results(const std::vector<Target>& targets, const schedule::Problem& problem,
                      const engine::CellRun& run) {
   engine::StagedFiles files;
@@ -180,6 +201,7 @@ Status run(const Options& options) {
     return status.error();
   const Result<engine::CellRun> result = compute(options, cell, *problem, *arguments, *session);
   if (!result) return result.error();
+  say_what_is_not_finite(*problem, *result);
   if (Status status = write_results(*targets, *problem, *result); !status) return status;
   std::vector<std::string> files;
   for (const Target& target : *targets) files.push_back(target.path);
