@@ -1,5 +1,6 @@
 #!python
 """The command `rondo` of a Python environment: runs the program that lies beside librondo in the package rondo."""
+
 import importlib.util
 import os
 import sys

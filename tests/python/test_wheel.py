@@ -1,0 +1,169 @@
+"""The wheels, built from a build of Rondo and installed into an environment of their own: their tags, what is in them, the
+program, and the library from another process. Nothing is compiled for it. `run.py BUILD python-build --wheel` runs them."""
+
+import os
+import pathlib
+import re
+import subprocess
+import zipfile
+
+import pytest
+
+from conftest import SOURCE
+
+TOOLS = SOURCE / ".deps/python-build/bin"
+BUILD = pathlib.Path(os.environ.get("RONDO_TEST_WHEEL", ""))
+HAS_LLVM = (BUILD / "librondo_llvm.so").exists()
+MOST_BYTES = 15_000_000
+VERSION = re.search(r"project\(rondo VERSION ([0-9.]+)", (SOURCE / "CMakeLists.txt").read_text())[1]
+MACHINE = os.uname().machine
+NAMES = ["rondo-rnn", *(["rondo-rnn-llvm"] if HAS_LLVM else [])]
+
+pytestmark = pytest.mark.skipif("RONDO_TEST_WHEEL" not in os.environ, reason="no build is named to make wheels of")
+
+
+def run(*command, status=0, **options):
+    done = subprocess.run(
+        list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, **options
+    )
+    assert done.returncode == status, f"{' '.join(map(str, command))} ends with {done.returncode}:\n{done.stdout}"
+    return done.stdout
+
+
+def pip(python, action, *words):
+    return run(TOOLS / "uv", "pip", action, "-q", "--no-cache", "--python", python, *words)
+
+
+def files_of(folder):
+    return {path for path in folder.rglob("*") if path.is_file()}
+
+
+class Installed:
+    """The wheels, and an environment that has them. `user` is the process environment of a machine without compilers."""
+
+    def __init__(self, folder):
+        self.wheels = folder / "wheels"
+        self.said = run(SOURCE / "tools/wheel", self.wheels, BUILD)
+        self.wheel = next(self.wheels.glob(f"rondo_rnn-{VERSION}-*.whl"))
+        environment = folder / "environment"
+        run(TOOLS / "uv", "venv", "-q", "--python", TOOLS / "python", environment)
+        self.python, self.program = environment / "bin/python", environment / "bin/rondo"
+        extra = "rondo-rnn[llvm]" if HAS_LLVM else "rondo-rnn"
+        pip(self.python, "install", "--no-index", "--find-links", self.wheels, extra)
+        found = run(self.python, "-c", "import sysconfig; print(sysconfig.get_path('platlib'))")
+        self.packages = pathlib.Path(found.strip())
+        self.user = {
+            "PATH": f"{environment / 'bin'}:/usr/bin:/bin",
+            "HOME": str(folder),
+            "RONDO_LIBCUDA": "none",
+            "RONDO_SHIPPED": "none",
+            "RONDO_DB": str(folder / "user.db"),
+        }
+
+    def doctor(self):
+        command = [self.program, "doctor"]
+        return subprocess.run(command, env=self.user, capture_output=True, text=True, check=False).stdout
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    return Installed(tmp_path_factory.mktemp("wheel"))
+
+
+def test_tags_say_which_systems_the_wheels_serve(installed):
+    for wheel in installed.wheels.glob("*.whl"):
+        assert f"-py3-none-manylinux_2_34_{MACHINE}.whl" in wheel.name
+        assert wheel.name in installed.said
+        shown = " ".join(run(TOOLS / "auditwheel", "show", wheel).split())
+        assert f'is consistent with the following platform tag: "manylinux_2_34_{MACHINE}"' in shown
+
+
+def test_what_is_in_the_wheel(installed):
+    assert installed.wheel.stat().st_size < MOST_BYTES
+    with zipfile.ZipFile(installed.wheel) as opened:
+        assert opened.testzip() is None
+        names = {name for name in opened.namelist() if not name.endswith("/")}
+    notes, script = f"rondo_rnn-{VERSION}.dist-info", f"rondo_rnn-{VERSION}.data/scripts/rondo"
+    package = {
+        f"rondo/{path.relative_to(SOURCE / 'python/rondo')}"
+        for path in files_of(SOURCE / "python/rondo")
+        if path.suffix in (".py", ".pyi", ".typed") or path.name == "py.typed"
+    }
+    wanted = {"rondo/lib/librondo.so", "rondo/lib/rondo", script, f"{notes}/licenses/LICENSE", *package}
+    assert {name for name in names if not name.startswith(f"{notes}/") or name in wanted} == wanted
+
+
+def test_what_the_wheel_says_of_itself(installed):
+    said = (installed.packages / f"rondo_rnn-{VERSION}.dist-info/METADATA").read_text().replace('"', "'").splitlines()
+    wanted = (
+        "Name: rondo-rnn",
+        f"Version: {VERSION}",
+        "Requires-Python: >=3.10",
+        "Provides-Extra: llvm",
+        f"Requires-Dist: rondo-rnn-llvm=={VERSION}; extra == 'llvm'",
+    )
+    for line in wanted:
+        assert line in said
+
+
+def test_the_program_runs(installed):
+    assert VERSION in run(installed.program, "--version", env=installed.user)
+    assert "lstm" in run(installed.program, "check", "lstm", env=installed.user)
+    said = run(installed.program, "check", "no such cell", status=4, env=installed.user)  # the program's own status
+    assert "no such cell" in said
+
+
+@pytest.mark.skipif(not HAS_LLVM, reason="built without LLVM")
+def test_the_extra_is_found(installed):
+    named = re.search(r"ok +LLVM: [^(]*\(([^)]*)\)", installed.doctor())
+    assert named is not None
+    assert pathlib.Path(named[1]).resolve() == (installed.packages / "rondo_llvm/librondo_llvm.so").resolve()
+
+
+@pytest.mark.parametrize("place", ["nvidia/cuda_nvrtc/lib/libnvrtc.so.12", "nvidia/cu13/lib/libnvrtc.so.13"])
+def test_nvrtc_of_the_environment_is_found(installed, place):
+    """Where PyTorch for CUDA 12 and 13 brings it: that of the build stands in."""
+    if "libnvrtc.so" in run("/sbin/ldconfig", "-p"):
+        pytest.skip("the system's own NVRTC comes first")
+    toolkits = (pathlib.Path(os.environ.get("CUDA_HOME", "/usr/local/cuda")), SOURCE / ".deps/cuda")
+    real = next((file for toolkit in toolkits for file in sorted(toolkit.glob("lib*/libnvrtc.so.1?"))), None)
+    if real is None:
+        pytest.skip("there is no NVRTC")
+    library = installed.packages / place
+    library.parent.mkdir(parents=True)
+    library.symlink_to(real)
+    said = installed.doctor()
+    library.unlink()
+    assert str(library) in said
+
+
+def test_the_library_computes(installed):
+    test, library = SOURCE / "tests/benchmarks/capi_ctypes_test.py", installed.packages / "rondo/lib/librondo.so"
+    run(installed.python, test, library, "host" if HAS_LLVM else "reference", env=installed.user)
+
+
+def test_the_package_is_imported_and_knows_its_library(installed):
+    text = "import rondo; print(rondo.__file__); print(rondo.Cell('lstm').name)"
+    said = run(installed.python, "-c", text, env=installed.user)
+    assert said.splitlines() == [str(installed.packages / "rondo/__init__.py"), "lstm"]
+
+
+def test_what_is_taken_away_leaves_nothing(installed, tmp_path):
+    other = tmp_path / "other"
+    run(TOOLS / "uv", "venv", "-q", "--python", TOOLS / "python", other)
+    before = files_of(other)
+    pip(other / "bin/python", "install", "--no-index", "--no-deps", *installed.wheels.glob("*.whl"))
+    assert other / "bin/rondo" in files_of(other)
+    pip(other / "bin/python", "uninstall", *NAMES)
+    assert files_of(other) - before == {other / ".lock"}  # of uv
+
+
+def test_a_command_without_its_package_says_so():
+    said = run(TOOLS / "python", "-I", SOURCE / "python/command.py", status=1)
+    assert "has no package rondo-rnn" in said
+
+
+def test_a_build_that_is_none_is_refused():
+    said = run(SOURCE / "tools/wheel", "/nowhere", "/nowhere/build", status=1)
+    assert "nothing is configured in /nowhere/build" in said
+    assert "tools/wheel [OUT] [BUILD]" in run(SOURCE / "tools/wheel", "--help", status=2)
