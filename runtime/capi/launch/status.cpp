@@ -70,10 +70,13 @@ Status zero_or_one(std::int32_t field, const char* name) {
 }
 
 Status check_size(std::size_t size, std::size_t first_size, const char* name) {
-  if (size >= first_size && size <= kMostStruct) return success();
+  const bool whole =
+      size % alignof(std::int64_t) == 0;  // else it ends within a field, which may be a pointer
+  if (whole && size >= first_size && size <= kMostStruct) return success();
   return Error{
       ErrorKind::Input,
-      fmt::format("{} says that it has {} bytes; it has at least {}", name, size, first_size),
+      fmt::format("{} says that it has {} bytes; it has {}", name, size,
+                  whole ? fmt::format("at least {}", first_size) : "whole fields"),
       "put the sizeof of the struct into its field struct_size, of an array's element beside the array"};
 }
 

@@ -51,7 +51,7 @@ Status zero_or_one(std::int32_t field, const char* name);
 inline constexpr std::size_t kMostStruct = 4096;
 
 // `size` is the caller's size of a struct of at least `first_size` bytes, as the first version had it, of
-// which this library knows `own_size`.
+// which this library knows `own_size`. Error Input, also where it is the size of no struct.
 Status check_size(std::size_t size, std::size_t first_size, const char* name);
 // Whether what this library does not know of a struct is zero. Error Unsupported.
 Status check_rest(const void* given, std::size_t size, std::size_t own_size, const char* name);
