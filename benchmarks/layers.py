@@ -1,0 +1,398 @@
+#!/usr/bin/env python3
+"""Times whole layers of rondo.nn, with the product of their input, beside torch.nn, compiled loops and other packages, in one run.
+
+usage: layers.py LIBRONDO.so --out FILE [--seconds N] [--stages S,...] [--only REGEX] [--database FILE] [--threads 8] [--device cuda] [--commit HASH]
+
+Forward without gradients, and forward and backward with the gradients of the input and of all weights; medians of single calls
+between two events, eager and as CUDA graphs. Before a time counts, h and all gradients are compared with float64 on the same weights:
+errors may be twice those of torch.nn in the same type, or 8 units of the type, of a tensor's largest element (layers_shapes.WITHIN).
+
+Stages, in order:
+  table    the eight layers of the project's aims: Rondo and torch.nn in bf16 and fp16
+  first    seconds of the first call in a fresh process: without a database, and in a second process with it
+  host     host time of an operator and of small layers, microseconds
+  tf32     the eight layers in fp32 with tf32
+  more     twelve more layers in bf16
+  compiled torch.compile of both, of the eight
+  peers    other packages, where they import; the record names those that do not
+  loop     a compiled loop of the same cell, of the eight and of cells that torch has not
+
+Plans of a stage are made first, side by side. FILE is written after each result, and what it has is not measured again: a run
+that --seconds ended is gone on with by the same call. --device cpu is a rehearsal with small layers.
+Status: 1 if a result is wrong, 4 without a GPU."""
+import argparse
+import concurrent.futures
+import contextlib
+import datetime
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+from rondo_program import begun, query, until_stopped, write
+
+BEGIN = time.monotonic()
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+NO_GPU = 4
+STAGES = ("table", "first", "host", "tf32", "more", "compiled", "peers", "loop")
+NEEDS = {"first": 45, "host": 15, "compiled": 20, "peers": 20, "loop": 25}  # seconds without which a stage or its next layer is not begun
+NN = {"lstm": "LSTM", "gru": "GRU", "rnn": "RNN", "slstm": "SLSTM", "mingru": "MinGRU", "paragru": "ParaGRU"}
+
+
+def options_of(arguments):
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("library", type=pathlib.Path)
+    parser.add_argument("--out", required=True)
+    parser.add_argument("--seconds", type=float, default=1e6)
+    parser.add_argument("--stages", default=",".join(STAGES))
+    parser.add_argument("--only", default="", help="layers whose name matches")
+    parser.add_argument("--database", default="", help="tuning database; without, a new one that is dropped")
+    parser.add_argument("--threads", type=int, default=8, help="plans made side by side")
+    parser.add_argument("--device", default="cuda", choices=("cuda", "cpu"))
+    parser.add_argument("--commit", default="unknown")
+    parser.add_argument("--first-call", default="", help=argparse.SUPPRESS)  # what a process of the stage first does
+    options = parser.parse_args(arguments)
+    options.stages = options.stages.split(",")
+    if wrong := [stage for stage in options.stages if stage not in STAGES]:
+        parser.error(f"no stage {', '.join(wrong)}; there are {', '.join(STAGES)}")
+    return options
+
+
+def use_rondo(library):
+    """The package of this tree over a built library. Before `rondo` is imported."""
+    os.environ["RONDO_LIBRARY"] = str(library.resolve())
+    sys.path.insert(0, str(ROOT / "python"))
+
+
+# --- contenders ---
+
+class Contenders:
+    """Modules of a layer by name, and the results that they are compared with."""
+
+    def __init__(self, device):
+        import layers_shapes
+        import torch
+        self.torch, self.shapes, self.device = torch, layers_shapes, device
+        self.exact_of, self.saves = (None, None), {}
+
+    def data(self, layer, dtype, batch_first):
+        u, gradient = (one.to(self.device, self.shapes.DTYPES[dtype]) for one in self.shapes.data_of(layer))
+        return (u, gradient) if batch_first else (u.transpose(0, 1).contiguous(), gradient.transpose(0, 1).contiguous())
+
+    def weights(self, layer):
+        return self.shapes.weights_of(layer)
+
+    def placed(self, module, dtype):
+        module = module.to(self.device, self.shapes.DTYPES[dtype])
+        if isinstance(module, self.torch.nn.RNNBase) and self.device == "cuda":
+            module.flatten_parameters()  # .to() leaves them apart
+        return module
+
+    def rondo(self, layer, dtype, save="states"):
+        import rondo
+        kind = getattr(rondo.nn, NN[layer.cell])
+        stacked = dict(num_layers=layer.layers, bidirectional=layer.directions > 1, batch_first=True) if layer.is_torchs else {}
+        module = kind(layer.D, layer.D, **stacked)
+        module.load_state_dict(self.weights(layer))
+        module.cell = module.cell.with_options(save=save, math="tf32" if dtype == "tf32" and self.device == "cuda" else "default")
+        return self.placed(module, dtype)
+
+    def torchs(self, layer, dtype):
+        module = self.shapes.TORCH[layer.cell](layer.D, layer.D, layer.layers, bidirectional=layer.directions > 1)
+        module.load_state_dict(self.weights(layer))
+        return self.placed(module, dtype)
+
+    def loop(self, layer, dtype):
+        import torch._dynamo
+        torch._dynamo.reset()
+        step = self.torch.compile(self.shapes.STEPS[layer.cell][0], fullgraph=True, dynamic=False)
+        return self.placed(self.shapes.Loop(layer, self.weights(layer), step), dtype)
+
+    def made(self, layer, who):
+        """A module, and whether batches come first in its input."""
+        name, dtype, *how = who.split()
+        if name == "rondo":
+            module, first = self.rondo(layer, dtype, self.saves.get((layer.name, dtype), "states")), True
+        elif name == "torch":
+            module, first = self.torchs(layer, dtype), False
+        elif name == "loop":
+            module, first = self.loop(layer, dtype), False
+        else:
+            import layers_peers
+            module, first = self.placed(layers_peers.PEERS[name][3](layer, self.weights(layer)), dtype), True
+        if how == ["compiled"] and name != "loop":
+            import torch._dynamo
+            torch._dynamo.reset()
+            return self.torch.compile(module, fullgraph=name == "rondo"), module, first
+        return module, module, first
+
+    def exact(self, layer):
+        if self.exact_of[0] != layer:
+            self.exact_of = (None, None)
+            self.exact_of = (layer, self.shapes.exact_results(layer, self.device))
+        return self.exact_of[1]
+
+    def results(self, passes, module, batch_first):
+        """As `exact` has them."""
+        passes.training()
+        turn = (lambda one: one.transpose(0, 1)) if batch_first else (lambda one: one)
+        names = getattr(module, "names", {})
+        return {"h": turn(passes.h), "u": turn(passes.leaf.grad),
+                **{names.get(name, name): weight.grad for name, weight in module.named_parameters() if weight.grad is not None}}
+
+    def measure(self, layer, who, of_torch):
+        """Errors first, then times."""
+        from layers_time import Passes
+        dtype = who.split()[1]
+        run, module, batch_first = self.made(layer, who)
+        u, gradient = self.data(layer, dtype, batch_first)
+        passes = Passes(run, u, gradient)
+        errors = self.shapes.errors_of(self.results(passes, module, batch_first), self.exact(layer))
+        row = {"errors": errors, "right": self.shapes.within(errors, of_torch, dtype)}
+        if who.startswith("rondo"):
+            row["save"] = module.cell.save
+        slow = who.startswith("loop")
+        return row | passes.measure(self.device, least=3 if slow else 5)
+
+
+# --- the run ---
+
+class Run:
+    def __init__(self, options, record, contenders):
+        self.options, self.record, self.contenders = options, record, contenders
+        self.wrong = False
+
+    def left(self):
+        return self.options.seconds - (time.monotonic() - BEGIN)
+
+    def save(self):
+        write(self.record, self.options.out)
+
+    def row_of(self, layer, in_table):
+        for row in self.record["rows"]:
+            if row["layer"] == layer.name:
+                return row
+        row = {"layer": layer.name, "cell": layer.cell, "shape": {"B": layer.B, "T": layer.T, "D": layer.D}, "layers": layer.layers,
+               "directions": layer.directions, "table": in_table, "times": {}}
+        self.record["rows"].append(row)
+        return row
+
+    def chosen(self, layers):
+        return [layer for layer in layers if re.search(self.options.only, layer.name)]
+
+    def prepare(self, layers, dtypes):
+        """Plans of Rondo's layers, side by side, and what each had better save."""
+        import rondo
+        begin = time.monotonic()
+        jobs = [(layer, dtype) for layer in layers for dtype in dtypes if f"rondo {dtype}" not in self.row_of(layer, layer in self.table)["times"]]
+
+        def one(job):
+            layer, dtype = job
+            try:
+                module = self.contenders.rondo(layer, dtype)
+                rondo.prepare(module, [(layer.B, layer.T)], choose_save=True, progress=False)
+                self.contenders.saves[layer.name, dtype] = module.cell.save
+            except Exception as error:  # the layer's own row says so
+                print(f"layers: plans of {layer.name} {dtype}: {error}", flush=True)
+
+        with concurrent.futures.ThreadPoolExecutor(max(1, self.options.threads)) as pool:
+            list(pool.map(one, jobs))
+        if jobs:
+            print(f"layers: plans of {len(jobs)} layers in {time.monotonic() - begin:.1f} s", flush=True)
+
+    def contend(self, layer, who, need=8):
+        """One contender of one layer, unless the record has it or the time is over."""
+        row = self.row_of(layer, layer in self.table)
+        if who in row["times"]:
+            return
+        if self.left() < need:
+            return
+        begin = time.monotonic()
+        of_torch = row["times"].get(f"torch {who.split()[1]}", {}).get("errors")
+        try:
+            row["times"][who] = self.contenders.measure(layer, who, of_torch)
+            self.wrong |= who.startswith("rondo") and not row["times"][who]["right"]
+        except Exception as error:  # a contender that fails must not end the run
+            row["times"][who] = {"error": f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"}
+            self.wrong |= who.startswith("rondo")
+        found = row["times"][who]
+        shown = {key: found[key] for key in ("error", "right", "fw_ms", "fwbw_ms", "fw_graph_ms", "fwbw_graph_ms", "peak_MiB") if key in found}
+        print(f"layers: {layer.name} | {who} | {shown} ({time.monotonic() - begin:.1f} s)", flush=True)
+        self.save()
+        if self.options.device == "cuda":
+            self.contenders.torch.cuda.empty_cache()
+
+    @property
+    def table(self):
+        shapes = self.contenders.shapes
+        return shapes.TABLE if self.options.device == "cuda" else shapes.REHEARSAL[:3]
+
+    @property
+    def more(self):
+        shapes = self.contenders.shapes
+        return shapes.MORE if self.options.device == "cuda" else shapes.REHEARSAL[3:]
+
+    def compare(self, layers, dtypes, first="rondo"):
+        self.prepare(layers, dtypes)
+        for layer in layers:
+            for dtype in dtypes:
+                for name in ("torch", "rondo") if layer.is_torchs else ("rondo",):
+                    self.contend(layer, f"{name} {dtype}")
+            if layer.is_torchs and dtypes == ("bf16",):
+                self.contend(layer, "torch fp16")
+
+    # --- stages ---
+
+    def stage_table(self):
+        self.compare(self.chosen(self.table), ("bf16", "fp16"))
+
+    def stage_tf32(self):
+        self.compare(self.chosen(self.table), ("tf32",))
+
+    def stage_more(self):
+        for group in (self.more[:6], self.more[6:]):  # so that a run that ends early has some
+            if self.left() > 40:
+                self.compare(self.chosen(group), ("bf16",))
+
+    def stage_compiled(self):
+        for layer in self.chosen(self.table):
+            for who in ("torch bf16 compiled", "rondo bf16 compiled"):
+                self.contend(layer, who, NEEDS["compiled"])
+
+    def stage_loop(self):
+        own = [layer for layer in self.more if not layer.is_torchs]
+        for layer in self.chosen((*self.table, *own)):
+            self.contend(layer, "loop bf16 compiled", NEEDS["loop"])
+
+    def stage_peers(self):
+        import layers_peers
+        there, self.record["absent"] = layers_peers.present()
+        self.record["present"] = there
+        self.save()
+        for name in there:
+            for layer in self.chosen((*self.more, *self.table)):
+                if layers_peers.serves(name, layer):
+                    self.contend(layer, f"{name} {layers_peers.PEERS[name][2]}", NEEDS["peers"])
+
+    def stage_first(self):
+        """Fresh processes, the first without a database and what is compiled; the second finds it."""
+        for layer in self.chosen(self.table[:1] + self.table[3:4]):
+            key = f"{layer.name} bf16"
+            if key in self.record["first_call"] or self.left() < NEEDS["first"]:
+                continue
+            with tempfile.TemporaryDirectory() as folder:
+                found = {}
+                for which in ("cold", "warm"):
+                    found[which] = first_call_in_a_process(self.options, layer, f"{folder}/rondo.db", self.left())
+            self.record["first_call"][key] = found
+            print(f"layers: first call of {key}: {found}", flush=True)
+            self.save()
+
+    def stage_host(self):
+        if not self.record["host"]:
+            self.record["host"] = host_times(self.contenders)
+            print(f"layers: host {self.record['host']}", flush=True)
+            self.save()
+
+
+def first_call_in_a_process(options, layer, database, left):
+    words = [sys.executable, str(pathlib.Path(__file__).resolve()), str(options.library), "--out", os.devnull, "--device", options.device,
+             "--first-call", layer.name, "--database", database]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=max(10, min(left, 120)), check=False)
+    try:
+        return json.loads(done.stdout.splitlines()[-1])
+    except (IndexError, ValueError):
+        return {"error": (done.stderr.strip().splitlines() or ["nothing was said"])[-1][:300]}
+
+
+def first_call(options, contenders):
+    """Seconds until a forward and a training step have ended, each for the first time; PyTorch and its context are there before."""
+    import rondo
+    from layers_time import Passes, sync, timed
+    shapes = contenders.shapes
+    layer = next(one for one in (*shapes.TABLE, *shapes.REHEARSAL) if one.name == options.first_call)
+    rondo.policy(database=options.database)
+    module = contenders.rondo(layer, "bf16")
+    passes = Passes(module, *contenders.data(layer, "bf16", True))
+    contenders.torch.nn.functional.linear(passes.u, contenders.torch.zeros_like(passes.u[0, :1]))
+    sync(options.device)
+    found = {}
+    for name in ("forward", "training"):
+        found[f"{name}_s"] = round(timed(lambda: (getattr(passes, name)(), sync(options.device))), 3)
+        found[f"{name}_again_s"] = round(timed(lambda: (getattr(passes, name)(), sync(options.device))), 5)
+    found["plans"] = [{"pass": plan.pass_, "strategy": plan.strategy, "origin": plan.origin, "verified": plan.verified, "seconds": round(plan.seconds, 3)}
+                      for plan in rondo.plans()]
+    print(json.dumps(found))
+    return 0
+
+
+def host_times(contenders):
+    """Of the smallest layers, where the host is all there is."""
+    from layers_shapes import Layer
+    from layers_time import Passes, host_us
+    torch, device = contenders.torch, contenders.device
+    found = {}
+    layer = Layer("lstm", 1, 1, 64)
+    module = contenders.rondo(layer, "bf16")
+    cell = module.cell
+    tensors = [torch.randn(1, 1, 1, 4, 64), torch.randn(1, 4, 64, 64), torch.randn(1, 4, 64)]
+    tensors = [tensors[0].to(device, torch.bfloat16), tensors[1].to(device, torch.bfloat16), tensors[2].to(device)]
+    given = 7  # x and both parameters, no initial states
+    how = cell.description.text
+    operator = torch.ops.rondo.forward.default
+    with torch.no_grad():
+        found["operator forward"] = host_us(lambda: operator(tensors, how, given, False), device)
+        found["cell forward"] = host_us(lambda: cell(tensors[0], params={"R": tensors[1], "b": tensors[2]}), device)
+        found["torch.mm"] = host_us(lambda: torch.mm(tensors[1][0, 0], tensors[1][0, 0]), device)
+    for kind in ("lstm", "gru"):
+        for name, one, first in (("rondo", contenders.rondo(Layer(kind, 1, 1, 64), "bf16"), True), ("torch", contenders.torchs(Layer(kind, 1, 1, 64), "bf16"), False)):
+            passes = Passes(one, *contenders.data(Layer(kind, 1, 1, 64), "bf16", first))
+            found[f"{kind} layer forward, {name}"] = host_us(passes.forward, device)
+            found[f"{kind} layer forward + backward, {name}"] = host_us(passes.training, device, 50)
+    return found
+
+
+def head_of(torch, device):
+    gpu = query("name,driver_version") if device == "cuda" else ["no GPU", ""]
+    cudnn = torch.backends.cudnn.version() if device == "cuda" else 0
+    return {"device": gpu[0], "driver": gpu[1], "torch": torch.__version__, "cudnn": cudnn, "cuda": torch.version.cuda or "",
+            "python": ".".join(map(str, sys.version_info[:3])), "cores": len(os.sched_getaffinity(0))}
+
+
+def main():
+    options = options_of(sys.argv[1:])
+    use_rondo(options.library)
+    import torch
+    if options.device == "cuda" and not torch.cuda.is_available():
+        print("layers: PyTorch finds no GPU", file=sys.stderr)
+        return NO_GPU
+    import rondo
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = True  # of fp32 layers, which are all tf32 here
+    contenders = Contenders(options.device)
+    if options.first_call:
+        return first_call(options, contenders)
+    record = begun(options.out, head_of(torch, options.device))
+    for key in ("host", "first_call"):
+        record.setdefault(key, {})
+    record |= {"commit": options.commit, "date": datetime.date.today().isoformat(), "rondo": rondo.version()}
+    with contextlib.ExitStack() as kept:
+        rondo.policy(database=options.database or f"{kept.enter_context(tempfile.TemporaryDirectory())}/rondo.db")
+        run = Run(options, record, contenders)
+        for stage in options.stages:
+            if run.left() < NEEDS.get(stage, 10):
+                print(f"layers: {stage}: not begun, the time is over", flush=True)
+                continue
+            getattr(run, f"stage_{stage}")()
+            run.save()
+        if options.device == "cuda":
+            torch.cuda.synchronize()
+        rondo.check()
+    return 1 if run.wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(until_stopped(main))

@@ -1,0 +1,208 @@
+"""The layers that benchmarks/layers.py times: what each is, its weights, and what it computes, in float64."""
+import dataclasses
+import math
+
+import torch
+
+GATES = {"lstm": 4, "gru": 3, "rnn": 1, "mingru": 2, "paragru": 3, "slstm": 4}
+TORCH = {"lstm": torch.nn.LSTM, "gru": torch.nn.GRU, "rnn": torch.nn.RNN}
+DTYPES = {"bf16": torch.bfloat16, "fp16": torch.float16, "tf32": torch.float32}
+
+
+@dataclasses.dataclass(frozen=True)
+class Layer:
+    """A layer, or a stack of layers, over B sequences of T steps. D is the size of its input and of each direction's output."""
+
+    cell: str
+    B: int
+    T: int
+    D: int
+    layers: int = 1
+    directions: int = 1
+
+    @property
+    def name(self):
+        more = (f" x{self.layers}" if self.layers > 1 else "") + (" bi" if self.directions > 1 else "")
+        return f"{self.cell} B={self.B} T={self.T} D={self.D}{more}"
+
+    @property
+    def is_torchs(self):
+        return self.cell in TORCH
+
+    @property
+    def gates(self):
+        return GATES[self.cell]
+
+
+# The eight of which the project's aims are told, and twelve more.
+TABLE = (
+    Layer("lstm", 16, 1024, 768), Layer("lstm", 64, 512, 512), Layer("gru", 16, 1024, 768), Layer("lstm", 32, 256, 1024),
+    Layer("lstm", 256, 128, 256), Layer("lstm", 1, 2048, 512), Layer("lstm", 512, 32, 64), Layer("lstm", 32, 512, 512, 2, 2),
+)
+MORE = (
+    Layer("lstm", 64, 128, 128), Layer("lstm", 256, 32, 64), Layer("lstm", 8, 256, 1536), Layer("lstm", 16, 512, 256, 3),
+    Layer("gru", 64, 512, 512), Layer("gru", 1, 2048, 512), Layer("gru", 32, 512, 512, 2, 2), Layer("rnn", 16, 1024, 768),
+    Layer("rnn", 64, 512, 512), Layer("slstm", 16, 1024, 768), Layer("mingru", 8, 4096, 1024), Layer("paragru", 8, 2048, 1024),
+)
+REHEARSAL = (Layer("lstm", 4, 16, 32), Layer("gru", 4, 16, 32, 2, 2), Layer("rnn", 4, 16, 32), Layer("slstm", 4, 16, 32),
+             Layer("mingru", 4, 16, 32), Layer("paragru", 4, 16, 32))  # on a CPU, to see whether the script runs
+
+
+def weights_of(layer):
+    """By torch.nn's names, or for other cells by those of `rondo.nn.Recurrent`. They are rounded to bf16, so that all types have them."""
+    torch.manual_seed(1)
+    if layer.is_torchs:
+        made = TORCH[layer.cell](layer.D, layer.D, layer.layers, bidirectional=layer.directions > 1).state_dict()
+    else:
+        rows, bound = layer.gates * layer.D, layer.D ** -0.5
+        made = {"input_projection.weight": torch.empty(rows, layer.D).uniform_(-bound, bound),
+                "input_projection.bias": torch.empty(rows).uniform_(-bound, bound)}
+        if layer.cell == "slstm":
+            made |= {"R": torch.empty(1, layer.gates, layer.D, layer.D).uniform_(-bound, bound),
+                     "b": torch.empty(1, layer.gates, layer.D).uniform_(-bound, bound)}
+        if layer.cell == "paragru":
+            made |= {"a": torch.empty(1, 3, layer.D).uniform_(-0.5, 0.5)}
+    return {name: weight.bfloat16().float() for name, weight in made.items()}
+
+
+def data_of(layer):
+    """u [B, T, D], and the gradient of h."""
+    torch.manual_seed(2)
+    u = torch.randn(layer.B, layer.T, layer.D).bfloat16().float()
+    return u, torch.randn(layer.B, layer.T, layer.D * layer.directions).bfloat16().float()
+
+
+# --- the same layer as a loop ---
+
+def lstm(x, state, R, b):
+    h, c = state
+    i, f, g, o = (x + torch.nn.functional.linear(h, R, b)).chunk(4, -1)
+    c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
+    return torch.sigmoid(o) * torch.tanh(c), (torch.sigmoid(o) * torch.tanh(c), c)
+
+
+def gru(x, state, R, b):
+    (h,) = state
+    (r, z, n), (r2, z2, n2) = x.chunk(3, -1), torch.nn.functional.linear(h, R, b).chunk(3, -1)
+    z = torch.sigmoid(z + z2)
+    h = (1 - z) * torch.tanh(n + torch.sigmoid(r + r2) * n2) + z * h
+    return h, (h,)
+
+
+def rnn(x, state, R, b):
+    h = torch.tanh(x + torch.nn.functional.linear(state[0], R, b))
+    return h, (h,)
+
+
+def slstm(x, state, R, b):
+    """States h, c, n, m; an empty cell (n = 0) takes the scale of its first input."""
+    h, c, n, m = state
+    i, f, z, o = (x + torch.nn.functional.linear(h, R, b)).chunk(4, -1)
+    kept = torch.nn.functional.logsigmoid(f) + m
+    scale = torch.where(n == 0, i, torch.maximum(kept, i))
+    enters, stays = torch.exp(i - scale), torch.exp((kept - scale).clamp(max=0))
+    c, n = stays * c + enters * torch.tanh(z), stays * n + enters
+    h = torch.sigmoid(o) * c / n
+    return h, (h, c, n, scale)
+
+
+def mingru(x, state, R, b):
+    z, candidate = x.chunk(2, -1)
+    h = torch.lerp(state[0], candidate, torch.sigmoid(z))
+    return h, (h,)
+
+
+def paragru(x, state, R, b):
+    """R holds the three diagonals."""
+    (h,) = state
+    z, r, n = x.chunk(3, -1)
+    h = torch.lerp(h, torch.tanh(R[2] * (h * torch.sigmoid(R[1] * h + r)) + n), torch.sigmoid(R[0] * h + z))
+    return h, (h,)
+
+
+STEPS = {"lstm": (lstm, 2), "gru": (gru, 1), "rnn": (rnn, 1), "slstm": (slstm, 4), "mingru": (mingru, 1), "paragru": (paragru, 1)}
+
+
+class Loop(torch.nn.Module):
+    """The layer as a loop over time in PyTorch: `step` is one of STEPS, compiled or not. u [T, B, D] to h."""
+
+    def __init__(self, layer, weights, step):
+        super().__init__()
+        self.layer, self.step, self.states = layer, step, STEPS[layer.cell][1]
+        self.names = {name.replace(".", "_"): name for name in weights}
+        for name, weight in weights.items():
+            self.register_parameter(name.replace(".", "_"), torch.nn.Parameter(weight))
+
+    def of(self, which, end):
+        layer = self.layer
+        if layer.is_torchs:
+            return getattr(self, f"{which}{end}")
+        there = {"weight_ih": "input_projection_weight", "bias_ih": "input_projection_bias", "weight_hh": "R", "bias_hh": "b"}[which]
+        if which == "weight_hh" and layer.cell == "paragru":
+            return self.a[0]
+        found = getattr(self, there, None)
+        if which == "weight_hh" and found is not None:
+            return found.flatten(0, 2)
+        return found.flatten() if which == "bias_hh" and found is not None else found
+
+    def forward(self, u):
+        for number in range(self.layer.layers):
+            outputs = []
+            for direction in range(self.layer.directions):
+                end = f"_l{number}" + ("_reverse" if direction else "")
+                x = torch.nn.functional.linear(u, self.of("weight_ih", end), self.of("bias_ih", end))
+                outputs.append(self.walk(x, self.of("weight_hh", end), self.of("bias_hh", end), bool(direction)))
+            u = outputs[0] if len(outputs) == 1 else torch.cat(outputs, -1)
+        return (u,)
+
+    def walk(self, x, R, b, backwards):
+        zero = x.new_zeros(x.shape[1], self.layer.D)
+        zero = zero.requires_grad_() if x.requires_grad else zero  # as later states, so that one compiled step serves all
+        state = (zero,) * self.states
+        found = []
+        steps = x.unbind(0)
+        for one in reversed(steps) if backwards else steps:
+            h, state = self.step(one, state, R, b)
+            found.append(h)
+        return torch.stack(found[::-1] if backwards else found)
+
+
+# --- agreement ---
+
+UNITS = {"bf16": 2 ** -8, "fp16": 2 ** -11, "tf32": 2 ** -11}  # half an ulp at 1
+WITHIN = (2, 8)  # an error may be so many times that of torch.nn in the same type, or so many units, of a tensor's largest element
+
+
+def exact_results(layer, device):
+    """h, the gradient of u and those of all weights in float64, h and u as [T, B, D]; by torch.nn where it has the layer."""
+    weights, (u, gradient) = weights_of(layer), data_of(layer)
+    if layer.is_torchs:
+        module = TORCH[layer.cell](layer.D, layer.D, layer.layers, bidirectional=layer.directions > 1)
+        module.load_state_dict(weights)
+    else:
+        module = Loop(layer, weights, STEPS[layer.cell][0])
+    module = module.to(device, torch.float64)
+    leaf = u.transpose(0, 1).to(device, torch.float64).contiguous().requires_grad_()
+    h = module(leaf)[0]
+    h.backward(gradient.transpose(0, 1).to(device, torch.float64))
+    names = getattr(module, "names", None)
+    found = {"h": h.detach(), "u": leaf.grad}
+    return found | {(names[name] if names else name): weight.grad for name, weight in module.named_parameters()}
+
+
+def errors_of(found, exact):
+    """Of each tensor, its largest error as a part of its largest element; the greatest of h, of u and of all weights."""
+    errors = {"h": 0.0, "u": 0.0, "weights": 0.0}
+    for name, wanted in exact.items():
+        if name not in found:  # a peer has no such weight
+            continue
+        scale = float(wanted.abs().max()) or 1.0
+        error = float((found[name].double().reshape(wanted.shape) - wanted).abs().max()) / scale
+        which = name if name in errors else "weights"
+        errors[which] = max(errors[which], error if math.isfinite(error) else math.inf)
+    return {name: float(f"{error:.3g}") for name, error in errors.items()}
+
+
+def within(errors, of_torch, dtype):
+    """Whether errors are as small as they may be. Where torch has no such layer the type's unit is the measure."""
+    return all(error <= max(WITHIN[0] * (of_torch or {}).get(name, 0.0), WITHIN[1] * UNITS[dtype]) for name, error in errors.items())

@@ -1,0 +1,111 @@
+"""Times for benchmarks/layers.py: of calls on the device, of CUDA graphs, of the host, and peaks of memory."""
+import statistics
+import time
+
+import torch
+
+
+def sync(device):
+    if device == "cuda":
+        torch.cuda.synchronize()
+
+
+def median_ms(run, device, seconds=0.2, least=5, most=50):
+    """Of single calls, each between two events."""
+    for _ in range(2):
+        run()
+    sync(device)
+    begin = time.perf_counter()
+    run()
+    sync(device)
+    count = int(min(most, max(least, seconds / max(time.perf_counter() - begin, 1e-6))))
+    if device != "cuda":
+        return statistics.median(1e3 * timed(run) for _ in range(least))
+    marks = [(torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)) for _ in range(count)]
+    for first, last in marks:
+        first.record()
+        run()
+        last.record()
+    torch.cuda.synchronize()
+    return statistics.median(first.elapsed_time(last) for first, last in marks)
+
+
+def timed(run):
+    begin = time.perf_counter()
+    run()
+    return time.perf_counter() - begin
+
+
+def graph_of(run, warm=2):
+    """A CUDA graph of a call."""
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        for _ in range(warm):
+            run()
+    torch.cuda.current_stream().wait_stream(side)
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        run()
+    return graph
+
+
+class Passes:
+    """A module over fixed data: `forward` without gradients, and `training`, which gives the gradients of its input and of all weights."""
+
+    def __init__(self, module, u, gradient):
+        self.module, self.u, self.gradient = module, u, gradient
+        self.leaf, self.h = u.clone().requires_grad_(), None
+
+    def forward(self):
+        with torch.no_grad():
+            self.module(self.u)
+
+    def training(self):
+        self.module.zero_grad(set_to_none=True)
+        self.leaf.grad = None
+        self.h = self.module(self.leaf)[0]
+        self.h.backward(self.gradient)
+        self.h = self.h.detach()
+
+    def measure(self, device, graphs=True, least=5):
+        """Medians in ms; the peak of a training step beyond what was there before it, in MiB."""
+        self.h = None
+        row = {"fw_ms": median_ms(self.forward, device, least=least), "fwbw_ms": median_ms(self.training, device, least=least)}
+        if device == "cuda":
+            self.drop()
+            torch.cuda.synchronize()
+            torch.cuda.reset_peak_memory_stats()
+            before = torch.cuda.memory_allocated()
+            self.training()
+            torch.cuda.synchronize()
+            row["peak_MiB"] = (torch.cuda.max_memory_allocated() - before) / 2 ** 20
+            for name in ("forward", "training") if graphs else ():
+                self.drop()
+                key = {"forward": "fw", "training": "fwbw"}[name]
+                try:
+                    graph = graph_of(getattr(self, name))
+                    row[f"{key}_graph_ms"] = median_ms(graph.replay, device, least=least)
+                    del graph
+                except RuntimeError as error:
+                    row[f"{key}_graph_error"] = str(error).splitlines()[0][:160]
+                    torch.cuda.synchronize()
+        self.drop()
+        return {key: round(value, 4) if isinstance(value, float) else value for key, value in row.items()}
+
+    def drop(self):
+        self.module.zero_grad(set_to_none=True)
+        self.leaf.grad = self.h = None
+
+
+def host_us(run, device, inner=100, outer=7):
+    """Host time of a call while the GPU runs behind: the least of `outer` means."""
+    for _ in range(20):
+        run()
+    sync(device)
+    best = float("inf")
+    for _ in range(outer):
+        best = min(best, timed(lambda: [run() for _ in range(inner)]) / inner * 1e6)
+        sync(device)
+    return round(best, 2)
