@@ -1,0 +1,93 @@
+"""PyTorch's own inputs for its recurrent modules, by `rondo.nn`: the module database of torch.testing._internal.
+
+Each input is run as PyTorch's module tests do: forward beside torch.nn with the same weights, the reference that the database
+gives for it, every gradient, a copy by pickle, and a move to another type.
+"""
+
+import importlib.util
+import pickle
+import sys
+import types
+import unittest
+
+import pytest
+from on_device import DEVICE, checked, close, rondo, torch
+
+# PyTorch's test utilities import this package for a base class alone, which is not used here.
+if importlib.util.find_spec("expecttest") is None and "expecttest" not in sys.modules:
+    stand_in = types.ModuleType("expecttest")
+    stand_in.TestCase = unittest.TestCase
+    sys.modules["expecttest"] = stand_in
+common = pytest.importorskip("torch.testing._internal.common_modules", reason="PyTorch is without its test utilities")
+
+INFOS = {info.name.removeprefix("nn."): info for info in common.module_db if info.name in ("nn.LSTM", "nn.GRU", "nn.RNN")}
+
+
+def inputs_of(kind, training):
+    info = INFOS[kind]
+    torch.manual_seed(1)
+    return info.module_inputs_func(info, device=DEVICE, dtype=torch.float32, requires_grad=True, training=training)
+
+
+NUMBERS = [
+    (kind, training, number) for kind in INFOS for training in (False, True) for number in range(len(inputs_of(kind, training)))
+]
+
+
+def tensors_in(value):
+    if isinstance(value, torch.Tensor):
+        return [value]
+    return [t for one in value for t in tensors_in(one)] if isinstance(value, tuple | list) else []
+
+
+def leaves_of(arguments):
+    """The same arguments as leaves of their own."""
+    if isinstance(arguments, torch.Tensor):
+        return arguments.detach().clone().requires_grad_(arguments.requires_grad)
+    return tuple(leaves_of(one) for one in arguments) if isinstance(arguments, tuple | list) else arguments
+
+
+def run(module, arguments):
+    given = leaves_of(arguments)
+    found = tensors_in(module(*given))
+    sum((one * (number + 1)).sum() for number, one in enumerate(found)).backward()
+    gradients = [*(one.grad for one in tensors_in(given)), *(weight.grad for weight in module.parameters())]
+    return [one.detach() for one in found], gradients
+
+
+def test_the_database_has_the_inputs():
+    assert len([1 for kind, *_ in NUMBERS if kind in ("LSTM", "GRU")]) >= 64
+
+
+@pytest.mark.parametrize(("kind", "training", "number"), NUMBERS)
+def test_an_input(kind, training, number):
+    case = inputs_of(kind, training)[number]
+    made = case.constructor_input
+    try:
+        layer = getattr(rondo.nn, kind)(*made.args, **made.kwargs).to(DEVICE).train(training)
+    except rondo.UnsupportedError as error:
+        assert made.kwargs.get("proj_size"), error
+        pytest.skip("proj_size is refused")
+    reference = getattr(torch.nn, kind)(*made.args, **made.kwargs).to(DEVICE).train(training)
+    assert list(layer.state_dict()) == list(reference.state_dict())
+    reference.load_state_dict(layer.state_dict())
+    arguments = case.forward_input.args
+    assert not case.forward_input.kwargs
+    (outputs, gradients), (others, wanted) = run(layer, arguments), run(reference, arguments)
+    for one, other in zip(outputs, others, strict=True):
+        close(one, other)
+    for one, other in zip(gradients, wanted, strict=True):
+        close(one, other, 2e-5)
+    if case.reference_fn is not None:
+        expected = tensors_in(case.reference_fn(layer, *leaves_of(arguments)))
+        for one, other in zip(outputs, expected, strict=True):
+            close(one, other)
+    again = pickle.loads(pickle.dumps(layer))
+    for one, other in zip(tensors_in(again(*leaves_of(arguments))), outputs, strict=True):
+        close(one, other, 1e-6)
+    half = layer.to(torch.float16)
+    lower = tuple(
+        leaves_of(tuple(t.detach().half() for t in one) if isinstance(one, tuple) else one.detach().half()) for one in arguments
+    )
+    assert all(one.dtype == torch.float16 for one in tensors_in(half(*lower)))
+    checked()
