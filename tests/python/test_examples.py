@@ -1,0 +1,81 @@
+"""The examples in Python run at small size, and learn."""
+
+import json
+import sys
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="no PyTorch: the examples in Python are not run")
+
+from conftest import SOURCE
+
+if not (SOURCE / "examples/python").is_dir():
+    pytest.skip("no examples beside the tests", allow_module_level=True)
+sys.path.insert(0, str(SOURCE / "examples/python"))
+
+import charlm
+import own_cell
+import state_tracking
+
+
+def test_the_text_is_there():
+    text = charlm.corpus()
+    assert len(text) >= 1 << 20 and text.dtype is torch.uint8
+    assert b"import" in bytes(text[:100_000].tolist())
+
+
+@pytest.mark.parametrize("layer", charlm.LAYERS)
+def test_a_language_model_learns(layer):
+    found = charlm.train(layer, size=32, batch=8, length=16, steps=30, text=charlm.corpus(200_000))
+    assert found["bits"][0] > 7 and found["bits"][-1] < found["bits"][0] - 1
+    assert found["tokens_per_s"] > 0
+
+
+def test_torchs_layer_has_the_same_losses():
+    ours, theirs = (charlm.train("GRU", size=32, batch=4, length=16, steps=6, layers=2, peer=peer) for peer in (False, True))
+    assert max(abs(a - b) for a, b in zip(ours["bits"], theirs["bits"], strict=True)) < 1e-3
+
+
+def test_charlm_as_a_command(tmp_path, capsys):
+    small = ["--layer", "MinGRU", "--size", "16", "--batch", "2", "--length", "8", "--steps", "4", "--device", "cpu"]
+    picture = tmp_path / "curve.png"
+    charlm.main([*small, "--json", str(tmp_path / "record.json"), "--picture", str(picture)])
+    said = capsys.readouterr().out
+    assert "tokens a second" in said
+    assert picture.exists() or "matplotlib is not installed" in said
+    assert json.loads((tmp_path / "record.json").read_text())["layer"] == "MinGRU"
+
+
+WRONG = {
+    "--layer SLSTM --peer": "torch has no SLSTM: --peer goes with LSTM and GRU",
+    "--how graphed --device cpu": "--how graphed needs a GPU",
+}
+
+
+@pytest.mark.parametrize("words", WRONG)
+def test_wrong_words_are_told(words, capsys):
+    with pytest.raises(SystemExit):
+        charlm.main(words.split())
+    assert WRONG[words] in capsys.readouterr().err
+
+
+def test_words_of_s5_are_products():
+    symbols, answers = state_tracking.words("s5", 3, 7, torch.Generator().manual_seed(1))
+    for row in range(3):
+        now = (0, 1, 2, 3, 4)
+        for t in range(7):
+            generator = state_tracking.PERMUTATIONS[state_tracking.GENERATORS[symbols[row, t]]]
+            now = tuple(now[place] for place in generator)
+            assert state_tracking.PERMUTATIONS[answers[row, t]] == now
+
+
+def test_parity_needs_more_than_a_linear_recurrence():
+    ours = state_tracking.run("parity", "RNN", size=32, batch=64, steps=400)
+    linear = state_tracking.run("parity", "MinGRU", size=32, batch=64, steps=150)
+    assert ours["trained"] > 0.95 and ours["longer"] > 0.9
+    assert linear["trained"] < 0.7
+
+
+def test_an_own_cell_learns():
+    losses = own_cell.train(steps=200)
+    assert sum(losses[-10:]) / 10 < 0.05 < losses[0]
