@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "compiler/schedule/analysis/carried.h"
 #include "compiler/schedule/analysis/exchanges.h"
 #include "compiler/schedule/analysis/history.h"
 
