@@ -5,11 +5,13 @@
 #include <cstring>
 #include <limits>
 
+#include "compiler/scalar/double_storage.h"
 #include "compiler/support/enum_text.h"
 
 namespace rondo::scalar {
 
 int storage_bytes(Storage storage) {
+  if (storage == kDouble) return 8;
   switch (storage) {
     case Storage::F32:
     case Storage::I32: return 4;
@@ -31,7 +33,9 @@ static_assert(is_total(kStorageNames));
 
 }  // namespace
 
-const char* storage_name(Storage storage) { return to_text(kStorageNames, storage); }
+const char* storage_name(Storage storage) {
+  return storage == kDouble ? "fp64" : to_text(kStorageNames, storage);
+}
 
 double unit_roundoff(Storage storage) {
   switch (storage) {
@@ -123,6 +127,10 @@ RoundState round_state_of(Storage storage) {
 }
 
 void encode(Storage storage, double value, std::byte* target) {
+  if (storage == kDouble) {
+    std::memcpy(target, &value, sizeof value);
+    return;
+  }
   const auto single = static_cast<float>(value);
   if (storage == Storage::F32) {
     std::memcpy(target, &single, sizeof single);
@@ -141,6 +149,11 @@ void encode(Storage storage, double value, std::byte* target) {
 }
 
 double decode(Storage storage, const std::byte* source) {
+  if (storage == kDouble) {
+    double value = 0;
+    std::memcpy(&value, source, sizeof value);
+    return value;
+  }
   if (storage == Storage::F32) {
     float single = 0;
     std::memcpy(&single, source, sizeof single);

@@ -118,7 +118,14 @@ RONDO_MUST_USE RONDO_API rondo_status rondo_context_get_info(const rondo_context
 
 typedef struct rondo_plan rondo_plan;
 
-enum { RONDO_TYPE_F32 = 0, RONDO_TYPE_BF16 = 1, RONDO_TYPE_F16 = 2, RONDO_TYPE_I32 = 3, RONDO_TYPE_U8 = 4 };
+enum {
+  RONDO_TYPE_F32 = 0,
+  RONDO_TYPE_BF16 = 1,
+  RONDO_TYPE_F16 = 2,
+  RONDO_TYPE_I32 = 3,
+  RONDO_TYPE_U8 = 4,
+  RONDO_TYPE_F64 = 5 /* of plans of the CPU's reference alone: see rondo_problem */
+};
 
 enum {
   RONDO_ROLE_INPUT = 0,

@@ -162,8 +162,8 @@ typedef struct rondo_merge_report {
 
 /* Adds what a JSON file of `rondo db export` holds, or another database. What comes in counts as recorded
  * elsewhere: it is verified before it is called tuned. It is done whole or not at all. `report` may be NULL.
- * Kernels stay behind: a stored kernel is a program of whoever made the file. (`rondo db merge --with-kernels` takes
- * them; they serve only once a trial process verified them on this machine.) */
+ * Kernels stay behind: a stored kernel is a program of whoever made the file. (`rondo db merge
+ * --with-kernels` takes them; they serve only once a trial process verified them on this machine.) */
 RONDO_MUST_USE RONDO_API rondo_status rondo_database_import(rondo_database* database, const char* path,
                                                             rondo_merge_report* report);
 RONDO_MUST_USE RONDO_API rondo_status rondo_database_merge(rondo_database* database, const char* path,
@@ -179,12 +179,14 @@ enum { RONDO_SAVE_STATES = 0, RONDO_SAVE_PRODUCTS = 1, RONDO_SAVE_AUTO = 2 };
 
 typedef struct rondo_problem {
   size_t struct_size;
-  int64_t batch, time;             /* B and T to choose for, below 2^31, 0 as 1; those of a call are free */
-  int64_t heads, dim;              /* H and D, which are compiled in */
-  int32_t type;                    /* RONDO_TYPE_ of inputs and outputs: F32, BF16 or F16 */
-  int32_t math;                    /* RONDO_MATH_ */
-  int32_t pass;                    /* RONDO_PASS_ */
-  int32_t save;                    /* RONDO_SAVE_ */
+  int64_t batch, time; /* B and T to choose for, below 2^31, 0 as 1; those of a call are free */
+  int64_t heads, dim;  /* H and D, which are compiled in */
+  int32_t type;        /* RONDO_TYPE_ of inputs and outputs: F32, BF16 or F16. F64, in a context of
+                          the CPU and not of training: the reference, nothing of which is rounded,
+                          with all tensors but those of forms in fp64 */
+  int32_t math;        /* RONDO_MATH_ */
+  int32_t pass;        /* RONDO_PASS_ */
+  int32_t save;        /* RONDO_SAVE_ */
   const rondo_constant* constants; /* those of the cell that are to have other values */
   size_t constant_count;
   size_t constant_size; /* sizeof(rondo_constant) of the program; 0: a name and a value */

@@ -2,6 +2,7 @@
  * kernel is asked for; and the same through the classes of rondo.hpp. */
 #define _POSIX_C_SOURCE 200809L /* mkdtemp */
 
+#include <math.h>
 #include <rondo/rondo.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -34,6 +35,56 @@ static void test_reference(rondo_context* context, const rondo_cell* cell, const
   options.choose = RONDO_CHOOSE_RECORDED;
   FAILS(rondo_plan_create(context, cell, problem, &options, &plan), RONDO_ERROR_INPUT,
         "none of it is recorded");
+}
+
+/* fp64, which only the reference computes in: nothing is rounded on the way in or out. */
+static void test_unrounded(rondo_context* context, const rondo_cell* cell, rondo_problem problem) {
+  problem.type = RONDO_TYPE_F64;
+  rondo_plan* plan = NULL;
+  OK(rondo_plan_create(context, cell, &problem, NULL, &plan));
+  rondo_plan_info info = {.struct_size = sizeof info};
+  OK(rondo_plan_get_info(plan, &info));
+  CHECK(strcmp(info.type, "fp64") == 0 && strcmp(info.strategy, "reference") == 0);
+  enum { STEPS = 2, MOST = 16 };
+  double values[MOST][256];
+  rondo_tensor tensors[MOST];
+  memset(tensors, 0, sizeof tensors);
+  int x = -1, out = -1;
+  CHECK(info.tensors <= MOST && info.heads * info.dim * STEPS * 4 <= 256);
+  for (int i = 0; i < info.tensors; ++i) {
+    rondo_tensor_info tensor = {.struct_size = sizeof tensor};
+    OK(rondo_plan_get_tensor(plan, i, &tensor));
+    CHECK(tensor.type == RONDO_TYPE_F64 && tensor.alignment == 8);
+    int64_t bytes = 0;
+    OK(rondo_plan_tensor_bytes(plan, i, 1, STEPS, &bytes));
+    for (int k = 0; k < 256; ++k) values[i][k] = 1e-12; /* beside 1 no fp32 shows it */
+    if (tensor.role == RONDO_ROLE_INPUT) x = i;
+    if (tensor.role == RONDO_ROLE_OUTPUT) out = i;
+    tensors[i] = (rondo_tensor){.index = i, .type = RONDO_TYPE_F64, .data = values[i], .bytes = bytes};
+  }
+  if (!CHECK(x >= 0 && out >= 0)) return;
+  for (int k = 0; k < 256; ++k) values[x][k] = 0.5 + 1e-12;
+  rondo_launch_args args = {.struct_size = sizeof args, .tensor_size = sizeof tensors[0], .tensors = tensors};
+  args.tensor_count = (size_t)info.tensors;
+  args.batch = 1;
+  args.time = STEPS;
+  OK(rondo_launch(plan, &args));
+  const double first = values[out][0];
+  values[x][0] += 1e-13;
+  OK(rondo_launch(plan, &args));
+  CHECK(values[out][0] != first && fabs(values[out][0] - first) < 1e-12);
+  tensors[x].type = RONDO_TYPE_F32;
+  FAILS(rondo_launch(plan, &args), RONDO_ERROR_INPUT, "fp64");
+  OK(rondo_plan_destroy(plan));
+  rondo_plan_options options = {.struct_size = sizeof options, .strategy = "host"};
+  FAILS(rondo_plan_create(context, cell, &problem, &options, &plan), RONDO_ERROR_UNSUPPORTED,
+        "no kernel computes RONDO_TYPE_F64");
+  options.strategy = NULL;
+  options.choose = RONDO_CHOOSE_TUNE;
+  FAILS(rondo_plan_create(context, cell, &problem, &options, &plan), RONDO_ERROR_UNSUPPORTED, "no kernel");
+  rondo_training* training = NULL;
+  FAILS(rondo_training_create(context, cell, &problem, NULL, &training), RONDO_ERROR_UNSUPPORTED,
+        "is of plans, and not of training");
 }
 
 static void test_kernels(rondo_context* context, const rondo_cell* cell, const rondo_problem* problem) {
@@ -84,6 +135,7 @@ int main(void) {
   problem.type = RONDO_TYPE_F32;
   problem.pass = RONDO_PASS_FORWARD;
   test_reference(context, cell, &problem);
+  test_unrounded(context, cell, problem);
   test_kernels(context, cell, &problem);
   test_wrapper();
   OK(rondo_cell_destroy(cell));

@@ -7,7 +7,7 @@
 #include <limits>
 #include <random>
 
-#include "compiler/scalar/storage.h"
+#include "compiler/scalar/double_storage.h"
 
 namespace rondo::scalar {
 namespace {
@@ -185,6 +185,19 @@ TEST(RoundTf32, TwoPartsHoldAFloat) {
        {std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN()}) {
     const Tf32Parts parts = split_tf32(value);
     EXPECT_TRUE(std::isnan(parts.big + parts.small));
+  }
+}
+
+// What the reference hands over unrounded keeps each bit.
+TEST(Storage, DoublesAreAsTheyWere) {
+  EXPECT_EQ(storage_bytes(kDouble), 8);
+  EXPECT_STREQ(storage_name(kDouble), "fp64");
+  EXPECT_FALSE(is_integer(kDouble));
+  std::byte bytes[8];
+  for (const double value : {1 + 0x1p-52, -0.0, 0x1p-1074, std::numeric_limits<double>::max(),
+                             -std::numeric_limits<double>::infinity()}) {
+    encode(kDouble, value, bytes);
+    EXPECT_EQ(std::bit_cast<std::uint64_t>(decode(kDouble, bytes)), std::bit_cast<std::uint64_t>(value));
   }
 }
 

@@ -30,6 +30,9 @@ Result<kernel::Storage> storage_of(std::int32_t type) {
     case RONDO_TYPE_F32: return kernel::Storage::F32;
     case RONDO_TYPE_BF16: return kernel::Storage::BF16;
     case RONDO_TYPE_F16: return kernel::Storage::F16;
+    case RONDO_TYPE_F64:
+      return Error{ErrorKind::Unsupported, "RONDO_TYPE_F64 is of plans, and not of training",
+                   "make a plan of each pass"};
     default: return unknown("type of inputs", type, "RONDO_TYPE_F32, RONDO_TYPE_BF16, RONDO_TYPE_F16");
   }
 }

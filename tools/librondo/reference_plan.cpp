@@ -5,7 +5,7 @@
 #include <set>
 #include <span>
 
-#include "compiler/scalar/storage.h"
+#include "compiler/scalar/double_storage.h"
 #include "compiler/schedule/analysis/history.h"
 #include "compiler/schedule/plan/lower_plan.h"
 #include "compiler/support/index.h"
@@ -23,6 +23,8 @@ using executable::Tensor;
 using executable::TensorRef;
 using schedule::Pass;
 using step::TensorKind;
+
+static_assert(RONDO_TYPE_F64 == static_cast<int>(scalar::kDouble));
 
 // Tensors that the backward step reads: of inputs, parameters and initial states only these are asked for.
 std::set<step::TensorId> read_by_backward(const step::Cell& cell) {
@@ -226,15 +228,21 @@ class ReferenceSink final : public executable::LaunchSink {
 
 }  // namespace
 
-Result<Executable> reference_executable(const schedule::Task& task) {
+Result<Executable> reference_executable(const schedule::Task& task, Stored stored) {
   Executable result;
   result.identity = schedule::identity_of(task, "reference", {});
+  const bool unrounded = stored == Stored::Unrounded;
+  if (unrounded) result.identity.storage = scalar::storage_name(scalar::kDouble);
   executable::Launch launch;
   launch.grid.blocks.fixed = 1;
   for (const TensorRef ref : tensors_asked_for(task)) {
     Result<Tensor> tensor = schedule::bound_tensor(ref, task, 1);
     if (!tensor) return tensor.error();
     tensor->written = is_result(ref.role, task.problem.pass);
+    if (unrounded && !scalar::is_integer(tensor->storage)) {
+      tensor->storage = scalar::kDouble;
+      tensor->alignment = scalar::storage_bytes(scalar::kDouble);
+    }
     const auto index = static_cast<std::uint16_t>(result.tensors.size());
     launch.arguments.push_back({Argument::Kind::Pointer, 8, index});
     if (executable::has_time_axis(ref.role)) {
@@ -254,8 +262,8 @@ Result<Executable> reference_executable(const schedule::Task& task) {
 }
 
 Result<std::unique_ptr<PlanObject>> reference_plan(std::shared_ptr<const Device> device,
-                                                   const schedule::Task& task) {
-  Result<Executable> executable = reference_executable(task);
+                                                   const schedule::Task& task, Stored stored) {
+  Result<Executable> executable = reference_executable(task, stored);
   if (!executable) return executable.error();
   auto sink = std::make_shared<ReferenceSink>(task, executable->tensors);
   Result<std::unique_ptr<Work>> work = host_work(*executable, std::move(sink));
