@@ -23,10 +23,10 @@ def named(
     values = given or {}
     if not isinstance(values, Mapping):
         raise InputError(f"{structure.name}: {argument} is {type(values).__name__}", "give a dict by name")
-    for name in values:
-        if all(spec.short != name for spec in specs):
-            has = ", ".join(spec.short for spec in specs) or "none"
-            raise InputError(f"{structure.name}: {argument} has '{name}', which the cell has not", f"it has {has}")
+    if sum(spec.short in values for spec in specs) != len(values):
+        unknown = next(name for name in values if all(spec.short != name for spec in specs))
+        has = ", ".join(spec.short for spec in specs) or "none"
+        raise InputError(f"{structure.name}: {argument} has '{unknown}', which the cell has not", f"it has {has}")
     for spec in specs:
         value = values.get(spec.short)
         if value is None and required:

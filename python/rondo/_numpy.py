@@ -22,11 +22,20 @@ except ImportError:
 
 
 def _types() -> dict[Any, int]:
-    return {np.dtype(np.float32): s.TYPE_F32, np.dtype(np.float16): s.TYPE_F16}
+    return {np.dtype(np.float32): s.TYPE_F32, np.dtype(np.float16): s.TYPE_F16, np.dtype(np.float64): s.TYPE_F64}
 
 
-def _dtype(type_: int) -> Any:
-    return {s.TYPE_F32: np.float32, s.TYPE_F16: np.float16, s.TYPE_I32: np.int32, s.TYPE_U8: np.uint8}[type_]
+def _dtype(type_: int, storage: int) -> Any:
+    """What is float32 beside 16-bit inputs is float64 beside float64."""
+    if type_ == s.TYPE_F32 and storage == s.TYPE_F64:
+        type_ = s.TYPE_F64
+    return {
+        s.TYPE_F32: np.float32,
+        s.TYPE_F16: np.float16,
+        s.TYPE_I32: np.int32,
+        s.TYPE_U8: np.uint8,
+        s.TYPE_F64: np.float64,
+    }[type_]
 
 
 def _array(plain: Structure, argument: str, spec: TensorSpec, value: Any) -> Any:
@@ -55,7 +64,7 @@ def run(
     for spec, argument, value in named(plain, "x", plain.inputs, inputs_of(plain, x), True):
         storage = storage or value.dtype
         if value.dtype not in _types() or value.dtype != storage:
-            raise InputError(f"{plain.name}: {argument} is {value.dtype}", "give float32 or float16, all of one type")
+            raise InputError(f"{plain.name}: {argument} is {value.dtype}", "give float32, float64 or float16, all of one type")
         headless = lacks_heads(spec, value.ndim)
         specs.append(spec)
         arrays.append(_array(plain, argument, spec, value if batch_first else np.swapaxes(value, 0, 1)))
@@ -83,7 +92,8 @@ def _launched(
     """Results by the names of their specs."""
     type_ = _types()[storage]
     made = {
-        spec.name: np.zeros(spec.shape(sizes), _dtype(type_ if spec.type is None else spec.type)) for spec in structure.results
+        spec.name: np.zeros(spec.shape(sizes), _dtype(type_ if spec.type is None else spec.type, type_))
+        for spec in structure.results
     }
     if sizes["B"] == 0 or sizes["T"] == 0:  # the last state is the first
         first = {spec.name: array for spec, array in zip(specs, arrays, strict=True)}
@@ -93,7 +103,8 @@ def _launched(
     request = PlanRequest(structure.description.text, s.PASS_FORWARD, CPU, type_, *(sizes[axis] for axis in "BTHD"))
     plan = plan_for(request)
     bound = [
-        np.ascontiguousarray(array, _dtype(plan.tensors[spec.name].type)) for spec, array in zip(specs, arrays, strict=True)
+        np.ascontiguousarray(array, _dtype(plan.tensors[spec.name].type, type_))
+        for spec, array in zip(specs, arrays, strict=True)
     ]
     bound = [_aligned(array, plan.tensors[spec.name].alignment) for spec, array in zip(specs, bound, strict=True)]
     names = [spec.name for spec in specs] + list(made)

@@ -20,7 +20,7 @@ from ._library import library
 from ._structure import Structure, TensorSpec, spec_of, structure_of, tensors_of_plan
 
 PASS_NAMES = {s.PASS_FORWARD: "forward", s.PASS_FORWARD_SAVE: "forward (training)", s.PASS_BACKWARD: "backward"}
-BYTES_OF = {s.TYPE_F32: 4, s.TYPE_BF16: 2, s.TYPE_F16: 2, s.TYPE_I32: 4, s.TYPE_U8: 1}
+BYTES_OF = {s.TYPE_F32: 4, s.TYPE_BF16: 2, s.TYPE_F16: 2, s.TYPE_I32: 4, s.TYPE_U8: 1, s.TYPE_F64: 8}
 
 
 class Device(NamedTuple):
@@ -180,6 +180,8 @@ def database_of(policy: _policy.Policy) -> c.c_void_p | None:
 
 
 def _make(request: PlanRequest, policy: _policy.Policy, tuning: Tuning | None = None) -> Plan:
+    if request.type == s.TYPE_F64:  # the reference computes it, and nothing chooses
+        policy = _policy.Policy(choose="default", database=None)
     lib, structure = library(), structure_of(request.how)
     sizes = {"B": request.batch, "T": request.time, "H": request.heads, "D": request.dim}
     problem = structure.problem(sizes, request.type, request.pass_)
@@ -191,7 +193,7 @@ def _make(request: PlanRequest, policy: _policy.Policy, tuning: Tuning | None = 
     except MissingError as error:
         raise type(error)(f"{structure.name}, {PASS_NAMES[request.pass_]}: {error}") from None
     plan = Plan(handle, request.device, time.perf_counter() - begin)
-    if plan.info.strategy == "reference" and structure.description.strategy != "reference":
+    if plan.info.strategy == "reference" != structure.description.strategy and request.type != s.TYPE_F64:
         _remarks.warn_once(
             "reference",
             f"cell {structure.name} is computed by the reference, which is slow: {plan.info.note}. "

@@ -9,10 +9,10 @@ import torch
 
 from ._errors import InputError
 from ._remarks import logger
+from ._torch.types import TYPE_OF
 from .nn import GRU, LSTM, RNN
 from .nn._layers import Layers
 
-_TYPES = (torch.float32, torch.bfloat16, torch.float16)
 _STEPS = (torch.nn.LSTMCell, torch.nn.GRUCell, torch.nn.RNNCell)
 
 
@@ -131,8 +131,8 @@ def _why_not(module: torch.nn.Module) -> str:
         if getattr(module, kind):
             return "it has hooks, which another module would not have"
     for weight in module.parameters():
-        if weight.dtype not in _TYPES:
-            return f"its parameters are {str(weight.dtype)[6:]}, and Rondo computes in float32, bfloat16 and float16"
+        if weight.dtype not in TYPE_OF or (weight.dtype is torch.float64 and weight.device.type == "cuda"):
+            return f"its parameters are {str(weight.dtype)[6:]} on {weight.device}, in which Rondo does not compute there"
         if weight.device.type not in ("cpu", "cuda", "meta"):
             return f"it is on {weight.device}, and Rondo computes on CPUs and CUDA GPUs"
     return ""

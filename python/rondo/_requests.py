@@ -97,8 +97,8 @@ def requests_of(
         for shape in wanted:
             batch, steps, heads, dim = shape if is_cell else (*shape, use.heads, use.dim)
             for reverse in use.reverses:
-                how = use.cell._texts[lengths, resets, reverse]
+                how = use.cell.text(lengths, resets, reverse)
                 for pass_ in passes:
-                    type_ = type_of(kind, use.cell.name)
+                    type_ = type_of(kind, use.cell.name, place)
                     made[PlanRequest(how, pass_, device_of(ordinal), type_, batch, steps, heads, dim)] = None
     return list(made)

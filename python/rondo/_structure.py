@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ctypes as c
 import os
+import re
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from . import _structs as s
@@ -40,23 +41,20 @@ class TensorSpec:
     role: int
     type: int | None
     timed: bool
+    # Of the above, for calls that take tens of microseconds: the name in the cell ("h" of "h_first"), which axis counts rows
+    # (the one after H; -1 without H), and whether there is one row.
+    short: str = field(init=False, compare=False)
+    rows_axis: int = field(init=False, compare=False)
+    has_one_row: bool = field(init=False, compare=False)
 
-    @property
-    def short(self) -> str:
-        """The name in the cell: "h" of "h_first"."""
-        for end in ("_first", "_last", "_out"):
-            if self.name.endswith(end) and self.role != s.ROLE_PARAM and self.role != s.ROLE_INPUT:
-                return self.name[: -len(end)]
-        return self.name
-
-    @property
-    def rows_axis(self) -> int:
-        """Which axis counts rows: the one after H."""
-        return self.axes.index("H") + 1
-
-    @property
-    def has_one_row(self) -> bool:
-        return self.axes[self.rows_axis] == 1
+    def __post_init__(self) -> None:
+        short = self.name
+        if self.role not in (s.ROLE_PARAM, s.ROLE_INPUT):
+            short = re.sub("_(first|last|out)$", "", short)
+        object.__setattr__(self, "short", short)
+        rows = self.axes.index("H") + 1 if "H" in self.axes else -1
+        object.__setattr__(self, "rows_axis", rows)
+        object.__setattr__(self, "has_one_row", self.axes[rows] == 1)
 
     def shape(self, sizes: dict[str, Any]) -> tuple[Any, ...]:
         return tuple(sizes[axis] if isinstance(axis, str) else axis for axis in self.axes)

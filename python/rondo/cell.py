@@ -215,6 +215,10 @@ class Cell:
         made._set(self.description.with_(**changes))
         return made
 
+    def text(self, lengths: bool, resets: bool, reverse: bool) -> str:
+        """The text by which operators know this cell with these forms."""
+        return self._texts[lengths, resets, reverse]
+
     # --- what it computes ---
 
     def __call__(
@@ -235,7 +239,7 @@ class Cell:
         x : tensor or dict of them
             The input, `[B, T, H, rows, D]`, or a dict by name where the cell has several. The axis of a single row may be
             left out, and so may that of heads where there is one: results are without it too then. Its type, float32,
-            bfloat16 or float16, is that of inputs and outputs.
+            bfloat16 or float16, is that of inputs and outputs. On the CPU also float64, by the reference: then all is.
         params : dict of str to tensor, optional
             Parameters by name: matrices `[H, rows, D, D]`, vectors `[H, rows, D]`. They are converted to what is computed
             in: matrices to the type of x, all others to float32.

@@ -305,7 +305,7 @@ def test_a_step_has_no_derivative():
 
 X, PARAMS = lstm_tensors()
 WRONG = {
-    "float64": (lambda: rondo.Cell(LEAK)(torch.zeros(2, 3, 8).double()), "leak: x is float64"),
+    "complex": (lambda: rondo.Cell(LEAK)(torch.zeros(2, 3, 8).cfloat()), "leak: x is complex64"),
     "integers": (lambda: rondo.Cell(LEAK)(torch.zeros(2, 3, 8).int()), "leak: x is int32"),
     "rank": (lambda: rondo.Cell(LEAK)(torch.zeros(3, 8)), r"x has shape \[3, 8\] .it is \[B, T, H, D\], or \[B, T, D\] for one head"),
     "rows": (lambda: rondo.Cell("lstm")(X[:, :, :, :3], params=PARAMS), "'x' has shape .*the cell declares 4 rows"),

@@ -157,7 +157,7 @@ WRONG = {
     "clip": (lambda: rondo.Cell("lstm", clip_forward=-1), rondo.InputError, "clip_forward=-1.0 is no bound"),
     "option": (lambda: rondo.Cell("lstm").with_options(sav="states"), rondo.InputError, "no option 'sav'"),
     "x of no known type": (lambda: rondo.Cell(LEAK)([1.0]), rondo.InputError, "leak: x is list"),
-    "x of float64": (lambda: rondo.Cell(LEAK)(X.astype(np.float64)), rondo.InputError, "is float64 .give float32"),
+    "x of integers": (lambda: rondo.Cell(LEAK)(X.astype(np.int64)), rondo.InputError, "is int64 .give float32"),
     "x without axes": (
         lambda: rondo.Cell(LEAK)(X[0]),
         rondo.InputError,

@@ -186,7 +186,11 @@ WRONG = {
         rondo.InputError,
         "LSTM: input has 8 features",
     ),
-    "float64": (lambda: rondo.nn.LSTM(8, 16).double()(U.double()), rondo.InputError, "lstm: x is float64"),
+    "complex": (
+        lambda: rondo.nn.LSTM(8, 16, dtype=torch.complex64)(U.to(torch.complex64)),
+        rondo.InputError,
+        "lstm: x is complex64",
+    ),
 }
 
 

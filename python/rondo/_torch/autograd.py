@@ -141,12 +141,26 @@ def _one_level(function: Any) -> Any:
     return type(function.__name__, (torch.autograd.function._SingleLevelFunction,), members)
 
 
+def _without_functorch(function: Any) -> Any:
+    """The same with a `forward` that sets up the context itself: PyTorch reads the signature of another one at each call, which
+    takes as long as the rest of the call."""
+
+    def forward(ctx: Any, *arguments: Any) -> Any:
+        output = function.forward(*arguments)
+        function.setup_context(ctx, arguments, output)
+        return output
+
+    members = {name: staticmethod(getattr(function, name)) for name in ("backward", "jvp")}
+    return type(function.__name__, (torch.autograd.Function,), {"forward": staticmethod(forward), **members})
+
+
 _ONE_LEVEL = {function: _one_level(function) for function in (Recurrence, NoSecond)}
+_PLAIN = {function: _without_functorch(function) for function in (Recurrence, NoSecond)}
 
 
 def _apply(function: Any, *arguments: Any) -> Any:
     if not torch._C._are_functorch_transforms_active():
-        return function.apply(*arguments)
+        return _PLAIN[function].apply(*arguments)
     with functorch.enable_single_level_autograd_function():  # pyright: ignore[reportPrivateImportUsage]
         return _ONE_LEVEL[function].apply(*arguments)
 
@@ -197,9 +211,15 @@ def run(tensors: list[torch.Tensor], how: str, given: int, time_major: bool) -> 
     """Outputs and last states, by the shortest way that this call has."""
     if torch.compiler.is_compiling():
         return operators.forward(tensors, how, given, time_major)
-    if torch._C._are_functorch_transforms_active() or wants_gradient(tensors):
-        return Recurrence.apply(how, given, time_major, *tensors)  # type: ignore[return-value]
-    return operators.forward(tensors, how, given, time_major)
+    if torch._C._are_functorch_transforms_active():
+        found: Any = Recurrence.apply(how, given, time_major, *tensors)
+        return found[: len(structure_of(how).results)]
+    if wants_gradient(tensors):
+        return _PLAIN[Recurrence].apply(how, given, time_major, *tensors)[: len(structure_of(how).results)]
+    if forward_ad._current_level >= 0:
+        return operators.forward(tensors, how, given, time_major)
+    with _BelowAutograd():
+        return operators.forward(tensors, how, given, time_major)
 
 
 # vmap of the operators themselves, from such graphs.

@@ -13,7 +13,7 @@ from .._errors import InputError
 from .._shapes import axes_to_add, lacks_heads
 from .._structure import Structure, TensorSpec
 from . import autograd, operators
-from .types import check_device
+from .types import check_device, dtype_of, type_of
 
 
 def _tensor(structure: Structure, argument: str, value: Any, device: torch.device | None) -> torch.Tensor:
@@ -39,33 +39,21 @@ def _flag(structure: Structure, argument: str, value: Any, device: torch.device,
     return tensor.to(torch.bool).to(dtype) if dtype is torch.uint8 and tensor.dtype is not dtype else tensor.to(dtype)
 
 
-def _check_type(structure: Structure, tensor: torch.Tensor, argument: str) -> None:
-    if tensor.dtype not in (torch.float32, torch.bfloat16, torch.float16):
-        raise InputError(
-            f"{structure.name}: {argument} is {str(tensor.dtype)[6:]}",
-            "Rondo computes in float32, bfloat16 and float16: convert it",
-        )
-
-
-def _check_sizes(structure: Structure, specs: Sequence[TensorSpec], tensors: Sequence[torch.Tensor]) -> None:
-    """Names the argument of a wrong size here, and not in an operator: a trace has no other place for it."""
-    structure.sizes(specs, [tensor.shape for tensor in tensors])
-
-
 class Arguments:
     """What a caller gives, as operators take it."""
 
     def __init__(self, structure: Structure, x: Any, timed: bool, batch_first: bool) -> None:
         self.structure, self.tensors, self.mask = structure, [], 0
         self.specs: list[TensorSpec] = []
-        self.headless, self.device, self.storage = False, None, None
+        self.headless, self.device = False, None
+        self.storage = torch.float32
         for spec, argument, value in named(structure, "x", structure.inputs, inputs_of(structure, x), True):
             name = argument if isinstance(x, Mapping) else "x"
             tensor = _tensor(structure, name, value, self.device)
             rank = tensor.dim() + (0 if timed else 1)
             if self.device is None:
                 check_device(tensor.device)
-                _check_type(structure, tensor, name)
+                type_of(tensor.dtype, structure.name, tensor.device)
                 self.device, self.storage = tensor.device, tensor.dtype
                 self.headless = lacks_heads(spec, rank)
             elif tensor.dtype is not self.storage:
@@ -113,7 +101,6 @@ def run(
     arguments = Arguments(plain, x, True, batch_first)
     arguments.add_named("params", plain.params, params, True)
     arguments.add_named("initial", plain.initials, initial, False)
-    _check_sizes(plain, arguments.specs, arguments.tensors)
     mask, tensors = arguments.given, arguments.tensors
     batch, steps = tensors[0].shape[0], tensors[0].shape[1]
     place = len(plain.given)
@@ -144,10 +131,10 @@ def _results(
     last: dict[str, Any] = {}
     for spec, tensor in zip(specs, found):
         rows = spec.rows_axis
-        if spec.has_one_row:
-            tensor = tensor.squeeze(rows)
         if headless:
-            tensor = tensor.squeeze(rows - 1)
+            tensor = tensor.squeeze((rows - 1, rows) if spec.has_one_row else rows - 1)
+        elif spec.has_one_row:
+            tensor = tensor.squeeze(rows)
         if spec.role != s.ROLE_OUTPUT:
             last[spec.short] = tensor
         else:
@@ -165,8 +152,9 @@ def run_step(
     states = []
     for spec, name, value in named(structure, "state", structure.initials, made, True):
         tensor = _tensor(structure, name, value, arguments.device)
-        if tensor.dtype is not torch.float32 or not tensor.is_contiguous():
-            raise InputError(f"{structure.name}: {name} is {str(tensor.dtype)[6:]}", "it is to be float32 and dense")
+        wanted = dtype_of(spec.type, arguments.storage)
+        if tensor.dtype is not wanted or not tensor.is_contiguous():
+            raise InputError(f"{structure.name}: {name} is {str(tensor.dtype)[6:]}", f"it is to be {str(wanted)[6:]} and dense")
         states.append(_whole(structure, name, spec, tensor))
     structure.sizes(arguments.specs + structure.initials, [t.shape for t in (*arguments.tensors, *states)])
     if not torch.compiler.is_compiling() and autograd.wants_gradient([*arguments.tensors, *states]):
@@ -187,7 +175,7 @@ def _zero_states(structure: Structure, sizes: dict[str, Any], arguments: Argumen
     made = {}
     for spec in structure.initials:
         shape = [extent for place, extent in enumerate(spec.shape(sizes)) if not _left_out(spec, place, arguments.headless)]
-        made[spec.short] = torch.zeros(shape, dtype=torch.float32, device=arguments.device)
+        made[spec.short] = torch.zeros(shape, dtype=dtype_of(spec.type, arguments.storage), device=arguments.device)
     return made
 
 

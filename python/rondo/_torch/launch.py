@@ -12,7 +12,7 @@ from .._launch import WORKSPACE_ALIGNMENT, Arguments
 from .._library import library
 from .._plans import Plan, PlanRequest, plan_for
 from .._structure import Structure, TensorSpec, dense_strides
-from .types import DTYPE_OF, device_of, type_of
+from .types import device_of, dtype_of, type_of
 
 
 class Taken(NamedTuple):
@@ -88,7 +88,7 @@ class Call:
             if bound is None:  # what this pass does not read
                 self.taken.append(None)
                 continue
-            self.taken.append(Taken(DTYPE_OF[bound.type], bound.timed, bound.alignment, spec.short))
+            self.taken.append(Taken(dtype_of(bound.type, storage), bound.timed, bound.alignment, spec.short))
             self.names.append(spec.name)
         wanted = {spec.name for spec in asked}
         given_names = set(self.names)  # outputs of a step are given
@@ -99,7 +99,7 @@ class Call:
             if spec.name not in wanted and not is_bound:
                 continue
             shape = spec.shape(sizes)
-            dtype = storage if spec.type is None else DTYPE_OF[spec.type]
+            dtype = dtype_of(spec.type, storage)
             self.made.append(Made(shape, result_strides(spec, shape, time_major), dtype, spec.name in wanted, is_bound))
             if is_bound:
                 self.names.append(spec.name)
@@ -189,7 +189,7 @@ def plan_of(
         structure.description.text,
         pass_,
         device_of(ordinal),
-        type_of(storage, structure.name),
+        type_of(storage, structure.name, device),
         sizes["B"],
         sizes["T"],
         sizes["H"],

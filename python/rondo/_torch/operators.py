@@ -17,15 +17,16 @@ A graph that `torch.export` writes holds these names and `how`, and so runs wher
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import torch
 
 from .. import _policy
 from .. import _structs as s
-from .._structure import Structure, TensorSpec, structure_of
+from .._structure import TensorSpec, structure_of
 from .launch import Call, plan_of, remember, remembered, result_strides
-from .types import DTYPE_OF
+from .types import dtype_of
 
 Tensors = Sequence[torch.Tensor]
 
@@ -93,7 +94,7 @@ def _empty(like: torch.Tensor, specs: Sequence[TensorSpec], sizes: dict[str, Any
     made = []
     for spec in specs:
         shape = spec.shape(sizes)
-        dtype = like.dtype if spec.type is None else DTYPE_OF[spec.type]
+        dtype = dtype_of(spec.type, like.dtype)
         made.append(like.new_empty_strided(shape, result_strides(spec, shape, time_major), dtype=dtype))
     return made
 
@@ -113,40 +114,48 @@ def _forward_save_fake(tensors: Tensors, how: str, given: int, time_major: bool)
 # --- backward ---
 
 
-class Split:
-    """The tensors of a backward pass, apart."""
-
-    def __init__(self, structure: Structure, tensors: Tensors, grads: int, given: int) -> None:
-        self.specs = of_mask(structure.grads_in, grads) + of_mask(structure.given, given) + structure.kept
-        first = bin(grads).count("1")
-        self.given = dict(zip((i for i in range(len(structure.given)) if given >> i & 1), tensors[first:], strict=False))
-        self.like = tensors[first]  # an input: it has the type of inputs
+@lru_cache(maxsize=4096)
+def _split(how: str, grads: int, given: int, wanted: int) -> tuple[list[TensorSpec], tuple[int, ...]]:
+    """What the tensors of a backward pass are, and which of them each wanted gradient belongs to."""
+    structure = structure_of(how)
+    specs = of_mask(structure.grads_in, grads) + of_mask(structure.given, given) + structure.kept
+    places, place = {}, grads.bit_count()
+    for number in range(len(structure.given)):
+        if given >> number & 1:
+            places[number] = place
+            place += 1
+    return specs, tuple(places[number] for number in range(wanted.bit_length()) if wanted >> number & 1)
 
 
 def _backward(tensors: Tensors, how: str, grads: int, given: int, wanted: int, time_major: bool) -> list[torch.Tensor]:
-    structure = structure_of(how)
-    split = Split(structure, tensors, grads, given)
-    key = _key(split.like, tensors, how, grads, given, wanted, time_major)
+    like = tensors[grads.bit_count()]  # an input: it has the type of inputs
+    key = _key(like, tensors, how, grads, given, wanted, time_major)
     call = remembered(key)
+    specs, places = _split(how, grads, given, wanted)
     if call is None:
-        sizes = structure.sizes(split.specs, [t.shape for t in tensors])
+        structure = structure_of(how)
+        sizes = structure.sizes(specs, [t.shape for t in tensors])
         asked = of_mask(structure.grads_out, wanted)
         if sizes["B"] == 0 or sizes["T"] == 0:
-            return _as_given(split, wanted, _backward_of_nothing(split, tensors, asked, sizes, time_major))
-        storage, device = split.like.dtype, split.like.device
+            return _as_given(tensors, places, _backward_of_nothing(tensors, specs, like, asked, sizes, time_major))
         exact = torch.are_deterministic_algorithms_enabled()
-        plan = plan_of(structure, s.PASS_BACKWARD, sizes, device, storage, exact)
-        made = Call(plan, split.specs, asked, structure.grads_out, sizes, device, storage, time_major)
+        plan = plan_of(structure, s.PASS_BACKWARD, sizes, like.device, like.dtype, exact)
+        made = Call(plan, specs, asked, structure.grads_out, sizes, like.device, like.dtype, time_major)
         call = remember(key, made)
-    return _as_given(split, wanted, call(tensors))
+    return _as_given(tensors, places, call(tensors))
 
 
 def _backward_of_nothing(
-    split: Split, tensors: Tensors, asked: Sequence[TensorSpec], sizes: dict[str, int], time_major: bool
+    tensors: Tensors,
+    specs: Sequence[TensorSpec],
+    like: torch.Tensor,
+    asked: Sequence[TensorSpec],
+    sizes: dict[str, int],
+    time_major: bool,
 ) -> list[torch.Tensor]:
     """The gradient of the first state is that of the last one, and there is no other."""
-    into = {spec.name: tensor for spec, tensor in zip(split.specs, tensors, strict=True)}
-    made = _empty(split.like, asked, sizes, time_major)
+    into = {spec.name: tensor for spec, tensor in zip(specs, tensors, strict=True)}
+    made = _empty(like, asked, sizes, time_major)
     for spec, out in zip(asked, made, strict=True):
         last = into.get(spec.short + "_last") if spec.role == s.ROLE_INITIAL_STATE_GRADIENT else None
         if last is None:
@@ -156,20 +165,17 @@ def _backward_of_nothing(
     return made
 
 
-def _as_given(split: Split, wanted: int, grads: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+def _as_given(tensors: Tensors, places: Sequence[int], grads: Sequence[torch.Tensor]) -> list[torch.Tensor]:
     """Gradients have the types of what they belong to."""
-    numbers = (number for number in range(wanted.bit_length()) if wanted >> number & 1)
-    return [
-        grad if grad.dtype is split.given[number].dtype else grad.to(split.given[number].dtype)
-        for number, grad in zip(numbers, grads, strict=True)
-    ]
+    return [grad if grad.dtype is tensors[place].dtype else grad.to(tensors[place].dtype) for place, grad in zip(places, grads)]
 
 
 def _backward_fake(tensors: Tensors, how: str, grads: int, given: int, wanted: int, time_major: bool) -> list[torch.Tensor]:
     structure = structure_of(how)
-    split = Split(structure, tensors, grads, given)
-    sizes = structure.sizes(split.specs, [t.shape for t in tensors])
-    return _as_given(split, wanted, _empty(split.like, of_mask(structure.grads_out, wanted), sizes, time_major))
+    specs, places = _split(how, grads, given, wanted)
+    sizes = structure.sizes(specs, [t.shape for t in tensors])
+    like = tensors[grads.bit_count()]
+    return _as_given(tensors, places, _empty(like, of_mask(structure.grads_out, wanted), sizes, time_major))
 
 
 # --- one step ---

@@ -5,31 +5,45 @@ from __future__ import annotations
 import torch
 
 from .. import _structs as s
-from .._errors import InputError, UnsupportedError
+from .._errors import InputError
 from .._plans import CPU, Device
 
-TYPE_OF = {torch.float32: s.TYPE_F32, torch.bfloat16: s.TYPE_BF16, torch.float16: s.TYPE_F16}
-DTYPE_OF = {
+TYPE_OF = {
+    torch.float32: s.TYPE_F32,
+    torch.bfloat16: s.TYPE_BF16,
+    torch.float16: s.TYPE_F16,
+    torch.float64: s.TYPE_F64,
+}
+_DTYPE_OF = {
     s.TYPE_F32: torch.float32,
     s.TYPE_BF16: torch.bfloat16,
     s.TYPE_F16: torch.float16,
     s.TYPE_I32: torch.int32,
     s.TYPE_U8: torch.uint8,
+    s.TYPE_F64: torch.float64,
 }
 
 
-def type_of(dtype: torch.dtype, name: str) -> int:
+def dtype_of(type_: int | None, storage: torch.dtype) -> torch.dtype:
+    """Of a TensorSpec's type, where inputs are `storage`: what is float32 beside 16-bit inputs is float64 beside float64."""
+    if type_ is None:
+        return storage
+    return torch.float64 if type_ == s.TYPE_F32 and storage is torch.float64 else _DTYPE_OF[type_]
+
+
+def type_of(dtype: torch.dtype, name: str, device: torch.device) -> int:
     """The type of inputs.
 
     Raises
     ------
-    UnsupportedError
-        Rondo does not compute in it.
+    InputError
+        Rondo does not compute in it, there.
     """
     found = TYPE_OF.get(dtype)
     if found is None:
-        known = "float32, bfloat16 and float16"
-        raise UnsupportedError(f"{name}: x is {str(dtype)[6:]}", f"Rondo computes in {known}: convert it")
+        raise InputError(f"{name}: x is {str(dtype)[6:]}", "Rondo computes in float32, bfloat16 and float16: convert it")
+    if found == s.TYPE_F64 and device.type == "cuda":
+        raise InputError(f"{name}: x is float64 on {device}", "only the CPU computes in it, by the reference: convert it")
     return found
 
 

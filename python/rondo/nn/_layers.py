@@ -11,6 +11,7 @@ import torch.nn.functional as F
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
 from .._errors import InputError, UnsupportedError
+from .._torch.autograd import run
 from ..cell import Cell
 
 State = torch.Tensor | None
@@ -185,8 +186,9 @@ class Layers(torch.nn.Module):
             u = outputs[0] if len(outputs) == 1 else torch.cat(outputs, -1)
             if self.dropout and layer + 1 < self.num_layers:
                 u = F.dropout(u, self.dropout, self.training)
-        states = [torch.stack([last[number] for last in lasts]).to(u.dtype) for number in range(self.states)]
-        return u, states
+        if len(lasts) == 1:
+            return u, [state.unsqueeze(0).to(u.dtype) for state in lasts[0]]
+        return u, [torch.stack([last[number] for last in lasts]).to(u.dtype) for number in range(self.states)]
 
     def _one(
         self,
@@ -201,16 +203,21 @@ class Layers(torch.nn.Module):
         size = self.hidden_size
         b_x, b = self._biases(b_ih, b_hh, w_ih)
         x = F.linear(u, w_ih, b_x).unflatten(-1, (1, self.gates, size))
-        names = list(self.cell.states)
-        h, last = self.cell(
-            x,
-            params={"R": w_hh.view(1, self.gates, size, size), "b": b.view(1, self.gates, size)},
-            initial={name: state.unsqueeze(1) for name, state in zip(names, first, strict=True) if state is not None},
-            lengths=lengths,
-            reverse=direction == 1,
-            batch_first=batch_first,
-        )
-        return h.squeeze(2), [last[name].squeeze(1) for name in names]
+        # All shapes are known to be right here, so the cell's checks of them are left out.
+        tensors = [x if batch_first else x.transpose(0, 1), w_hh.view(1, self.gates, size, size), b.view(1, self.gates, size)]
+        given = 3  # which of x, R, b, states and lengths there are
+        mask = 0b111
+        for state in first:
+            if state is not None:
+                tensors.append(state.reshape(-1, 1, 1, size))
+                mask |= 1 << given
+            given += 1
+        if lengths is not None:
+            tensors.append(lengths)
+            mask |= 1 << given
+        h, *last = run(tensors, self.cell.text(lengths is not None, False, direction == 1), mask, not batch_first)
+        h = h.flatten(2)
+        return h if batch_first else h.transpose(0, 1), [state.view(-1, size) for state in last]
 
     def _given(self, hx: Any, batch: int, alone: bool) -> list[State]:
         """Initial states, one of each kind, with a batch."""

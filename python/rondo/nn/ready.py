@@ -74,7 +74,7 @@ class HGRN(_Ready):
 
     def params(self) -> dict[str, torch.Tensor]:
         """The bound is learned as its logit, so that it stays between 0 and 1."""
-        return {"low": torch.sigmoid(self.low.float())}
+        return {"low": torch.sigmoid(self.low.to(torch.promote_types(self.low.dtype, torch.float32)))}
 
     def mix(self, h: torch.Tensor, u: torch.Tensor) -> torch.Tensor:
         return h * F.silu(self.gate(u))

@@ -28,7 +28,7 @@ _COMMON = """
     Notes
     -----
     The layer is no subclass of torch's, which `torch.compile(fullgraph=True)` does not take. Parameters have its names, order
-    and layout, so `load_state_dict` works both ways. States are computed in float32 in every type.
+    and layout, so `load_state_dict` works both ways. States are float32 beside 16-bit types.
 
     Raises
     ------
@@ -176,8 +176,11 @@ class RNN(Layers):
 
 
 def _zeros(like: torch.Tensor) -> torch.Tensor:
-    return like.new_zeros(like.shape[0], dtype=torch.float32)
+    return like.new_zeros(like.shape[0], dtype=torch.promote_types(like.dtype, torch.float32))
 
 
 def _sum_of(b_ih: Any, b_hh: Any, like: torch.Tensor) -> torch.Tensor:
-    return _zeros(like) if b_ih is None else b_ih.float() + b_hh.float()
+    if b_ih is None:
+        return _zeros(like)
+    wide = torch.promote_types(b_ih.dtype, torch.float32)
+    return b_ih.to(wide) + b_hh.to(wide)

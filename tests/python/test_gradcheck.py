@@ -1,0 +1,97 @@
+"""Gradients by `gradcheck`: in float64, which the reference computes in with nothing rounded, against central differences."""
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="no PyTorch: gradcheck is not run")
+
+import rondo
+
+from parts import assert_close
+
+SMOOTH = ["affine", "elman", "gru", "hgrn", "lstm", "lnlstm", "mingru", "minlstm", "paragru", "paralstm", "slstm", "sru"]
+
+
+@pytest.mark.parametrize("name", SMOOTH)
+def test_gradcheck(name):
+    cell = rondo.Cell(name)
+    sizes = {"B": 2, "T": 3, "H": 2, "D": 3}
+    specs = cell._plain.given
+    leaves = [(torch.randn(spec.shape(sizes), dtype=torch.float64) / 2).requires_grad_() for spec in specs]
+    kinds = [(kind, len(group)) for kind, group in (("x", cell.inputs), ("params", cell.params), ("initial", cell.states))]
+
+    def run(*tensors):
+        left, named = list(zip([spec.short for spec in specs], tensors, strict=True)), {}
+        for kind, count in kinds:
+            named[kind], left = dict(left[:count]), left[count:]
+        y, last = cell(named["x"], params=named["params"], initial=named["initial"])
+        return (*(y.values() if isinstance(y, dict) else [y]), *last.values())
+
+    assert torch.autograd.gradcheck(run, leaves, fast_mode=False)
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+def test_gradcheck_of_forms(reverse):
+    cell = rondo.Cell("gru")
+    lengths = torch.tensor([4, 2])
+    resets = torch.tensor([[0, 0, 1, 0], [0, 1, 0, 0]], dtype=torch.bool)
+    shapes = [(2, 4, 3, 3), (3, 3, 3), (3, 3), (2, 3)]
+    leaves = [torch.randn(shape, dtype=torch.float64).requires_grad_() for shape in shapes]
+
+    def run(x, R, b, h):
+        y, last = cell(x, params={"R": R, "b": b}, initial={"h": h}, lengths=lengths, resets=resets, reverse=reverse)
+        return y, last["h"]
+
+    assert torch.autograd.gradcheck(run, leaves)
+
+
+@pytest.mark.parametrize("kind", ["LSTM", "GRU", "RNN"])
+def test_gradcheck_of_layers(kind):
+    layer = getattr(rondo.nn, kind)(2, 3, num_layers=2, bidirectional=True).double()
+    u = torch.randn(3, 2, 2, dtype=torch.float64).requires_grad_()
+    weights = list(layer.parameters())
+    names = [name for name, _ in layer.named_parameters()]
+
+    def run(u, *values):
+        return torch.func.functional_call(layer, dict(zip(names, values, strict=True)), (u,))[0]
+
+    assert torch.autograd.gradcheck(run, (u, *weights), fast_mode=True)
+
+
+def test_a_wrong_gradient_is_found():
+    """gradcheck can fail here: a gradient that lacks a part is one."""
+    cell = rondo.Cell("mingru")
+
+    def run(x):
+        return cell(x.detach() * 0.5 + x * 0.5)[0]
+
+    with pytest.raises(RuntimeError, match="Jacobian mismatch"):
+        torch.autograd.gradcheck(run, torch.randn(2, 3, 2, 3, dtype=torch.float64).requires_grad_())
+
+
+def test_float64_is_torchs():
+    reference, layer = torch.nn.LSTM(4, 8).double(), rondo.nn.LSTM(4, 8).double()
+    layer.load_state_dict(reference.state_dict())
+    u = torch.randn(5, 2, 4, dtype=torch.float64)
+    (y, (h, c)), (z, (h2, c2)) = layer(u), reference(u)
+    assert y.dtype == h.dtype == torch.float64
+    for one, other in ((y, z), (h, h2), (c, c2)):
+        assert_close(one, other, 1e-14)
+
+
+def test_a_step_in_float64():
+    cell, x = rondo.Cell("mingru"), torch.randn(2, 2, 8, dtype=torch.float64)
+    y, state = cell.step(x)
+    assert state["h"].dtype == torch.float64
+    assert_close(y, cell(x[:, None])[0][:, 0], 1e-15)
+
+
+def test_no_kernel_computes_in_float64():
+    with pytest.raises(rondo.UnsupportedError, match="no kernel computes RONDO_TYPE_F64"):
+        rondo.Cell("mingru", strategy="host")(torch.zeros(2, 3, 2, 8, dtype=torch.float64))
+
+
+def test_a_gpu_does_not_compute_in_float64():
+    from rondo._torch.types import type_of
+
+    with pytest.raises(rondo.InputError, match="x is float64 on cuda:0 .only the CPU computes in it"):
+        type_of(torch.float64, "lstm", torch.device("cuda:0"))
