@@ -127,6 +127,25 @@ def test_an_exported_layer_runs_in_another_process(tmp_path):
     assert done.stdout == "loaded torch.Size([5, 4, 16])\n", done.stderr
 
 
+def test_a_compiled_library_of_a_cell(tmp_path):
+    """AOTInductor: the library calls the operator by its name."""
+
+    class Small(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.cell = rondo.Cell("mingru")
+
+        def forward(self, x):
+            return self.cell(x)[0]
+
+    module, x = Small(), torch.randn(2, 5, 1, 2, 16)
+    program = torch.export.export(module, (x,), dynamic_shapes={"x": {0: torch.export.Dim("b")}})
+    path = torch._inductor.aoti_compile_and_package(program, package_path=str(tmp_path / "cell.pt2"))
+    library = torch._inductor.aoti_load_package(path)
+    assert_close(library(x), module(x))
+    assert_close(library(torch.cat([x, x]))[2:], module(x))
+
+
 def test_an_exported_layer_has_derivatives():
     reference, layer = pair()
     program = torch.export.export(layer, (torch.randn(2, 3, 8),)).module()

@@ -16,27 +16,27 @@ from parts import KINDS
 
 # name: (inputs, hidden, B, T, options of the module, {hx, packed})
 CASES = {
-    "plain": (12, 20, 3, 17, dict(batch_first=True), {}),
-    "time major": (12, 16, 4, 19, {}, {}),
-    "hx": (12, 24, 4, 9, {}, dict(hx=True)),
-    "no bias": (8, 16, 3, 11, dict(bias=False, batch_first=True), {}),
-    "odd hidden": (5, 7, 3, 13, dict(batch_first=True), dict(hx=True)),
+    "plain": (12, 16, 5, 15, dict(batch_first=True), {}),
+    "time major": (12, 16, 6, 13, {}, {}),
+    "hx": (12, 16, 5, 9, {}, dict(hx=True)),
+    "no bias": (8, 16, 5, 11, dict(bias=False, batch_first=True), {}),
+    "odd hidden": (5, 7, 5, 13, dict(batch_first=True), dict(hx=True)),
     "all ones": (3, 1, 1, 1, {}, dict(hx=True)),
     "bidirectional": (10, 16, 5, 15, dict(bidirectional=True, batch_first=True), dict(hx=True)),
     "2 layers": (10, 16, 5, 15, dict(num_layers=2), dict(hx=True)),
-    "2 layers bidirectional": (10, 32, 6, 21, dict(num_layers=2, bidirectional=True), dict(hx=True)),
-    "packed": (10, 16, 6, 20, dict(batch_first=True), dict(packed="unsorted", hx=True)),
-    "packed sorted": (10, 16, 6, 20, {}, dict(packed="sorted")),
+    "2 layers bidirectional": (10, 16, 6, 14, dict(num_layers=2, bidirectional=True), dict(hx=True)),
+    "packed": (10, 16, 6, 14, dict(batch_first=True), dict(packed="unsorted", hx=True)),
+    "packed sorted": (10, 16, 6, 14, {}, dict(packed="sorted")),
     "packed 2 layers bidirectional": (
         10,
         16,
         6,
-        20,
+        14,
         dict(num_layers=2, bidirectional=True),
         dict(packed="unsorted", hx=True),
     ),
-    "long": (16, 32, 2, 512, dict(batch_first=True), {}),
-    "many rows": (16, 64, 33, 24, dict(batch_first=True), {}),
+    "long": (16, 16, 2, 512, dict(batch_first=True), {}),
+    "many rows": (16, 32, 33, 24, dict(batch_first=True), {}),
 }
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 UNIT = {torch.float32: 2**-24, torch.bfloat16: 2**-8, torch.float16: 2**-11}
@@ -80,7 +80,7 @@ def relative_errors(found, exact):
 
 # Kernels of the CPU are compiled for fp32 and for some cases of the other types; the rest is the reference's, which rounds
 # where they do.
-NATIVE = ("plain", "packed 2 layers bidirectional", "long", "many rows")
+NATIVE = ("plain", "packed 2 layers bidirectional")
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

@@ -149,7 +149,7 @@ def trained(size, tmp_path):
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     command = [sys.executable, "-c", TRAINED]
     started = [subprocess.Popen([*command, str(rank), str(size), port, str(out)], env=environment) for rank in range(size)]
-    assert [process.wait(timeout=120) for process in started] == [0] * size
+    assert [process.wait(timeout=600) for process in started] == [0] * size
     return torch.load(out)
 
 

@@ -43,7 +43,8 @@ class Arguments:
     """What a caller gives, as operators take it."""
 
     def __init__(self, structure: Structure, x: Any, timed: bool, batch_first: bool) -> None:
-        self.structure, self.tensors, self.mask = structure, [], 0
+        self.structure = structure
+        self.tensors: list[torch.Tensor] = []
         self.specs: list[TensorSpec] = []
         self.headless, self.device = False, None
         self.storage = torch.float32

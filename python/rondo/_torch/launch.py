@@ -122,8 +122,8 @@ class Call:
             made = torch.empty_strided(shape, strides, dtype=dtype, device=device)
             if is_bound:
                 bound.append(made)
-            else:
-                made.zero_()
+            else:  # not saved by this plan: what should read it all the same would show it
+                made.fill_(float("nan"))
             if asked:
                 results.append(made)
         try:
