@@ -26,7 +26,7 @@ namespace {
 
 constexpr std::int64_t kWarmUpSteps = 8;      // as of a verification's data (host_problem.cpp)
 constexpr std::int64_t kPattern = 1'048'573;  // a prime, so that batch rows and steps differ
-constexpr int kShapeRuns = 4, kFarShapeRuns = 2, kFarShapeRunsOfDecisions = 6;
+constexpr int kShapeRuns = 4, kFarShapeRuns = 2, kFarShapeRunsOfDecisions = 8;
 
 // In [-1, 1), by the number of the draw.
 double draw(std::uint64_t seed, std::uint64_t counter) {
@@ -39,14 +39,19 @@ struct Run {
   RunKind kind;
   bool steady;
   double amplitude;
+  bool turned = false;  // with the draws of the run before
 };
 
 std::vector<Run> perturbed_shape_runs(bool decisions) {
   std::vector<Run> runs;
   for (int i = 0; i < kShapeRuns; ++i) runs.push_back({RunKind::Random, false, 1});
   for (int i = 0; i < kShapeRuns; ++i) runs.push_back({RunKind::Steady, true, 1});
-  for (int i = 0; i < (decisions ? kFarShapeRunsOfDecisions : kFarShapeRuns); ++i)
-    runs.push_back({RunKind::Far, i % 2 == 1, kFar});
+  for (int i = 0; !decisions && i < kFarShapeRuns; ++i) runs.push_back({RunKind::Far, i % 2 == 1, kFar});
+  // What rounds to nearest: a sum of rounded numbers may be exactly zero, which no error that is drawn
+  // leaves.
+  if (decisions) runs.push_back({RunKind::Far, false, 0});
+  for (int i = 0; decisions && i < kFarShapeRunsOfDecisions; ++i)
+    runs.push_back({RunKind::Far, i % 4 >= 2, i % 2 == 1 ? -kFar : kFar, i % 2 == 1});
   return runs;
 }
 
@@ -86,7 +91,7 @@ class AtShape {
         if (Status status = look_at(tensor); !status) return status.error();
     std::uint64_t number = 0;
     for (const Run& run : perturbed_shape_runs(decisions_))
-      if (Status status = perturbed(run, ++number); !status) return status.error();
+      if (Status status = perturbed(run, run.turned ? number : ++number); !status) return status.error();
     return verdict();
   }
 
@@ -177,8 +182,8 @@ class AtShape {
       }
       if (Status status = runs_.fill(Side::Plain, given.ref, values); !status) return status;
     }
-    const double seed = static_cast<double>(number) + (run.kind == RunKind::Far ? kFarSeeds : 0);
-    if (Status status = runs_.run_perturbed(seed); !status) return status;
+    if (Status status = runs_.run_perturbed(static_cast<double>(number), run.amplitude); !status)
+      return status;
     for (Compared& result : results_) {
       const Result<std::vector<double>> values = read(Side::Plain, result);
       if (!values) return values.error();

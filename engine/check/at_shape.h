@@ -11,7 +11,8 @@
 // differ, all roundings of the run differ too. The spread of these runs around the plain one bounds what the
 // problem allows, by the same rules as in a verification (spread.h, compare.h). Half of the runs draw an
 // error for every step; in the other half it keeps its sign over time, as that of a constant gate does, and
-// that of a gradient is relative to it.
+// that of a gradient is relative to it. Where the pass has decisions, far runs come in pairs, the second with
+// all errors turned round: of two sides that a number may fall on, one of the pair takes the other side.
 //
 // What is compared. Every element of every result is looked at, and where kernel and plain kernel are
 // furthest apart, in absolute and in relative terms, the perturbed runs are looked at too: those (batch row,
@@ -55,8 +56,8 @@ class ShapeRuns {
   virtual Status save() = 0;
   virtual Status run(Side side) = 0;
   // The plain kernels again, for a perturbed run: a backward pass gets what its forward pass leaves,
-  // unrounded. `seed`: of the errors of what matrices multiply (erring_factors.h).
-  virtual Status run_perturbed(double seed) = 0;
+  // unrounded. `seed`, `amplitude`: of the errors of what matrices multiply (erring_factors.h).
+  virtual Status run_perturbed(double seed, double amplitude) = 0;
   // Rows of a tensor, one after the other; the span has room for all of them.
   virtual Status read(Side side, schedule::TensorRef tensor, std::span<const std::int64_t> rows,
                       std::span<float> into) = 0;

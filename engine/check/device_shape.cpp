@@ -105,8 +105,9 @@ class DeviceShape final : public ShapeRuns {
   }
 
   Status run(Side side) override { return run(side, side == Side::Kernel ? kernel_ : *plain_.same); }
-  Status run_perturbed(double seed) override {
-    const std::vector<float> values(seeds_.bytes() / sizeof(float), static_cast<float>(seed));
+  Status run_perturbed(double seed, double amplitude) override {
+    std::vector<float> values(seeds_.bytes() / sizeof(float), static_cast<float>(seed));
+    for (std::size_t i = 1; i < values.size(); i += 2) values[i] = static_cast<float>(amplitude);
     if (seed_)
       if (Status status = device_.upload(seeds_.address(), std::as_bytes(std::span(values))); !status)
         return status;

@@ -28,6 +28,8 @@ class Rebuilt {
     seed.name = "seed_of_errors";
     while (task.written.find(seed.name)) seed.name += "_";
     seed.tail = step::Tail::Scalar;
+    seed.lead = {2};
+    seed.rows = 2;
     made_.tensors.push_back(seed);
   }
 
@@ -45,9 +47,15 @@ class Rebuilt {
   NodeId instead_of(NodeId id) const { return moved_[static_cast<std::size_t>(id)]; }
 
   void begin() {
-    seed_ = graph().leaf(static_cast<step::TensorId>(made_.tensors.size()) - 1, 0, step::Extent::Scalar);
-    const NodeId far = graph().scalar(Op::GreaterEqual, {seed_, graph().constant(kFarSeeds)});
-    half_ = graph().scalar(Op::Select, {far, graph().constant(kFar * unit_), graph().constant(unit_)});
+    const auto tensor = static_cast<step::TensorId>(made_.tensors.size()) - 1;
+    seed_ = graph().leaf(tensor, 0, step::Extent::Scalar);
+    // Chosen and not multiplied, so that no gradient flows to it.
+    const NodeId size = graph().leaf(tensor, 1, step::Extent::Scalar);
+    const auto is = [&](double value) { return graph().scalar(Op::Equal, {size, graph().constant(value)}); };
+    rounds_ = is(0);
+    half_ = graph().constant(unit_);
+    for (const double times : {-1.0, kFar, -kFar})
+      half_ = graph().scalar(Op::Select, {is(times), graph().constant(times * unit_), half_});
   }
 
   NodeId move(step::Node node) {
@@ -65,13 +73,24 @@ class Rebuilt {
     const NodeId draw = graph().uniform(fmt::format("error of {}", vector), seed_);
     const NodeId sign = graph().scalar(Op::Fma, {graph().constant(2), draw, graph().constant(-1)});
     const NodeId factor = graph().scalar(Op::Fma, {sign, half_, graph().constant(1)});
-    return erring_[vector] = graph().scalar(Op::Mul, {vector, factor});
+    const NodeId off = graph().scalar(Op::Mul, {vector, factor});
+    return erring_[vector] = graph().scalar(Op::Select, {rounds_, rounded(vector), off});
+  }
+
+  // To the type of which unit_ is half the distance between 1 and the next number: c - (c - v) with c = (2^s
+  // + 1) v, which leaves all but the lowest s of 24 bits (Dekker, 1971). The bound, below any number, keeps a
+  // compiler from computing c - v of the product in one step.
+  NodeId rounded(NodeId vector) {
+    const NodeId product = graph().scalar(Op::Mul, {vector, graph().constant(0x1p24 * unit_ + 1)});
+    const NodeId c = graph().scalar(Op::Max, {product, graph().constant(-0x1p127)});
+    return graph().scalar(Op::Sub, {c, graph().scalar(Op::Sub, {c, vector})});
   }
 
   step::Cell made_;
   double unit_;
   bool products_;
   NodeId seed_ = step::kNoNode, half_ = step::kNoNode;  // half of the range of errors
+  NodeId rounds_ = step::kNoNode;                       // whether a run rounds in place of erring
   std::vector<NodeId> moved_;                           // by node of the cell
   std::map<NodeId, NodeId> erring_;
 };

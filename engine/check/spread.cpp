@@ -229,10 +229,30 @@ Result<Spreads> measure_spreads(const schedule::Task& task, const HostProblem& d
   return spreads;
 }
 
+namespace {
+
+// log(max(v, 1e-30)) and its like: a bound that keeps a steep function off its pole. Where v comes to lie
+// beyond the bound, the value jumps by far more than any rounding of v.
+bool is_held_off_a_pole(const step::Graph& graph, const step::Node& node) {
+  using scalar::Op;
+  if (node.kind != step::NodeKind::Scalar) return false;
+  const bool steep = node.op == Op::Log || node.op == Op::Rsqrt || node.op == Op::Recip || node.op == Op::Div;
+  if (!steep) return false;
+  const step::Node& held = graph.at(node.operands.back());
+  if (held.kind != step::NodeKind::Scalar || (held.op != Op::Max && held.op != Op::Min)) return false;
+  return std::any_of(held.operands.begin(), held.operands.end(), [&](step::NodeId id) {
+    const step::NodeKind kind = graph.at(id).kind;
+    return kind == step::NodeKind::Constant || kind == step::NodeKind::NamedConst;
+  });
+}
+
+}  // namespace
+
 bool has_decisions(const step::Cell& cell, Pass pass) {
   const step::Graph graph = pass == Pass::Backward ? step::backward_step(cell).graph : cell.graph;
   return std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](const step::Node& node) {
     using scalar::Op;
+    if (is_held_off_a_pole(graph, node)) return true;
     // No rounding changes a flag.
     if (node.kind == step::NodeKind::Scalar && node.op == Op::Select) {
       const step::Node& condition = graph.at(node.operands[0]);

@@ -74,7 +74,8 @@ using Spreads = std::map<schedule::TensorRef, Spread, schedule::TensorRefLess>;
 Result<Spreads> measure_spreads(const schedule::Task& task, const HostProblem& data,
                                 const ReferenceResult& exact, std::uint64_t seed);
 
-// Whether the pass compares numbers: select, the derivative of max and abs ...
+// Whether the pass compares numbers: select, the derivative of max and abs, the logarithm of what a bound
+// holds off zero.
 bool has_decisions(const step::Cell& cell, schedule::Pass pass);
 
 }  // namespace rondo::engine

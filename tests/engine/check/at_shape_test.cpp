@@ -215,13 +215,48 @@ const std::vector<PlantedFault>& planted_faults() {
          for (double& value : v) value *= 0.95;
        },
        ""},
+      // Beside decisions, whose other side a kernel may take.
+      {"a gradient of a late input has the other sign", "modrelu", Pass::Backward, kernel::Storage::BF16,
+       Role::InputGradient,
+       [](Values& v) {
+         const std::size_t unit = v.size() / static_cast<std::size_t>(kSmall.batch * kSmall.time);
+         std::for_each(v.end() - static_cast<std::ptrdiff_t>(unit), v.end(),
+                       [](double& value) { value *= -1; });
+       },
+       "T=19"},
+      {"a late step stores the one before", "held", Pass::Forward, kernel::Storage::BF16, Role::Output,
+       [](Values& v) {
+         for (std::int64_t d = 0; d < kSmall.dim; ++d) v[place(8, 19, d)] = v[place(8, 18, d)];
+       },
+       "T=19"},
   };
   return faults;
 }
 
+step::Cell cell_with_fault(const std::string& name) {
+  if (name == "modrelu")
+    return rondo::testing::cell_from(R"(cell modrelu(D) {
+  input x[D]
+  param Q[D, D], b[D]
+  state h[D]
+  z = Q @ h + x
+  next h = sign(z) * relu(abs(z) + b)
+  output h
+})");
+  if (name == "held")
+    return rondo::testing::cell_from(R"(cell held(D) {
+  input x[D]
+  param R[D, D]
+  state l[D]
+  next l = log(max(1 + square(R @ sigmoid(l)), 1e-37)) + x
+  output l
+})");
+  return rondo::testing::library_cell(name);
+}
+
 TEST(AtShape, PlantedFaultsAreFound) {
   for (const PlantedFault& fault : planted_faults()) {
-    const step::Cell cell = rondo::testing::library_cell(fault.cell);
+    const step::Cell cell = cell_with_fault(fault.cell);
     const Problem problem = problem_for(fault.pass, fault.storage, kSmall);
     const char* strategy = step::analyze(cell).has_matrix ? "persistent" : "stream";
     SimulatedShape runs = shape_of(cell, problem, best_of(cell, problem, strategy));

@@ -24,12 +24,13 @@ class Multiplied : public ::testing::Test {
  protected:
   static constexpr std::int64_t kDim = 64;
 
-  std::vector<double> run(const step::Cell& erring, double seed, std::int64_t steps = 1) const {
+  std::vector<double> run(const step::Cell& erring, double seed, std::int64_t steps = 1,
+                          double amplitude = 1) const {
     step::ForwardArguments<double> arguments;
     std::vector<double>& matrix = arguments.params["R"];
     matrix.assign(kDim * kDim, 0.0);
     for (std::int64_t i = 0; i < kDim; ++i) matrix[static_cast<std::size_t>(i * kDim + i)] = 1;
-    arguments.params[erring.tensors.back().name] = {seed};
+    arguments.params[erring.tensors.back().name] = {seed, amplitude};
     arguments.initial_states["h"].assign(kDim, 1.0);
     return step::run_forward(erring, {1, steps, 1, kDim}, arguments).value().outputs.at("y");
   }
@@ -49,11 +50,40 @@ TEST_F(Multiplied, ErrsByARoundingAtMostAndByMostOfOne) {
   const auto erring = with_erring_factors({cell_, problem_, {}});
   ASSERT_TRUE(erring);
   EXPECT_EQ(step::verify(*erring), std::vector<std::string>{});
-  const double near = largest(run(*erring, 1)), far = largest(run(*erring, kFarSeeds + 1));
+  const double near = largest(run(*erring, 1)), far = largest(run(*erring, 1, 1, kFar));
   EXPECT_GT(near, 0.8 * unit);
   EXPECT_LE(near, unit);
   EXPECT_GT(far, 0.8 * kFar * unit);
   EXPECT_LE(far, kFar * unit);
+}
+
+// As a kernel does: a sum of rounded numbers may be exactly zero.
+TEST_F(Multiplied, RoundsToNearestWhereItIsAskedTo) {
+  const auto erring = with_erring_factors({cell_, problem_, {}});
+  ASSERT_TRUE(erring);
+  step::ForwardArguments<float> arguments;
+  std::vector<float>& matrix = arguments.params["R"];
+  matrix.assign(kDim * kDim, 0.0F);
+  std::vector<float>& first = arguments.initial_states["h"];
+  for (std::int64_t i = 0; i < kDim; ++i) {
+    matrix[static_cast<std::size_t>(i * kDim + i)] = 1;
+    first.push_back(std::ldexp(1 + static_cast<float>(i) * 0.01567F, static_cast<int>(i % 9) - 4));
+  }
+  arguments.params[erring->tensors.back().name] = {1, 0};
+  const auto run = step::run_forward(*erring, {1, 1, 1, kDim}, arguments);
+  ASSERT_TRUE(run.ok());
+  for (std::size_t i = 0; i < first.size(); ++i)
+    EXPECT_EQ(run->outputs.at("y")[i], scalar::round_to(Storage::BF16, first[i])) << first[i];
+}
+
+// So that of two sides of a decision a pair of runs takes both.
+TEST_F(Multiplied, ErrsTheOtherWayRoundWithTheSameDraws) {
+  const auto erring = with_erring_factors({cell_, problem_, {}});
+  ASSERT_TRUE(erring);
+  for (const double amplitude : {1.0, kFar}) {
+    const std::vector<double> one = run(*erring, 7, 1, amplitude), other = run(*erring, 7, 1, -amplitude);
+    for (std::size_t i = 0; i < one.size(); ++i) EXPECT_NEAR(one[i] - 1, 1 - other[i], 1e-12) << i;
+  }
 }
 
 TEST_F(Multiplied, ErrsAnewInEveryRunAndStep) {

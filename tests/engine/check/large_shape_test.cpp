@@ -41,7 +41,7 @@ class MadeUp final : public ShapeRuns {
   Status reach_initial_states(std::int64_t) override { return success(); }
   Status save() override { return success(); }
   Status run(Side) override { return success(); }
-  Status run_perturbed(double /*seed*/) override {
+  Status run_perturbed(double /*seed*/, double /*amplitude*/) override {
     ++run_;
     return success();
   }

@@ -83,13 +83,15 @@ Status SimulatedShape::run(Side side) {
   return success();
 }
 
-Status SimulatedShape::run_perturbed(double seed) {
+Status SimulatedShape::run_perturbed(double seed, double amplitude) {
   if (plain_.forward)
     for (auto& [ref, values] :
          simulate({cell_, plain_.forward->task.problem, {}}, plain_.forward->plan, values_[Side::Plain]))
       values_[Side::Plain][ref] = values;
   const TensorRef more{Role::Param, static_cast<step::TensorId>(cell_.tensors.size())};
-  values_[Side::Plain][more].assign(static_cast<std::size_t>(problem_.sizes.heads), seed);
+  std::vector<double>& numbers = values_[Side::Plain][more];
+  numbers.assign(static_cast<std::size_t>(2 * problem_.sizes.heads), seed);
+  for (std::size_t i = 1; i < numbers.size(); i += 2) numbers[i] = amplitude;
   const Status status = run_plain(plain_.perturbed);
   values_[Side::Plain].erase(more);
   return status;

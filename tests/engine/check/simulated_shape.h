@@ -28,7 +28,7 @@ class SimulatedShape final : public ShapeRuns {
   Status reach_initial_states(std::int64_t steps) override;
   Status save() override;
   Status run(Side side) override;
-  Status run_perturbed(double seed) override;
+  Status run_perturbed(double seed, double amplitude) override;
   Status read(Side side, schedule::TensorRef tensor, std::span<const std::int64_t> rows,
               std::span<float> into) override;
 
