@@ -1,5 +1,6 @@
 """What these tests share. They run on a CUDA GPU where there is one, else on the CPU; RONDO_TEST_DEVICE says which."""
 
+import contextlib
 import os
 
 import pytest
@@ -30,6 +31,17 @@ def pair(kind="LSTM", inputs=8, hidden=16, **options):
     reference, layer = theirs(inputs, hidden, **options), ours(inputs, hidden, **options)
     layer.load_state_dict(reference.state_dict())
     return reference.to(DEVICE), layer.to(DEVICE)
+
+
+@contextlib.contextmanager
+def without_cudnn(off=True):
+    """torch.nn works without cuDNN, which wants training mode and tensors with storage. Its `flags` would set TF32 too."""
+    former = torch.backends.cudnn.enabled
+    torch.backends.cudnn.enabled = former and not off
+    try:
+        yield
+    finally:
+        torch.backends.cudnn.enabled = former
 
 
 def draw(*shape, scale=1.0):
