@@ -23,28 +23,46 @@ from rondo_program import query, until_stopped, write
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TESTS = "tests/python/gpu"
 MISSING = 4
+# Seconds of tests, with kernels to compile, by what is in their names; of others about one.
+LONG = {"is_one_graph": 26, "two_processes": 25, "captured": 20, "compiled|sizes_may_change|export": 12, "graph": 8, "checks": 5, "cells": 4, "parity": 4}
 
 
 def environment_of(options, folder):
     paths = [str(ROOT / "python"), *([str(ROOT / "site")] if (ROOT / "site").is_dir() else [])]
     paths += [os.environ["PYTHONPATH"]] if os.environ.get("PYTHONPATH") else []
     return os.environ | {"RONDO_LIBRARY": str(options.library.resolve()), "RONDO_TEST_DEVICE": options.device, "RONDO_DB": f"{folder}/tuning.db",
-                         "PYTHONPATH": os.pathsep.join(paths), "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "2"}
+                         "PYTHONPATH": os.pathsep.join(paths), "PYTHONDONTWRITEBYTECODE": "1",
+                         "PYTHONUNBUFFERED": "1", "OMP_NUM_THREADS": "2"}
 
 
 def pytest(*words):
-    return [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *words]
+    """With this tree as the root of names: a project around it that configures pytest would be taken otherwise."""
+    return [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-c", os.devnull, "--rootdir", str(ROOT), *words]
 
 
 def collected(options, environment):
-    """Names of all tests, those that take long first, and last the many of one kind."""
+    """Names of all tests."""
     only = ["-k", options.only] if options.only else []
     done = subprocess.run(pytest("-q", "--collect-only", *only, TESTS), cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     names = [line for line in done.stdout.splitlines() if "::" in line]
     if not names:
         print(done.stdout[-3000:], done.stderr[-3000:], file=sys.stderr)
-    slow = re.compile("compile|graph|processes|checks|export|cells")
-    return sorted(names, key=lambda name: (not slow.search(name), "parity" in name))
+    return names
+
+
+def seconds_of(name):
+    """About what a test takes, with kernels to compile: what one process does is to end when that of another does."""
+    return next((seconds for words, seconds in LONG.items() if re.search(words, name)), 1)
+
+
+def dealt(names, processes):
+    """The tests of each process: the longest first, each to whom has the least to do."""
+    hands = [[0, number, []] for number in range(min(processes, len(names)))]
+    for name in sorted(names, key=lambda name: -seconds_of(name)):
+        hand = min(hands)
+        hand[0] += seconds_of(name)
+        hand[2].append(name)
+    return [hand[2] for hand in hands]
 
 
 def start(names, number, folder, environment):
@@ -96,8 +114,7 @@ def main():
             print(f"python_tests: needs pytest and PyTorch of {sys.executable}", file=sys.stderr)
             return MISSING
         names = collected(options, environment)
-        started = [start(names[number::options.processes], number, folder, environment)
-                   for number in range(min(options.processes, len(names)))]
+        started = [start(hand, number, folder, environment) for number, hand in enumerate(dealt(names, options.processes))]
         for process in started:
             try:
                 process.wait(max(1, options.seconds - (time.monotonic() - begin)))
