@@ -19,6 +19,10 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 os.environ.setdefault("RONDO_SHIPPED", "none")
 
 
+def pytest_configure(config):
+    config.addinivalue_line("markers", "long: repeats on a device what other tests do on the CPU; CI leaves it out")
+
+
 @pytest.fixture(autouse=True, scope="session")
 def database(tmp_path_factory):
     """A tuning database for this run, so that the user's own is left alone and a kernel is compiled once."""

@@ -28,7 +28,7 @@ def main(build: str, environment: str, *options: str) -> int:
     else:
         what = [f"--ignore={FOLDER / 'test_wheel.py'}", FOLDER]
     more = [option for option in options if option != "--wheel"]
-    command = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", *more, *what]
+    command = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", os.devnull, "--rootdir", ROOT, *more, *what]
     return subprocess.run(list(map(str, command)), env=seen, check=False).returncode
 
 

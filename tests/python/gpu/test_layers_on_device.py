@@ -10,6 +10,8 @@ from on_device import DEVICE, checked, close, draw, leaf, lstm_tensors, pair, ro
 READY = ["SLSTM", "MinGRU", "MinLSTM", "HGRN", "ParaGRU", "ParaLSTM", "BlockGRU", "LayerNormLSTM"]
 CELLS = ["lstm", "gru", "elman", "mingru", "minlstm", "hgrn", "indrnn", "janet", "lngru", "lnlstm", "mgu", "sru", "slstm"]
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(autouse=True)
 def no_launch_failed():
