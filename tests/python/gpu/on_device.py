@@ -33,15 +33,9 @@ def pair(kind="LSTM", inputs=8, hidden=16, **options):
     return reference.to(DEVICE), layer.to(DEVICE)
 
 
-@contextlib.contextmanager
 def without_cudnn(off=True):
-    """torch.nn works without cuDNN, which wants training mode and tensors with storage. Its `flags` would set TF32 too."""
-    former = torch.backends.cudnn.enabled
-    torch.backends.cudnn.enabled = former and not off
-    try:
-        yield
-    finally:
-        torch.backends.cudnn.enabled = former
+    """A context in which torch.nn works without cuDNN, which wants training mode and tensors with storage."""
+    return torch.backends.cudnn.flags(enabled=False, allow_tf32=False) if off else contextlib.nullcontext()
 
 
 def draw(*shape, scale=1.0):
