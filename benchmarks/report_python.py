@@ -1,0 +1,137 @@
+"""The page of the layers of rondo.nn, from the records of benchmarks/layers.py and language_model.py: a part of report.py."""
+import statistics
+
+from report_text import median_text, read, wrapped
+
+TYPES = ("fp16", "bf16")
+PASSES = (("fw", "Forward"), ("fwbw", "Forward and backward"))
+HOWS = (("", "eager"), ("_graph", "as CUDA graphs"))
+
+
+def python_layers_page(results):
+    """Of all records *-layers.json and *-language.json in the folder `results`; empty without one."""
+    text = "".join(layers_section(record) for record in read(results, "*-layers.json"))
+    text += "".join(language_model_section(record) for record in read(results, "*-language.json"))
+    return "# Layers of rondo.nn\n" + text if text else ""
+
+
+def best_of(row, who, key):
+    """The least time of that side in fp16 and bf16, and the type; None without one."""
+    found = [(row["times"][f"{who} {type_}"][key], type_) for type_ in TYPES if key in row["times"].get(f"{who} {type_}", {})]
+    return min(found) if found else None
+
+
+def ratios_of(row, pass_):
+    """How many times as long cuDNN's best takes as Rondo's: of each way to call, and of the best way of each side. None unless both were timed."""
+    keys = [f"{pass_}{how}_ms" for how, _ in HOWS]
+    ours, theirs = ([best_of(row, who, key) for key in keys] for who in ("rondo", "torch"))
+    if None in ours or None in theirs:
+        return None
+    return [their[0] / our[0] for our, their in zip(ours, theirs)] + [min(theirs)[0] / min(ours)[0]]
+
+
+def whole(row):
+    """Whether both sides were timed, and cuDNN in both types."""
+    return ratios_of(row, "fw") and all(f"torch {type_}" in row["times"] for type_ in TYPES)
+
+
+def layers_section(record):
+    rows = [row for row in record["rows"] if whole(row)]
+    left = [row["layer"] for row in record["rows"] if not whole(row)]
+    text = f"\n## {record['device']}\n\n" + wrapped(f"""{record['date']}, PyTorch {record['torch']}, cuDNN {record['cudnn']}, driver
+{record['driver']}. `benchmarks/layers.py` timed both sides in one run, with the product of the input; every row's results were first compared with
+float64. Times are milliseconds, medians of single calls between two events. *fp16* or *bf16* behind a time is the type in which that side was
+faster. The last columns say how many times as long cuDNN's best takes: called eagerly, as CUDA graphs, and with the best way of each side. PyTorch brings
+weights together once where they are fp16; those in bf16 cuDNN brings together at each call.""") + "\n"
+    for pass_, title in PASSES:
+        text += f"\n### {title}\n\n" + wrapped(said_of(rows, pass_)) + "\n\n" + layers_table(rows, pass_)
+    if left:
+        text += "\n" + wrapped(f"Not timed on both sides before the run's time was over: {', '.join(left)}.") + "\n"
+    return text + memory_of(rows) + host_section(record) + first_section(record)
+
+
+def said_of(rows, pass_):
+    """What a table shows, in one sentence or two."""
+    graphed = sorted(ratios_of(row, pass_)[1] for row in rows)
+    eager = sorted(ratios_of(row, pass_)[0] for row in rows)
+    slow = [row for row in rows if ratios_of(row, pass_)[0] < 1]
+    host = ": as graphs they are faster, so that it is the host that takes the time" if all(ratios_of(row, pass_)[1] > 1 for row in slow) else ""
+    said = (f"As CUDA graphs cuDNN's best takes {graphed[0]:.2f} to {graphed[-1]:.2f} times as long as Rondo's (median {statistics.median(graphed):.2f}), "
+            f"and eagerly {eager[0]:.2f} to {eager[-1]:.2f} times (median {statistics.median(eager):.2f}).")
+    return said + (f" Eagerly Rondo is slower for {' and '.join(row['layer'] for row in slow)}{host}." if slow else "")
+
+
+def layers_table(rows, pass_):
+    text = """| layer | Rondo eager | Rondo graph | cuDNN eager | cuDNN graph | eager | graph | best |
+|---|--:|--:|--:|--:|--:|--:|--:|
+"""
+    for row in rows:
+        times = [best_of(row, who, f"{pass_}{how}_ms") for who in ("rondo", "torch") for how, _ in HOWS]
+        cells = [row["layer"], *(f"{median_text(time)} {type_}" for time, type_ in times), *(f"{ratio:.2f}" for ratio in ratios_of(row, pass_))]
+        text += "| " + " | ".join(cells) + " |\n"
+    return text
+
+
+def memory_of(rows):
+    """What the peak of a training step is beside that of cuDNN in its lower type."""
+    parts = []
+    for row in rows:
+        ours, theirs = best_of(row, "rondo", "peak_MiB"), best_of(row, "torch", "peak_MiB")
+        if ours and theirs:
+            parts.append(ours[0] / theirs[0])
+    if not parts:
+        return ""
+    return "\n" + wrapped(f"The peak of a training step's memory is {min(parts):.2f} to {max(parts):.2f} of cuDNN's in the type in which cuDNN needs less.") + "\n"
+
+
+def host_section(record):
+    text = "\n### Host\n\n"
+    if not record["host"]:
+        return text + "This run's time was over before the host's time of a call was measured.\n"
+    text += wrapped("Microseconds of the host for a call on the smallest layers (B=1 T=1 D=64, bf16), while the GPU runs behind.") + "\n\n| call | µs |\n|---|--:|\n"
+    return text + "".join(f"| {name} | {value:.1f} |\n" for name, value in record["host"].items())
+
+
+def first_section(record):
+    text = "\n### First calls\n\n"
+    if not record["first_call"]:
+        return text + "This run's time was over before first calls were timed.\n"
+    text += wrapped("Seconds of the first forward pass and of the first training step in a fresh process, whose CUDA context exists already.")
+    text += "\n\n| layer | process | forward s | training s |\n|---|---|--:|--:|\n"
+    for layer, found in record["first_call"].items():
+        for which, times in found.items():
+            cells = [f"{times[key]:.2f}" for key in ("forward_s", "training_s")] if "forward_s" in times else ["failed", ""]
+            text += f"| {layer} | {which} | {' | '.join(cells)} |\n"
+    return text
+
+
+def language_model_section(record):
+    ways = {}
+    for row in record["rows"]:
+        if "tokens_per_s" in row:
+            ways.setdefault((row["shape"], row["layer"], row["how"]), {}).setdefault(row["who"], []).append(row)
+    both = {key: sides for key, sides in ways.items() if {"rondo", "torch"} <= set(sides)}
+    text = f"\n## A language model on {record['device']}\n\n" + wrapped(f"""{record['date']}, PyTorch {record['torch']}.
+`benchmarks/language_model.py` trains a model of bytes with Adam, in one run with each layer: tokens a second, and the bits for a byte at the end,
+by which both learn alike. PyTorch's layer is shown in the type in which it is faster.""") + "\n\n"
+    text += wrapped(best_ways(both)) + "\n\n"
+    text += "| model | layer | called | Rondo tokens/s | PyTorch tokens/s | type | times | bits, Rondo | PyTorch |\n|---|---|---|--:|--:|---|--:|--:|--:|\n"
+    for (shape, layer, how), sides in both.items():
+        ours, theirs = (fastest(sides[who]) for who in ("rondo", "torch"))
+        text += (f"| {shape} | {layer} | {how} | {ours['tokens_per_s']:,} | {theirs['tokens_per_s']:,} | {theirs['type']} | "
+                 f"{ours['tokens_per_s'] / theirs['tokens_per_s']:.2f} | {ours['last_bits']:.3f} | {theirs['last_bits']:.3f} |\n")
+    return text
+
+
+def fastest(rows):
+    return max(rows, key=lambda row: row["tokens_per_s"])
+
+
+def best_ways(both):
+    """The best way to call each side, of every model."""
+    said = []
+    for model in dict.fromkeys((shape, layer) for shape, layer, _ in both):
+        ours, theirs = (fastest([row for key, sides in both.items() if key[:2] == model for row in sides[who]]) for who in ("rondo", "torch"))
+        said.append(f"{' '.join(model)}: {ours['tokens_per_s']:,} tokens a second ({ours['how']}), {ours['tokens_per_s'] / theirs['tokens_per_s']:.2f} times "
+                    f"PyTorch's best ({theirs['tokens_per_s']:,}, {theirs['how']}, {theirs['type']}).")
+    return " ".join(said)
