@@ -12,6 +12,7 @@ torch = pytest.importorskip("torch", reason="no PyTorch: replace, prepare and tu
 import rondo
 from rondo import _plans, _remarks
 from rondo import _structs as s
+from rondo._torch import launch
 from rondo._tune import seconds_of
 
 from parts import assert_close
@@ -136,6 +137,17 @@ def test_an_interrupt_ends_a_tune(monkeypatch):
 @pytest.mark.parametrize(("budget", "seconds"), [("90s", 90), ("1.5m", 90), ("2h", 7200), (3, 3), ("4", 4)])
 def test_budgets(budget, seconds):
     assert seconds_of(budget) == seconds
+
+
+def test_a_plan_is_not_made_while_a_stream_is_captured(monkeypatch):
+    """Of what a GPU does, this is the answer alone; tests/python/gpu captures."""
+    structure, sizes = rondo.Cell("lstm")._plain, {"B": 3, "T": 20}
+    monkeypatch.setattr(torch.cuda, "is_current_stream_capturing", lambda: True)
+    launch._may_make(structure, sizes, torch.device("cpu"))
+    with pytest.raises(rondo.RondoError, match="B=3, T=20 is not there yet, and the stream is being captured.*before the capture"):
+        launch._may_make(structure, sizes, torch.device("cuda", 0))
+    monkeypatch.setattr(torch.cuda, "is_current_stream_capturing", lambda: False)
+    launch._may_make(structure, sizes, torch.device("cuda", 0))
 
 
 def test_policy_holds_for_a_block():

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 
+import pytest
 from on_device import DEVICE, ON_GPU, checked, close, draw, leaf, needs_gpu, pair, rondo, torch
 
 
@@ -215,6 +216,7 @@ def trained(size, folder):
     return torch.load(out)
 
 
+@pytest.mark.long
 def test_two_processes_train_as_one(tmp_path):
     """By gloo, which also serves two processes on one GPU; NCCL wants a GPU for each."""
     one, two = trained(1, tmp_path), trained(2, tmp_path)
