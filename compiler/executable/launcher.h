@@ -44,6 +44,9 @@ class Launcher {
   // once.
   std::int64_t starts(std::int64_t batch, std::int64_t time) const;
 
+  // Whether B and T are within what a launch takes. Error Input.
+  Status check_sizes(std::int64_t batch, std::int64_t time) const;
+
   // Checks the bindings and passes every launch to `sink`, in order. Allocates nothing unless a check fails.
   // Errors (Input) name tensor, value and limit; nothing is launched then. Among them: no two steps of a
   // written tensor may share memory, and no other bound tensor, nor the workspace, may share memory with it,
@@ -74,7 +77,6 @@ class Launcher {
   Status place_all(const Bindings& bindings, Call& call, std::span<Place> places) const;
   Status place_of_nothing(const Bindings& bindings, Call& call, std::span<Place> places) const;
   Status answer_nothing(LaunchSink& sink, std::span<const Place> places, const Call& call) const;
-  Status check_sizes(std::int64_t batch, std::int64_t time) const;
   Status find_workspace(const Bindings& bindings, Call& call) const;
   Status place(std::size_t tensor, const Bindings& bindings, Call& call, Place& place) const;
   Status place_in_workspace(const Tensor& tensor, std::int64_t offset, std::int64_t bytes, Call& call,

@@ -12,7 +12,7 @@
 #include <thread>
 
 #include "compiler/support/environment.h"
-#include "compiler/target/profile.h"
+#include "compiler/target/host_profile.h"
 #include "compiler/target/target.h"
 
 namespace rondo::target {
@@ -88,7 +88,9 @@ int usable_threads() {
 
 Profile host_profile() { return host_profile(host_target().value()); }
 
-Profile host_profile(const Target& target) {
+Profile host_profile(const Target& target) { return host_profile(target, 0); }
+
+Profile host_profile(const Target& target, int threads) {
   const std::optional<Target> here = host_target();
   const std::string level = target.name();
   Profile p;
@@ -97,7 +99,7 @@ Profile host_profile(const Target& target) {
   p.key = "cpu";
   p.origin = "public";
   p.source = "common speeds of CPUs";
-  p.cpu.threads = usable_threads();
+  p.cpu.threads = threads > 0 ? std::min(threads, kMostThreads) : usable_threads();
   p.cpu.l1_bytes = 32 << 10;
   p.cpu.l2_bytes = 2 << 20;
   p.cpu.vector_bytes = vector_bytes(target);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/target/host_profile.h"
 #include "compiler/target/target.h"
 #include "engine/machine/device_profile.h"
 #include "runtime/device/cpu_device.h"
@@ -49,6 +50,13 @@ Result<Machine> on_gpu(const runtime::DeviceInfo& info, db::Database* database) 
   return gpu_machine(info, std::move(context).value(), database);
 }
 
+Machine these_cpus(const target::Profile& wanted, db::Database* database) {
+  Machine machine = with_profile(wanted, true, database);
+  machine.device = runtime::cpu_device(wanted.cpu.threads);
+  machine.platform = platform_of(machine.profile);
+  return machine;
+}
+
 Result<Machine> on_cpus(const target::Profile& wanted, db::Database* database) {
   const std::optional<target::Target> here = target::host_target();
   if (!here || !here->runs(wanted.target))
@@ -56,13 +64,16 @@ Result<Machine> on_cpus(const target::Profile& wanted, db::Database* database) {
                    fmt::format("the CPUs here are {} and not {}", here ? here->name() : "of no known kind",
                                wanted.arch()),
                    "choose them with --arch cpu");
-  Machine machine = with_profile(wanted, true, database);
-  machine.device = runtime::cpu_device();
-  machine.platform = platform_of(machine.profile);
-  return machine;
+  return these_cpus(wanted, database);
 }
 
 }  // namespace
+
+Result<Machine> cpu_machine(int threads, db::Database* database) {
+  const std::optional<target::Target> here = target::host_target();
+  if (!here) return find_machine("cpu", database);  // which says why
+  return these_cpus(target::host_profile(*here, threads), database);
+}
 
 Result<Machine> gpu_machine(const runtime::DeviceInfo& info, runtime::Context context,
                             db::Database* database) {

@@ -36,6 +36,10 @@ struct Machine {
 // Input (an unknown architecture, naming the known ones), Device (the GPU is there but does not start).
 Result<Machine> find_machine(const std::string& arch, db::Database* database, bool use_gpu = true);
 
+// The CPUs of this machine, of which so many threads are to compute; 0: target::usable_threads(). Error Input
+// where no code can be made for them.
+Result<Machine> cpu_machine(int threads, db::Database* database);
+
 // The machine of a GPU whose context is current. Errors: Device.
 Result<Machine> gpu_machine(const runtime::DeviceInfo& info, runtime::Context context,
                             db::Database* database);

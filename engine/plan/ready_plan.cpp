@@ -94,4 +94,15 @@ Result<ReadyPlan> make_ready(const schedule::Task& task, const Machine& machine,
   return ready;
 }
 
+Result<ReadyPlan> outline_of(const schedule::Task& task, Choice choice) {
+  const Result<schedule::KernelPlan> built = build_choice(task, choice);
+  if (!built) return built.error();
+  Result<executable::Executable> executable = schedule::lower_plan(task, *built);
+  if (!executable) return executable.error();
+  ReadyPlan outline;
+  outline.choice = std::move(choice);
+  outline.compiled.executable = std::move(executable).value();
+  return outline;
+}
+
 }  // namespace rondo::engine

@@ -28,7 +28,8 @@ Result<CompiledCode> code_of_choice(const schedule::Task& task, const Choice& ch
 struct ReadyPlan {
   Choice choice;
   CompiledCode compiled;
-  std::unique_ptr<runtime::LoadedPlan> plan;  // of the machine's device; null: not loaded, see make_ready()
+  // Of the machine's device; null: not loaded (make_ready()), or an outline.
+  std::unique_ptr<runtime::LoadedPlan> plan;
   double ready_s = 0;  // what all of it took, with the choice; 0: who made it does not say
 };
 
@@ -38,5 +39,9 @@ struct ReadyPlan {
 // Compile, Unsupported, Device.
 Result<ReadyPlan> make_ready(const schedule::Task& task, const Machine& machine, Choice choice,
                              db::Database* database);
+
+// What make_ready() would load, without code: its kernels are planned, and neither compiled nor looked up.
+// Needs no device. Errors: Unsupported, Input.
+Result<ReadyPlan> outline_of(const schedule::Task& task, Choice choice);
 
 }  // namespace rondo::engine

@@ -24,12 +24,22 @@ Result<Answer> tuned(const Request& request, const Machine& machine) {
                 ReadyPlan{std::move(found->choice), std::move(found->code), std::move(plan).value()}};
 }
 
+Result<ReadyPlan> outlined(const Request& request, const Machine& machine) {
+  const schedule::Task task{*request.cell, request.problem, machine.profile};
+  ChooseOptions choosing = request.trust;
+  choosing.platform = &machine.platform;
+  Result<Choice> choice = choose_with(task, request.overrides, choosing);
+  if (!choice) return choice.error();
+  return outline_of(task, std::move(choice).value());
+}
+
 Result<Answer> known(const Request& request, const Machine& machine) {
   if (request.only_recorded && request.trust.database == nullptr && request.trust.pinned == nullptr)
     return Error{ErrorKind::Input, "a recorded choice needs a database",
                  "name the database that holds it: --db, or rondo_plan_options.database"};
-  Result<ReadyPlan> ready = trusted_plan({*request.cell, request.problem, machine.profile}, machine,
-                                         request.overrides, request.trust);
+  Result<ReadyPlan> ready = request.outline ? outlined(request, machine)
+                                            : trusted_plan({*request.cell, request.problem, machine.profile},
+                                                           machine, request.overrides, request.trust);
   if (!ready) return ready.error();
   if (request.only_recorded && ready->choice.origin == ChoiceOrigin::Model)
     return Error{ErrorKind::Missing, fmt::format("nothing that serves is recorded: {}", ready->choice.note),
@@ -45,7 +55,7 @@ Result<Answer> with_kernel(const Request& request, const Machine& machine) {
 Result<Answer> with_kernel_that_fits(const Request& request, const Machine& gpu) {
   Result<Answer> made = with_kernel(request, gpu);
   const step::Sizes& sizes = request.problem.sizes;
-  if (!made) return made;
+  if (!made || made->kernel->plan == nullptr) return made;
   if (Status fits = made->kernel->plan->check_fits(sizes.batch, sizes.time); !fits) return fits.error();
   return made;
 }
@@ -84,7 +94,7 @@ Result<Answer> on_cpus(const Request& request, const Machine& cpus) {
     if (const Status available = compiler.available(); !available)
       return reference_instead(request, available.error());
   Result<Answer> made = with_kernel(request, cpus);
-  if (made || kernels || request.trust.strict) return made;
+  if (made || kernels || (request.trust.strict && !request.outline)) return made;
   const bool none_serves =
       made.error().kind == ErrorKind::Unsupported || made.error().kind == ErrorKind::Missing;
   return none_serves ? reference_instead(request, made.error()) : std::move(made);

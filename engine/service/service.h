@@ -32,6 +32,9 @@ struct Request {
   Overrides overrides{};
   TrustOptions trust{};        // where choices come from, what proof they need, and whom remarks go to
   bool only_recorded = false;  // what only the model would choose is an error (Missing)
+  // Set: the kernel of the answer is an outline, of what would be chosen now. Nothing is compiled, run or
+  // verified, so what is recorded keeps its origin only if it is found right later; strict is not read.
+  bool outline = false;
   StandIn stand_in = StandIn::None;
   // Set: the plan is tuned now, by the tuner, which lies above the engine (tuner/tune/tune.h).
   std::function<Result<Tuned>(const Request&, const Machine&)> tune{};

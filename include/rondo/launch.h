@@ -92,6 +92,10 @@ typedef struct rondo_context_options {
   int32_t ordinal;        /* of RONDO_DEVICE_CUDA: the driver's number, after CUDA_VISIBLE_DEVICES */
   rondo_log_function log; /* of this context and what is made in it; NULL: none */
   void* log_user;
+  /* Of RONDO_DEVICE_CPU: threads that a launch takes at most, the caller's among them, which choices are made
+   * for. 0: what RONDO_THREADS says, else the CPUs that the process may use. */
+  int32_t threads;
+  int32_t reserved;
 } rondo_context_options;
 
 /* Errors: INPUT, UNSUPPORTED (fields of a newer header), MISSING (no driver, no GPU, no current context),
@@ -172,6 +176,9 @@ typedef struct rondo_plan_info {
   int32_t verified;       /* 1: its code was compared with the reference on this machine */
   double expected_ms;     /* as measured, or the model's estimate; 0: not known */
   const char* variant; /* what the cell has beside its text: "p_c=0.1 clip_forward=2 resets"; "": nothing */
+  /* 0: a plan to launch; 1: an outline of what would be chosen, 2: of any plan (rondo_plan_outline). */
+  int32_t outline;
+  int32_t reserved;
 } rondo_plan_info;
 
 /* The strings belong to the plan. */
@@ -210,6 +217,11 @@ RONDO_MUST_USE RONDO_API rondo_status rondo_plan_find_tensor(const rondo_plan* p
  * more than any device has. */
 RONDO_MUST_USE RONDO_API rondo_status rondo_plan_tensor_bytes(const rondo_plan* plan, int32_t index,
                                                               int64_t batch, int64_t time, int64_t* bytes);
+/* The most batch rows of `time` steps that a launch takes: more of them exceed a grid, or the blocks that a
+ * GPU holds at once where blocks wait for each other. Who has more calls several times. Errors: INPUT,
+ * UNSUPPORTED (not even one). */
+RONDO_MUST_USE RONDO_API rondo_status rondo_plan_largest_batch(const rondo_plan* plan, int64_t time,
+                                                               int64_t* batch);
 /* Bytes of workspace that a launch needs, 0 or more, and that a step needs (rondo_step). */
 RONDO_MUST_USE RONDO_API rondo_status rondo_plan_workspace_bytes(const rondo_plan* plan, int64_t batch,
                                                                  int64_t time, int64_t* bytes);
@@ -271,6 +283,12 @@ RONDO_MUST_USE RONDO_API rondo_status rondo_plan_prepare(const rondo_plan* plan,
  * wrong. To be called after waiting for the stream. Until it is called, further launches of the plan give
  * DEVICE too. Where several threads launch a plan, it does not say whose launch that was. Never waits. */
 RONDO_MUST_USE RONDO_API rondo_status rondo_plan_check(const rondo_plan* plan);
+
+/* The same for who does not wait: `*ended` is 1 where the stream has nothing left to do, and then the status
+ * is that of rondo_plan_check(); else, and while the stream is captured, it is 0 and the status RONDO_OK.
+ * Never waits, and spoils no capture. On the CPU `stream` is not read, and all has ended. */
+RONDO_MUST_USE RONDO_API rondo_status rondo_plan_check_stream(const rondo_plan* plan, void* stream,
+                                                              int32_t* ended);
 
 #ifdef __cplusplus
 }

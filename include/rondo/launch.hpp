@@ -133,7 +133,10 @@ class Context {
  public:
   using Log = std::function<void(const std::string&)>;
 
-  static Result<Context> cpu(Log log = {}) { return make(RONDO_DEVICE_CPU, 0, std::move(log)); }
+  // `threads`: that a launch takes at most; 0: as many as there are.
+  static Result<Context> cpu(Log log = {}, int threads = 0) {
+    return make(RONDO_DEVICE_CPU, 0, std::move(log), threads);
+  }
   static Result<Context> cuda(int ordinal = 0, Log log = {}) {
     return make(RONDO_DEVICE_CUDA, ordinal, std::move(log));
   }
@@ -148,10 +151,11 @@ class Context {
   }
 
  private:
-  static Result<Context> make(std::int32_t device, int ordinal, Log log) {
+  static Result<Context> make(std::int32_t device, int ordinal, Log log, int threads = 0) {
     auto options = detail::sized<rondo_context_options>();
     options.device = device;
     options.ordinal = ordinal;
+    options.threads = threads;
     // It lives as long as this object; plans that outlive it do not log.
     auto kept = log ? std::make_unique<Log>(std::move(log)) : nullptr;
     if (kept != nullptr) {
@@ -279,7 +283,20 @@ class Plan {
     const rondo_launch_args args = arguments.get();
     return Status::of(rondo_plan_prepare(get(), &args));
   }
+  Result<std::int64_t> largest_batch(std::int64_t time) const {
+    return detail::found<std::int64_t>(
+        [&](auto* batch) { return rondo_plan_largest_batch(get(), time, batch); });
+  }
   Status check() const { return Status::of(rondo_plan_check(get())); }
+  // Whether the stream has ended, and with it what check() says. Never waits.
+  Result<bool> check(void* stream) const {
+    return detail::found<bool>([&](bool* ended) {
+      std::int32_t found = 0;
+      const rondo_status status = rondo_plan_check_stream(get(), stream, &found);
+      *ended = found != 0;
+      return status;
+    });
+  }
 
  private:
   detail::Owned<rondo_plan, rondo_plan_destroy> handle_;

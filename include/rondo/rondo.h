@@ -244,6 +244,22 @@ RONDO_MUST_USE RONDO_API rondo_status rondo_plan_create(rondo_context* context, 
                                                         const rondo_problem* problem,
                                                         const rondo_plan_options* options, rondo_plan** plan);
 
+/* An outline: what rondo_plan_create() would choose now, without compiling, verifying, loading or running
+ * anything. It takes a fraction of a second, and needs neither a compiler nor a free GPU. It is asked as a
+ * plan is, for its info (origin, strategy, expected_ms; `verified` says whether the proof is there), tensors,
+ * bytes and workspace, and launches nothing (UNSUPPORTED). Where what is recorded is then found wrong, or its
+ * code does not fit, a plan is another one. `strict` is not read; RONDO_CHOOSE_TUNE is INPUT.
+ *
+ * `context` NULL: of no choice. Its tensors are those that plans of the problem may have on any device, in
+ * name, shape, type and role: a plan has no others, may leave out those of them that it does not read, and
+ * may require more. It has no workspace (UNSUPPORTED). `options` are checked and not used.
+ *
+ * Errors: INPUT, UNSUPPORTED, MISSING (nothing recorded). */
+RONDO_MUST_USE RONDO_API rondo_status rondo_plan_outline(rondo_context* context, const rondo_cell* cell,
+                                                         const rondo_problem* problem,
+                                                         const rondo_plan_options* options,
+                                                         rondo_plan** plan);
+
 /* ---- Training ---- */
 
 typedef struct rondo_training rondo_training;
@@ -256,6 +272,12 @@ RONDO_MUST_USE RONDO_API rondo_status rondo_training_create(rondo_context* conte
                                                             const rondo_problem* problem,
                                                             const rondo_plan_options* options,
                                                             rondo_training** training);
+/* Both as outlines (rondo_plan_outline), with what is saved. Without a context the workspaces count as 0, and
+ * RONDO_SAVE_AUTO is INPUT. */
+RONDO_MUST_USE RONDO_API rondo_status rondo_training_outline(rondo_context* context, const rondo_cell* cell,
+                                                             const rondo_problem* problem,
+                                                             const rondo_plan_options* options,
+                                                             rondo_training** training);
 RONDO_API rondo_status rondo_training_destroy(rondo_training* training);
 
 typedef struct rondo_training_info {

@@ -135,8 +135,27 @@ inline Result<Plan> make_plan(const Context& context, const Cell& cell, const ro
   });
 }
 
+// Of any plan: see rondo_plan_outline().
+inline Result<Plan> outline(const Cell& cell, const rondo_problem& problem) {
+  return detail::made<Plan, rondo_plan>([&](rondo_plan** handle) {
+    return rondo_plan_outline(nullptr, cell.get(), &problem, nullptr, handle);
+  });
+}
+inline Result<Plan> outline(const Context& context, const Cell& cell, const rondo_problem& problem,
+                            const rondo_plan_options& options = plan_options()) {
+  return detail::made<Plan, rondo_plan>([&](rondo_plan** handle) {
+    return rondo_plan_outline(context.get(), cell.get(), &problem, &options, handle);
+  });
+}
+
 class Training {
  public:
+  static Result<Training> outline(const Context& context, const Cell& cell, const rondo_problem& problem,
+                                  const rondo_plan_options& options = plan_options()) {
+    return detail::made<Training, rondo_training>([&](rondo_training** handle) {
+      return rondo_training_outline(context.get(), cell.get(), &problem, &options, handle);
+    });
+  }
   static Result<Training> make(const Context& context, const Cell& cell, const rondo_problem& problem,
                                const rondo_plan_options& options = plan_options()) {
     return detail::made<Training, rondo_training>([&](rondo_training** handle) {

@@ -62,7 +62,10 @@ def sized(kind: type[Kind], **values: Any) -> Kind:
 LOG_FUNCTION = c.CFUNCTYPE(None, _pointer, _i32, _text)
 
 rondo_context_options = _struct(
-    "rondo_context_options", *_each(_i32, "device ordinal"), ("log", _pointer), ("log_user", _pointer)
+    "rondo_context_options",
+    *_each(_i32, "device ordinal"),
+    *_each(_pointer, "log log_user"),
+    *_each(_i32, "threads reserved"),
 )
 rondo_context_info = _struct(
     "rondo_context_info",
@@ -77,6 +80,7 @@ rondo_plan_info = _struct(
     *_each(_i32, "tensors verified"),
     ("expected_ms", _double),
     ("variant", _text),
+    *_each(_i32, "outline reserved"),
 )
 rondo_tensor_info = _struct(
     "rondo_tensor_info",
@@ -167,6 +171,9 @@ CALLS: dict[str, tuple[Any, ...]] = {
     "rondo_plan_workspace_bytes": (_H, _i64, _i64, _H),
     "rondo_plan_step_workspace_bytes": (_H, _i64, _H),
     "rondo_plan_check": (_H,),
+    "rondo_plan_check_stream": (_H, _pointer, _H),
+    "rondo_plan_largest_batch": (_H, _i64, _H),
+    "rondo_plan_outline": (_H, _H, _H, _H, _H),
     "rondo_launch": (_H, _H),
     "rondo_step": (_H, _H),
     "rondo_cell_create": (_H, _H, _H),
@@ -181,6 +188,7 @@ CALLS: dict[str, tuple[Any, ...]] = {
     "rondo_database_destroy": (_H,),
     "rondo_training_create": (_H, _H, _H, _H, _H),
     "rondo_training_destroy": (_H,),
+    "rondo_training_outline": (_H, _H, _H, _H, _H),
     "rondo_training_get_info": (_H, _H),
     "rondo_training_get_plan": (_H, _i32, _H),
     "rondo_training_get_sizes": (_H, _i64, _i64, _H),

@@ -48,6 +48,7 @@ void load_streams(Loader& loader, DriverApi& api) {
   loader.need(api.stream_create, "cuStreamCreate");
   loader.need(api.stream_destroy, "cuStreamDestroy_v2");
   loader.need(api.stream_synchronize, "cuStreamSynchronize");
+  loader.need(api.stream_query, "cuStreamQuery");
   loader.need(api.stream_wait_event, "cuStreamWaitEvent");
   loader.need(api.launch_host_func, "cuLaunchHostFunc");
   loader.need(api.event_create, "cuEventCreate");

@@ -36,6 +36,7 @@ struct DriverApi {
   decltype(&cuStreamCreate) stream_create = nullptr;
   decltype(&cuStreamDestroy) stream_destroy = nullptr;
   decltype(&cuStreamSynchronize) stream_synchronize = nullptr;
+  decltype(&cuStreamQuery) stream_query = nullptr;
   decltype(&cuStreamWaitEvent) stream_wait_event = nullptr;
   decltype(&cuLaunchHostFunc) launch_host_func = nullptr;
   decltype(&cuEventCreate) event_create = nullptr;

@@ -1,4 +1,5 @@
 #include "runtime/cuda/driver_stream.h"
+#include "runtime/cuda/driver_graph.h"
 
 #include <condition_variable>
 #include <mutex>
@@ -82,6 +83,22 @@ Result<bool> is_capturing(StreamHandle stream) {
   auto asked = check(**driver, (*driver)->api().stream_is_capturing(stream, &capture), "cuStreamIsCapturing");
   if (!asked) return asked.error();
   return capture != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
+Result<bool> has_ended(StreamHandle stream) {
+  auto driver = Driver::get();
+  if (!driver) return driver.error();
+  const DriverApi& api = (*driver)->api();
+  CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;
+  const CUresult asked = api.stream_is_capturing(stream, &capture);
+  // The default stream must not be asked while one that it waits for is captured.
+  if (asked == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT || capture != CU_STREAM_CAPTURE_STATUS_NONE) return false;
+  if (Status status = check(**driver, asked, "cuStreamIsCapturing"); !status) return status.error();
+  const BesideCaptures beside;
+  const CUresult ended = api.stream_query(stream);
+  if (ended == CUDA_ERROR_NOT_READY) return false;
+  if (Status status = check(**driver, ended, "cuStreamQuery"); !status) return status.error();
+  return true;
 }
 
 Result<Event> Event::create() {

@@ -67,6 +67,9 @@ Result<std::shared_ptr<void>> hold(StreamHandle stream);
 // Whether the stream's work is being recorded instead of run.
 Result<bool> is_capturing(StreamHandle stream);
 
+// Whether the stream has nothing left to do. Not so while it is captured. Never waits. Error Device.
+Result<bool> has_ended(StreamHandle stream);
+
 // Waits for the work of any stream, the caller's included.
 Status synchronize(StreamHandle stream);
 

@@ -73,6 +73,8 @@ bool fits(std::size_t bytes) {
 
 class CpuDevice final : public Device {
  public:
+  explicit CpuDevice(int threads) : threads_(threads) {}
+
   Result<Memory> allocate(std::size_t bytes) const override {
     if (bytes == 0) return Memory();
     void* made = nullptr;
@@ -98,7 +100,7 @@ class CpuDevice final : public Device {
     return success();
   }
   Status copy(Address to, Address from, std::size_t bytes) const override {
-    ThreadPool& pool = ThreadPool::shared();
+    ThreadPool& pool = ThreadPool::shared(threads_);
     const auto threads = static_cast<std::size_t>(pool.threads());
     PartedCopy all{bytes_at(to), bytes_at(from), bytes, bytes < kCopyPart ? 1 : threads};
     if (bytes > 0) pool.run(static_cast<std::int64_t>(all.parts), PartedCopy::run, &all);
@@ -107,7 +109,7 @@ class CpuDevice final : public Device {
   Status wait() const override { return success(); }
 
   Result<std::unique_ptr<LoadedPlan>> load(const executable::Executable& executable) const override {
-    Result<HostPlan> plan = HostPlan::load(executable);
+    Result<HostPlan> plan = HostPlan::load(executable, ThreadPool::shared(threads_));
     if (!plan) return plan.error();
     return std::unique_ptr<LoadedPlan>(new CpuPlan(std::move(*plan)));
   }
@@ -122,10 +124,13 @@ class CpuDevice final : public Device {
   int copy_sets() const override { return 8; }
 
   bool usable() const override { return true; }
+
+ private:
+  int threads_;
 };
 
 }  // namespace
 
-std::shared_ptr<const Device> cpu_device() { return std::make_shared<const CpuDevice>(); }
+std::shared_ptr<const Device> cpu_device(int threads) { return std::make_shared<const CpuDevice>(threads); }
 
 }  // namespace rondo::runtime

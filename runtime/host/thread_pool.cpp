@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <system_error>
 
 #include "compiler/target/target.h"
@@ -26,15 +27,25 @@ void pause() {
 
 // Where fork() has left it without its threads nothing of it can be waited for or destroyed: its locks may be
 // held by who is not there.
-ThreadPool& ThreadPool::shared() {
-  struct Owner {
-    ThreadPool* const pool = new ThreadPool;
-    ~Owner() {
-      if (pool->has_threads()) delete pool;
-    }
-  };
-  static Owner owner;
-  return *owner.pool;
+struct ThreadPool::Owner {
+  explicit Owner(int threads) : pool(new ThreadPool(threads)) {}
+  ~Owner() {
+    if (pool->has_threads()) delete pool;
+  }
+  Owner(const Owner&) = delete;
+  Owner& operator=(const Owner&) = delete;
+  ThreadPool* const pool;
+};
+
+ThreadPool& ThreadPool::shared(int threads) {
+  if (threads <= 0 || threads == target::usable_threads()) {
+    static Owner usual(0);
+    return *usual.pool;
+  }
+  static std::mutex mutex;
+  static std::map<int, Owner> others;
+  const std::lock_guard lock(mutex);
+  return *others.try_emplace(threads, threads).first->second.pool;
 }
 
 bool ThreadPool::has_threads() const { return process_ == static_cast<long>(getpid()); }

@@ -25,8 +25,9 @@ class ThreadPool {
   ThreadPool& operator=(const ThreadPool&) = delete;
 
   int threads() const { return static_cast<int>(workers_.size()) + 1; }
-  // The process's own.
-  static ThreadPool& shared();
+  // The process's own of so many threads, which ends with it. 0: target::usable_threads(), which is also what
+  // it is where it has as many.
+  static ThreadPool& shared(int threads = 0);
 
   // Calls work(block, thread) for each block once and returns when all are done. Neighbouring blocks go
   // to one thread, the same ones at every launch of as many blocks, so that it finds in its cache what it
@@ -46,6 +47,7 @@ class ThreadPool {
   Taken run(std::int64_t blocks, Work work, void* context) { return run(blocks, work, context, {}); }
 
  private:
+  struct Owner;
   bool has_threads() const;  // not so in a process that fork() has made since
   void serve(int thread);
   bool sleeps_one_of(int sharing) const;

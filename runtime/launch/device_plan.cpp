@@ -86,6 +86,7 @@ Result<DevicePlan> DevicePlan::load(const executable::Executable& executable, co
 }
 
 Status DevicePlan::check_fits(std::int64_t batch, std::int64_t time) const {
+  if (Status status = launcher_.check_sizes(batch, time); !status) return status;
   for (std::size_t i = 0; i < kernels_.size(); ++i) {
     const executable::Grid& grid = grids_[i];
     const std::int64_t tiles = grid.blocks.tiles(batch);

@@ -46,8 +46,8 @@ class DevicePlan {
   Status launch(StreamHandle stream, const executable::Bindings& bindings, std::int64_t batch,
                 std::int64_t time) const;
 
-  // Whether blocks that wait for each other all fit on the GPU at these sizes; else the Unsupported that
-  // launch() would give.
+  // Whether B and T are within what a launch takes, and blocks that wait for each other all fit on the GPU;
+  // else the Input or Unsupported that launch() would give.
   Status check_fits(std::int64_t batch, std::int64_t time) const;
 
   // Does what the first calls with these arguments would do beyond the others: records the graph of a plan

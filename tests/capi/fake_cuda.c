@@ -12,6 +12,7 @@ enum {
   OUT_OF_MEMORY = 2,
   INVALID_DEVICE = 101,
   INVALID_CONTEXT = 201,
+  NOT_READY = 600,
   CAPTURE_UNSUPPORTED = 900,
   NOT_FOUND = 500
 };
@@ -56,6 +57,7 @@ static fake_counts done;
 static int capability = 90;
 static char last_image[64];
 static int refusal;     /* of cubins */
+static int unended;     /* streams have work left */
 static void* last_host; /* memory */
 static size_t lost_bytes;
 
@@ -309,6 +311,10 @@ int cuStreamSynchronize(stream* of) {
   if (spoils_a_capture()) return CAPTURE_UNSUPPORTED;
   return (void)of, counted(&done.waits, 1), SUCCESS;
 }
+int cuStreamQuery(stream* of) {
+  if (spoils_a_capture() || (of != NULL && of->capturing != NULL)) return CAPTURE_UNSUPPORTED;
+  return unended ? NOT_READY : SUCCESS;
+}
 int cuStreamWaitEvent(stream* of, void* event, unsigned flags) {
   return (void)of, (void)event, (void)flags, SUCCESS;
 }
@@ -385,10 +391,12 @@ static void set_capability(int value) { capability = value; }
 static const char* image_of(void) { return last_image; }
 static void refuse_cubins(int code) { refusal = code; }
 static int* host_word(void) { return last_host; }
+static void leave_streams_unended(int value) { unended = value; }
 
 fake_cuda* fake_cuda_functions(void) {
-  static fake_cuda functions = {counts,         current_context, set_current,   context_of,
-                                new_stream,     begin_capture,   end_capture,   launch_graph,
-                                set_capability, image_of,        refuse_cubins, host_word};
+  static fake_cuda functions = {
+      counts,        current_context, set_current,          context_of,     new_stream,
+      begin_capture, end_capture,     launch_graph,         set_capability, image_of,
+      refuse_cubins, host_word,       leave_streams_unended};
   return &functions;
 }

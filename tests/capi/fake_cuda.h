@@ -31,6 +31,7 @@ typedef struct {
   const char* (*image)(void);             /* the first 64 bytes of the image that was loaded last */
   void (*refuse_cubins)(int code); /* what cuModuleLoadData says of each from now on; 0: it loads them */
   int* (*host_word)(void);         /* the host memory that was allocated last */
+  void (*leave_streams_unended)(int unended); /* 1: all streams say that they have work left */
 } fake_cuda;
 
 fake_cuda* fake_cuda_functions(void);

@@ -96,11 +96,16 @@ static void test_makers(void) {
   void* made = NULL; /* of another type */
   MAKES_NONE(CONTEXT, made, rondo_training_create(h, alive[CELL], &problem, NULL, (rondo_training**)&made));
   MAKES_NONE(CELL, made, rondo_training_create(alive[CONTEXT], h, &problem, NULL, (rondo_training**)&made));
+  MAKES_NONE(CELL, plan, rondo_plan_outline(alive[CONTEXT], h, &problem, NULL, &plan));
+  MAKES_NONE(CELL, plan, rondo_plan_outline(NULL, h, &problem, NULL, &plan));
+  MAKES_NONE(CELL, made, rondo_training_outline(alive[CONTEXT], h, &problem, NULL, (rondo_training**)&made));
 #undef MAKES_NONE
   REFUSES(CONTEXT, rondo_package_find(alive[PACKAGE], h, &query, &index));
   REFUSES(PACKAGE, rondo_package_find(h, alive[CONTEXT], &query, &index));
   CHECK(index == 7);
   /* NULL stands for none here. */
+  REFUSES_OF(CONTEXT, rondo_plan_outline(h, alive[CELL], &problem, NULL, &plan), CASES - 1);
+  REFUSES_OF(CONTEXT, rondo_training_outline(h, alive[CELL], &problem, NULL, &training), CASES - 1);
   REFUSES_OF(
       DATABASE,
       (options.database = h, rondo_plan_create(alive[CONTEXT], alive[CELL], &problem, &options, &plan)),
@@ -129,6 +134,8 @@ static void test_plans(void) {
   REFUSES(PLAN, rondo_step(h, &args));
   REFUSES(PLAN, rondo_plan_prepare(h, &args));
   REFUSES(PLAN, rondo_plan_check(h));
+  REFUSES(PLAN, rondo_plan_check_stream(h, NULL, &index));
+  REFUSES(PLAN, rondo_plan_largest_batch(h, 1, &bytes));
   CHECK(info.cell == NULL && tensor.name == NULL && bytes == 7 && index == 7);
 }
 

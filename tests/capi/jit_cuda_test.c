@@ -102,6 +102,41 @@ static void launch(const rondo_plan* plan) {
   free_args(&args);
 }
 
+/* The same without waiting: not while the stream has work left or is captured. */
+static void check_stream(const rondo_plan* plan) {
+  int32_t ended = 7;
+  *cuda->host_word() = 1;
+  cuda->leave_streams_unended(1);
+  OK(rondo_plan_check_stream(plan, NULL, &ended));
+  CHECK(ended == 0);
+  cuda->leave_streams_unended(0);
+  cuda->set_current(cuda->context_of(0));
+  void *const captured = cuda->new_stream(), *const other = cuda->new_stream();
+  cuda->set_current(NULL);
+  cuda->begin_capture(captured, 0);
+  OK(rondo_plan_check_stream(plan, captured, &ended));
+  CHECK(ended == 0);
+  const fake_counts before = cuda->counts();
+  FAILS(rondo_plan_check_stream(plan, other, &ended), RONDO_ERROR_DEVICE, "gave up");
+  CHECK(ended == 1 && cuda->counts().waits == before.waits);
+  void* graph = NULL;
+  CHECK(cuda->end_capture(captured, &graph) == 0);
+  OK(rondo_plan_check_stream(plan, captured, &ended));
+  CHECK(ended == 1);
+  free(graph);
+  free(captured);
+  free(other);
+}
+
+/* Blocks of this plan wait for each other, so that a GPU holds no more than some. */
+static void check_largest_batch(const rondo_plan* plan, rondo_launch_args args) {
+  int64_t most = 0;
+  OK(rondo_plan_largest_batch(plan, T, &most));
+  CHECK(most >= B);
+  args.batch = most + 1;
+  CHECK(rondo_plan_prepare(plan, &args) != RONDO_OK && strstr(rondo_message(), "tensor") == NULL);
+}
+
 /* What a kernel says that has waited in vain is told by launches until it was asked for, and then no more. */
 static void test_giving_up(void) {
   rondo_cell* cell = shipped_cell("lstm");
@@ -112,10 +147,12 @@ static void test_giving_up(void) {
     rondo_tensor tensors[MOST];
     rondo_launch_args args = new_args(plan, tensors);
     OK(rondo_launch(plan, &args));
+    check_largest_batch(plan, args);
     *cuda->host_word() = 1; /* the plan's status word, as its kernel would write it */
     for (int i = 0; i < 2; ++i) FAILS(rondo_launch(plan, &args), RONDO_ERROR_DEVICE, "gave up");
     FAILS(rondo_plan_check(plan), RONDO_ERROR_DEVICE, "gave up");
     OK(rondo_plan_check(plan));
+    check_stream(plan);
     OK(rondo_launch(plan, &args));
     free_args(&args);
     OK(rondo_plan_destroy(plan));

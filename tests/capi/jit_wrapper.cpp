@@ -106,6 +106,26 @@ void check_training(Faults& faults) {
   faults.check(forward && forward->find("h_out") && backward && backward->find("grad_R"), "plans are made");
 }
 
+void check_outlines(Faults& faults) {
+  const auto context = api::Context::cpu({}, 2);
+  const auto cell = api::Cell::load("lstm");
+  if (!context || !cell) return faults.check(false, "the CPU and a shipped cell are there");
+  rondo_problem problem = api::problem(2, 3, 1, 16, RONDO_TYPE_F32);
+  const auto any = api::outline(*cell, problem), outline = api::outline(*context, *cell, problem);
+  faults.check(any && any->find("h_out") && !any->workspace_bytes(2, 3), "any plan's tensors are told");
+  faults.check(outline && outline->workspace_bytes(2, 3) && !outline->launch(api::Arguments(2, 3)),
+               "an outline has a workspace, and launches nothing");
+  problem.save = RONDO_SAVE_AUTO;
+  const auto training = api::Training::outline(*context, *cell, problem);
+  faults.check(training && training->sizes(2, 3) && training->backward(), "training has an outline");
+  problem.save = RONDO_SAVE_STATES;
+  const auto plan = api::make_plan(*context, *cell, problem);
+  if (!plan) return faults.check(false, "a plan is made");
+  const auto most = plan->largest_batch(3);
+  const auto ended = plan->check(nullptr);
+  faults.check(most && *most > 1 && !plan->largest_batch(-1) && ended && *ended, "plans are asked");
+}
+
 }  // namespace
 
 const char* faults_of_jit_wrapper(const char* folder) {
@@ -114,5 +134,6 @@ const char* faults_of_jit_wrapper(const char* folder) {
   check_cells(faults);
   check_databases(folder, faults);
   check_training(faults);
+  check_outlines(faults);
   return (text = faults.text()).c_str();
 }

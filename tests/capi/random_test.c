@@ -81,11 +81,18 @@ static void make_plan(void) {
   const rondo_plan_options* how = below(2) == 0 ? NULL : &options;
   if (below(3) == 0) {
     rondo_training* training = NULL;
-    CALL(rondo_training_create(context_of_plan(), handle(CELL), &problem, how, &training));
+    if (below(4) == 0)
+      CALL(rondo_training_outline(below(4) == 0 ? NULL : context_of_plan(), handle(CELL), &problem, how,
+                                  &training));
+    else
+      CALL(rondo_training_create(context_of_plan(), handle(CELL), &problem, how, &training));
     keep(TRAINING, training);
   }
   rondo_plan* plan = NULL;
-  CALL(rondo_plan_create(context_of_plan(), handle(CELL), &problem, how, &plan));
+  if (below(4) == 0)
+    CALL(rondo_plan_outline(below(4) == 0 ? NULL : context_of_plan(), handle(CELL), &problem, how, &plan));
+  else
+    CALL(rondo_plan_create(context_of_plan(), handle(CELL), &problem, how, &plan));
   keep(PLAN, plan);
 }
 
@@ -102,7 +109,7 @@ static void launch_right(void) {
   memset(tensors, 0, sizeof tensors);
   rondo_plan* plan = pool[PLAN][below(POOL)];
   rondo_plan_info info = {.struct_size = sizeof info};
-  if (rondo_plan_get_info(plan, &info) != RONDO_OK || info.tensors > 16) return;
+  if (rondo_plan_get_info(plan, &info) != RONDO_OK || info.tensors > 16 || info.outline != 0) return;
   const int64_t batch = 1 + below(3), time = 1 + below(3);
   int64_t bytes = 0;
   for (int32_t i = 0; i < info.tensors; ++i) {
@@ -177,7 +184,7 @@ static void ask_any(void) {
   int32_t index = 0;
   rondo_constant constant;
   rondo_plan* plan = NULL;
-  switch (below(18)) {
+  switch (below(20)) {
     case 0: QUERY(rondo_context_info, rondo_context_get_info(handle(CONTEXT), into)); break;
     case 1: QUERY(rondo_plan_info, rondo_plan_get_info(handle(PLAN), into)); break;
     case 2: QUERY(rondo_tensor_info, rondo_plan_get_tensor(handle(PLAN), number(6), into)); break;
@@ -207,6 +214,13 @@ static void ask_any(void) {
       CALL(rondo_training_get_plan(handle(TRAINING), number(2), &plan));
       keep(PLAN, plan);
       break;
+    case 17:
+      CALL(rondo_plan_largest_batch(handle(PLAN), size_of_call(), below(16) == 0 ? NULL : &bytes));
+      break;
+    case 18:
+      CALL(rondo_plan_check_stream(handle(PLAN), below(2) == 0 ? NULL : stream,
+                                   below(16) == 0 ? NULL : &index));
+      break;
     default: CHECK(rondo_status_name(number(12)) != NULL && rondo_version() != NULL); break;
   }
 }
@@ -235,6 +249,7 @@ static void make_context(void) {
   static const int capabilities[] = {75, 80, 90, 120};
   options.device = below(4) == 0 ? number(2) : (int32_t)below(2) * RONDO_DEVICE_CPU;
   options.ordinal = number(1);
+  options.threads = below(8) == 0 ? number(4) : 0;
   cuda->set_capability(capabilities[below(4)]);
   rondo_context* context = NULL;
   CALL(rondo_context_create(below(32) == 0 ? NULL : &options, &context));

@@ -13,6 +13,7 @@
 #include "engine/machine/machine.h"
 #include "runtime/device/gpu_device.h"
 #include "runtime/host/host_plan.h"
+#include "tools/librondo/outline.h"
 #include "tools/librondo/reference_plan.h"
 #include "tuner/trial/verify_alone.h"
 
@@ -24,31 +25,50 @@ using PlanResult = Result<std::unique_ptr<PlanObject>>;
 
 // The device as the tuner's functions take it: a GPU with a second reference to its context, or the CPUs.
 Result<engine::Machine> machine_of(const Device& device, db::Database* database) {
-  if (!device.cuda) return engine::find_machine("cpu", database);
+  if (!device.cuda) return engine::cpu_machine(device.threads, database);
   Result<runtime::Context> context = device.cuda->again();
   if (!context) return context.error();
   return engine::gpu_machine(*device.info, std::move(context).value(), database);
 }
 
-Result<std::unique_ptr<Work>> cpu_work(const executable::Executable& executable) {
-  Result<std::shared_ptr<runtime::HostKernels>> kernels = runtime::HostKernels::load(executable);
+Result<std::unique_ptr<Work>> cpu_work(const executable::Executable& executable, int threads) {
+  Result<std::shared_ptr<runtime::HostKernels>> kernels =
+      runtime::HostKernels::load(executable, runtime::ThreadPool::shared(threads));
   if (!kernels) return kernels.error();
   return host_work(executable, std::move(*kernels));
 }
 
 Result<std::unique_ptr<Work>> work_of(const std::shared_ptr<const Device>& device, engine::ReadyPlan& ready) {
-  if (!device->cuda) return cpu_work(ready.compiled.executable);
+  if (!device->cuda) return cpu_work(ready.compiled.executable, device->threads);
   return cuda_work(device, runtime::take_device_plan(std::move(ready.plan)));
+}
+
+PlanFacts facts_of(const engine::Choice& choice) {
+  return {engine::origin_name(choice.origin), choice.note, choice.proven(), choice.expected_ms};
 }
 
 PlanResult plan_of(const std::shared_ptr<const Device>& device, const std::shared_ptr<const step::Cell>& cell,
                    engine::Answer answer) {
   if (!answer.kernel) return reference_plan(device, {*cell, answer.problem, {}});
-  const engine::Choice& choice = answer.kernel->choice;
   Result<std::unique_ptr<Work>> work = work_of(device, *answer.kernel);
   if (!work) return work.error();
   return make_plan(device, answer.kernel->compiled.executable.identity, std::move(work).value(),
-                   {engine::origin_name(choice.origin), choice.note, choice.proven(), choice.expected_ms});
+                   facts_of(answer.kernel->choice));
+}
+
+PlanResult outline_of_answer(const std::shared_ptr<const Device>& device, const step::Cell& cell,
+                             const engine::Answer& answer) {
+  if (answer.kernel)
+    return outline_of(device, answer.kernel->compiled.executable, facts_of(answer.kernel->choice));
+  const Result<executable::Executable> executable = reference_executable({cell, answer.problem, {}});
+  if (!executable) return executable.error();
+  return outline_of(device, *executable, reference_facts());
+}
+
+// A plan or an outline, whichever was asked for.
+PlanResult made_of(const std::shared_ptr<const Device>& device, const std::shared_ptr<const step::Cell>& cell,
+                   engine::Answer answer, const ChoosePlan& how) {
+  return how.outline ? outline_of_answer(device, *cell, answer) : plan_of(device, cell, std::move(answer));
 }
 
 // A tune that the caller's callback can stop.
@@ -83,6 +103,7 @@ auto asked(const Device& device, const step::Cell& cell, const schedule::Problem
                            std::int64_t turn) {
     return tuner::verify_alone(task, executable, turn, worker_program());
   };
+  request.outline = how.outline;
   request.stand_in = device.cuda ? engine::StandIn::None : engine::StandIn::Reference;
   if (how.tunes)
     request.tune = [&how](const engine::Request& of, const engine::Machine& machine) {
@@ -108,7 +129,7 @@ Result<std::unique_ptr<PlanObject>> plan_for(const std::shared_ptr<const Device>
                [&](const engine::Request& request, const engine::Machine& machine) -> PlanResult {
                  Result<engine::Answer> answer = engine::answer(request, machine);
                  if (!answer) return answer.error();
-                 return plan_of(device, cell, std::move(answer).value());
+                 return made_of(device, cell, std::move(answer).value(), how);
                });
 }
 
@@ -120,9 +141,9 @@ Result<TrainingPlans> training_for(const std::shared_ptr<const Device>& device,
                [&](const engine::Request& request, const engine::Machine& machine) -> Result<TrainingPlans> {
                  Result<engine::TrainingAnswer> answer = engine::answer_training(request, machine, save);
                  if (!answer) return answer.error();
-                 PlanResult forward = plan_of(device, cell, std::move(answer->forward));
+                 PlanResult forward = made_of(device, cell, std::move(answer->forward), how);
                  if (!forward) return forward.error();
-                 PlanResult backward = plan_of(device, cell, std::move(answer->backward));
+                 PlanResult backward = made_of(device, cell, std::move(answer->backward), how);
                  if (!backward) return backward.error();
                  return TrainingPlans{answer->save, std::move(forward).value(), std::move(backward).value()};
                });

@@ -22,12 +22,15 @@ struct ChoosePlan {
   std::shared_ptr<db::Database> database;         // that the request asks; may be null
   std::shared_ptr<const db::PinnedChoices> lock;  // the same
   bool tunes = false;
+  bool outline = false;  // what would be chosen, without its code (outline.h)
   tuner::TuneOptions tuning;
   // False: stop.
   std::function<bool(const tuner::Progress&)> progress;
 };
 // `given` may be null. Errors: Input.
 Result<ChoosePlan> choice_of(const rondo_plan_options* given);
+// The same of an outline, which measures nothing.
+Result<ChoosePlan> outline_choice_of(const rondo_plan_options* given);
 
 // The plan of the problem on the device, which is a CPU or a GPU. Errors: those of rondo_plan_create().
 Result<std::unique_ptr<PlanObject>> plan_for(const std::shared_ptr<const Device>& device,

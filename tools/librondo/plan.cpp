@@ -1,49 +1,52 @@
 #include "runtime/capi/launch/status.h"
 #include "tools/librondo/cell.h"
 #include "tools/librondo/choose.h"
+#include "tools/librondo/outline.h"
 #include "tools/librondo/reference_plan.h"
 
 namespace rondo::capi {
 
 namespace {
 
+using MadePlan = Result<std::unique_ptr<PlanObject>>;
+
 // Of the CPU's reference, with nothing rounded.
-Result<std::unique_ptr<PlanObject>> unrounded_plan(const std::shared_ptr<const Device>& device,
-                                                   const step::Cell& cell, rondo_problem given,
-                                                   const ChoosePlan& how) {
+MadePlan unrounded_plan(const std::shared_ptr<const Device>& device, const schedule::Task& task,
+                        const ChoosePlan& how) {
   const std::string& strategy = how.request.overrides.strategy;
   if (device->cuda || how.tunes || how.lock || how.request.only_recorded ||
       !how.request.overrides.parameters.empty() || (!strategy.empty() && strategy != "reference"))
     return Error{ErrorKind::Unsupported, "no kernel computes RONDO_TYPE_F64",
                  "take a context of the CPU, and let nothing choose: the reference computes it"};
-  given.type = RONDO_TYPE_F32;
-  const auto asked = problem_of(cell, given);
-  if (!asked) return asked.error();
-  return reference_plan(device, {cell, *asked, {}}, Stored::Unrounded);
+  if (!how.outline) return reference_plan(device, task, Stored::Unrounded);
+  const Result<executable::Executable> executable = reference_executable(task, Stored::Unrounded);
+  if (!executable) return executable.error();
+  return outline_of(device, *executable, reference_facts());
 }
 
-Status create_plan(rondo_context* context, const rondo_cell* cell, const rondo_problem* problem,
-                   const rondo_plan_options* options, rondo_plan** plan) {
-  const auto where = object_of<ContextObject>(context);
-  if (!where) return where.error();
+// `any`: the outline of any plan, for which `context` is not read.
+Status create_plan(rondo_context* context, bool any, const rondo_cell* cell, const rondo_problem* problem,
+                   const Result<ChoosePlan>& how, rondo_plan** plan) {
+  std::shared_ptr<const Device> device;  // held for the length of the call
+  if (!any) {
+    const auto where = object_of<ContextObject>(context);
+    if (!where) return where.error();
+    device = (*where)->device;
+  }
   const auto what = object_of<CellObject>(cell);
   if (!what) return what.error();
-  // Held for the length of the call.
-  const std::shared_ptr<const Device> device = (*where)->device;
   const std::shared_ptr<const step::Cell> step_cell = (*what)->cell;
-  const auto given = read_problem(problem);
+  auto given = read_problem(problem);
   if (!given) return given.error();
-  const auto how = choice_of(options);
-  if (!how) return how.error();
-  if (given->type == RONDO_TYPE_F64) {
-    auto made = unrounded_plan(device, *step_cell, *given, *how);
-    if (!made) return made.error();
-    *plan = new_handle(std::move(made).value());
-    return success();
-  }
+  const bool unrounded = given->type == RONDO_TYPE_F64;
+  if (unrounded) given->type = RONDO_TYPE_F32;
   const auto asked = problem_of(*step_cell, *given);
   if (!asked) return asked.error();
-  auto made = plan_for(device, step_cell, *asked, *how);
+  if (!how) return how.error();
+  const schedule::Task task{*step_cell, *asked, {}};
+  MadePlan made = any         ? outline_of_any(task, unrounded ? Stored::Unrounded : Stored::AsOnGpus)
+                  : unrounded ? unrounded_plan(device, task, *how)
+                              : plan_for(device, step_cell, *asked, *how);
   if (!made) return made.error();
   *plan = new_handle(std::move(made).value());
   return success();
@@ -61,7 +64,17 @@ rondo_status rondo_plan_create(rondo_context* context, const rondo_cell* cell, c
   return capi::guarded([&]() -> Status {
     if (Status status = capi::not_null(plan, "plan"); !status) return status;
     *plan = nullptr;
-    return capi::create_plan(context, cell, problem, options, plan);
+    return capi::create_plan(context, false, cell, problem, capi::choice_of(options), plan);
+  });
+}
+
+rondo_status rondo_plan_outline(rondo_context* context, const rondo_cell* cell, const rondo_problem* problem,
+                                const rondo_plan_options* options, rondo_plan** plan) {
+  return capi::guarded([&]() -> Status {
+    if (Status status = capi::not_null(plan, "plan"); !status) return status;
+    *plan = nullptr;
+    return capi::create_plan(context, context == nullptr, cell, problem, capi::outline_choice_of(options),
+                             plan);
   });
 }
 

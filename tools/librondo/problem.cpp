@@ -202,6 +202,15 @@ Result<schedule::Problem> problem_of(const step::Cell& cell, const rondo_problem
   return problem;
 }
 
+Result<ChoosePlan> outline_choice_of(const rondo_plan_options* options) {
+  Result<ChoosePlan> how = choice_of(options);
+  if (how && how->tunes)
+    return Error{ErrorKind::Input, "RONDO_CHOOSE_TUNE measures, and an outline does not",
+                 "take another way to choose, or make a plan"};
+  if (how) how->outline = true;
+  return how;
+}
+
 Result<ChoosePlan> choice_of(const rondo_plan_options* options) {
   ChoosePlan result;
   if (options == nullptr) return result;

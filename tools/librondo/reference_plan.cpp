@@ -261,6 +261,8 @@ Result<Executable> reference_executable(const schedule::Task& task, Stored store
   return result;
 }
 
+PlanFacts reference_facts() { return {"reference", "the reference executor on the CPU, in fp64", true, 0}; }
+
 Result<std::unique_ptr<PlanObject>> reference_plan(std::shared_ptr<const Device> device,
                                                    const schedule::Task& task, Stored stored) {
   Result<Executable> executable = reference_executable(task, stored);
@@ -268,8 +270,7 @@ Result<std::unique_ptr<PlanObject>> reference_plan(std::shared_ptr<const Device>
   auto sink = std::make_shared<ReferenceSink>(task, executable->tensors);
   Result<std::unique_ptr<Work>> work = host_work(*executable, std::move(sink));
   if (!work) return work.error();
-  return make_plan(std::move(device), executable->identity, std::move(work).value(),
-                   {"reference", "the reference executor on the CPU, in fp64", true, 0});
+  return make_plan(std::move(device), executable->identity, std::move(work).value(), reference_facts());
 }
 
 }  // namespace rondo::capi

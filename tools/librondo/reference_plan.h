@@ -18,6 +18,9 @@ enum class Stored { AsOnGpus, Unrounded };
 Result<executable::Executable> reference_executable(const schedule::Task& task,
                                                     Stored stored = Stored::AsOnGpus);
 
+// What is known of a plan by it.
+PlanFacts reference_facts();
+
 // A plan that computes in fp64 and rounds what it stores. It reads saved tensors as a backward kernel does
 // and runs no forward pass again. Errors: those of reference_executable().
 Result<std::unique_ptr<PlanObject>> reference_plan(std::shared_ptr<const Device> device,

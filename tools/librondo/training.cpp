@@ -5,6 +5,7 @@
 #include "runtime/capi/launch/status.h"
 #include "tools/librondo/cell.h"
 #include "tools/librondo/choose.h"
+#include "tools/librondo/outline.h"
 
 namespace rondo::capi {
 
@@ -48,17 +49,33 @@ std::vector<Shared> shared_tensors(const PlanObject& forward, const PlanObject& 
   return shared;
 }
 
-Status create_training(rondo_context* context, const rondo_cell* cell, const rondo_problem* problem,
-                       const rondo_plan_options* options, rondo_training** training) {
-  const auto where = object_of<ContextObject>(context);
-  if (!where) return where.error();
+// Outlines of any plans: what is saved is what the problem says.
+Result<TrainingPlans> any_training(const step::Cell& cell, schedule::Problem problem, engine::Save save) {
+  if (save == engine::Save::Faster)
+    return Error{ErrorKind::Input, "RONDO_SAVE_AUTO depends on what is chosen",
+                 "make the outline with a context, or say what is saved"};
+  auto forward = outline_of_any({cell, problem, {}});
+  if (!forward) return forward.error();
+  problem.pass = schedule::Pass::Backward;
+  auto backward = outline_of_any({cell, problem, {}});
+  if (!backward) return backward.error();
+  return TrainingPlans{save, std::move(forward).value(), std::move(backward).value()};
+}
+
+// `any`: outlines of any plans, for which `context` is not read.
+Status create_training(rondo_context* context, bool any, const rondo_cell* cell, const rondo_problem* problem,
+                       Result<ChoosePlan> how, rondo_training** training) {
+  std::shared_ptr<const Device> device;
+  if (!any) {
+    const auto where = object_of<ContextObject>(context);
+    if (!where) return where.error();
+    device = (*where)->device;
+  }
   const auto what = object_of<CellObject>(cell);
   if (!what) return what.error();
-  const std::shared_ptr<const Device> device = (*where)->device;
   const std::shared_ptr<const step::Cell> step_cell = (*what)->cell;
   auto given = read_problem(problem);
   if (!given) return given.error();
-  auto how = choice_of(options);
   if (!how) return how.error();
   const bool faster = given->save == RONDO_SAVE_AUTO;
   given->pass = RONDO_PASS_FORWARD_SAVE;
@@ -69,7 +86,8 @@ Status create_training(rondo_context* context, const rondo_cell* cell, const ron
                             : asked->save_products ? engine::Save::Products
                                                    : engine::Save::States;
   how->tuning.budget_s /= faster && (*what)->saves_products ? 4 : 2;
-  auto plans = training_for(device, step_cell, *asked, *how, save);
+  auto plans =
+      any ? any_training(*step_cell, *asked, save) : training_for(device, step_cell, *asked, *how, save);
   if (!plans) return plans.error();
   auto made = std::make_unique<TrainingObject>();
   made->save = plans->save == engine::Save::Products ? RONDO_SAVE_PRODUCTS : RONDO_SAVE_STATES;
@@ -90,8 +108,12 @@ Status sizes_of(const TrainingObject& training, std::int64_t batch, std::int64_t
     if (tensor.ref.role == executable::Role::History || tensor.ref.role == executable::Role::Products)
       sizes.saved_bytes += tensor.size.at(batch, time) * scalar::storage_bytes(tensor.storage);
   }
-  sizes.forward_workspace_bytes = training.forward->work->workspace_bytes(batch, time);
-  sizes.backward_workspace_bytes = training.backward->work->workspace_bytes(batch, time);
+  // Outlines of any plans have none that is known: 0.
+  const auto workspace = [&](const PlanObject& plan) {
+    return plan.work->check_workspace() ? plan.work->workspace_bytes(batch, time) : 0;
+  };
+  sizes.forward_workspace_bytes = workspace(*training.forward);
+  sizes.backward_workspace_bytes = workspace(*training.backward);
   return write_struct(sizes, into, kFirstSizes, "rondo_training_sizes");
 }
 
@@ -116,7 +138,18 @@ rondo_status rondo_training_create(rondo_context* context, const rondo_cell* cel
   return capi::guarded([&]() -> Status {
     if (Status status = capi::not_null(training, "training"); !status) return status;
     *training = nullptr;
-    return capi::create_training(context, cell, problem, options, training);
+    return capi::create_training(context, false, cell, problem, capi::choice_of(options), training);
+  });
+}
+
+rondo_status rondo_training_outline(rondo_context* context, const rondo_cell* cell,
+                                    const rondo_problem* problem, const rondo_plan_options* options,
+                                    rondo_training** training) {
+  return capi::guarded([&]() -> Status {
+    if (Status status = capi::not_null(training, "training"); !status) return status;
+    *training = nullptr;
+    return capi::create_training(context, context == nullptr, cell, problem, capi::outline_choice_of(options),
+                                 training);
   });
 }
 

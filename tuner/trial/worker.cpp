@@ -14,7 +14,8 @@
 namespace rondo::tuner {
 
 Result<std::unique_ptr<Trials>> trials_here(const TrialSetup& setup) {
-  if (setup.task.profile.is_cpu()) return DeviceTrials::make(setup, runtime::cpu_device());
+  if (setup.task.profile.is_cpu())
+    return DeviceTrials::make(setup, runtime::cpu_device(setup.task.profile.cpu.threads));
   Result<runtime::Context> context = runtime::Context::open(0);
   if (!context) return context.error();
   Result<std::shared_ptr<const runtime::Device>> device = runtime::gpu_device(std::move(context).value());

@@ -11,6 +11,19 @@ namespace {
 constexpr std::size_t kFirstOptions = RONDO_SIZE_TO(rondo_context_options, log_user);
 constexpr std::size_t kFirstInfo = RONDO_SIZE_TO(rondo_context_info, memory_bytes);
 
+constexpr std::int32_t kMostThreads = 256;  // as of RONDO_THREADS
+
+Status check_threads(const rondo_context_options& given) {
+  if (given.threads < 0 || given.threads > kMostThreads)
+    return Error{ErrorKind::Input,
+                 fmt::format("threads = {}: a launch on CPUs takes 1 to {}", given.threads, kMostThreads),
+                 "0 stands for as many as there are"};
+  if (given.threads > 0 && given.device != RONDO_DEVICE_CPU)
+    return Error{ErrorKind::Input, fmt::format("threads = {}, and the device is a GPU", given.threads),
+                 "leave it 0: it is of CPUs"};
+  return success();
+}
+
 rondo_context_info describe(const Device& device) {
   rondo_context_info info{};
   info.device = device.kind;
@@ -55,8 +68,10 @@ rondo_status rondo_context_create(const rondo_context_options* options, rondo_co
     *context = nullptr;
     const auto given = capi::read_struct(options, capi::kFirstOptions, "rondo_context_options");
     if (!given) return given.error();
+    if (Status status = capi::check_threads(*given); !status) return status;
     auto device = capi::open_device(given->device, given->ordinal);
     if (!device) return device.error();
+    (*device)->threads = given->threads;
     if (given->log != nullptr)
       (*device)->note = [log = given->log, user = given->log_user](const std::string& message) {
         log(user, RONDO_LOG_NOTE, message.c_str());

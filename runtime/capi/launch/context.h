@@ -17,6 +17,7 @@ struct Device {
   std::optional<runtime::Context> cuda;     // of both CUDA kinds
   std::optional<runtime::DeviceInfo> info;  // of the GPU
   std::string name = "CPU", arch;
+  int threads = 0;                               // of the CPU, that a launch may use; 0: as many as there are
   std::function<void(const std::string&)> note;  // for people; may be empty
 };
 

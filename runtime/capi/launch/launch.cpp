@@ -282,6 +282,7 @@ rondo_status rondo_plan_step_workspace_bytes(const rondo_plan* plan, int64_t bat
     if (Status status = capi::not_null(bytes, "bytes"); !status) return status;
     if (batch < 0) return Error{ErrorKind::Input, fmt::format("B = {}: it is not negative", batch), ""};
     if (Status status = capi::check_step(**object); !status) return status;
+    if (Status status = (*object)->work->check_workspace(); !status) return status;
     *bytes = capi::step_workspace(**object, batch);
     return success();
   });

@@ -104,6 +104,7 @@ rondo_plan_info describe(const PlanObject& plan) {
   info.tensors = static_cast<std::int32_t>(plan.bound.size());
   info.verified = plan.facts.verified ? 1 : 0;
   info.expected_ms = plan.facts.expected_ms;
+  info.outline = plan.work->outline();
   return info;
 }
 
@@ -138,6 +139,17 @@ Result<std::int32_t> find_tensor(const PlanObject& plan, std::string_view name) 
     known += fmt::format("{}{}", known.empty() ? "" : ", ", plan.tensor(i).name);
   }
   return Error{ErrorKind::Missing, fmt::format("the plan has no tensor '{}'", name), "it has: " + known};
+}
+
+// More batch rows need more blocks of every kernel, so what does not fit ends where it begins.
+Result<std::int64_t> largest_batch(const capi::Work& work, std::int64_t time) {
+  if (Status status = work.check_fits(1, time); !status) return status.error();
+  std::int64_t fits = 1, too_many = std::int64_t{1} << 31;
+  while (too_many - fits > 1) {
+    const std::int64_t middle = fits + (too_many - fits) / 2;
+    (work.check_fits(middle, time) ? fits : too_many) = middle;
+  }
+  return fits;
 }
 
 Status check_sizes(std::int64_t batch, std::int64_t time) {
@@ -247,8 +259,35 @@ rondo_status rondo_plan_workspace_bytes(const rondo_plan* plan, int64_t batch, i
     if (!object) return object.error();
     if (Status status = capi::not_null(bytes, "bytes"); !status) return status;
     if (Status status = capi::check_sizes(batch, time); !status) return status;
+    if (Status status = (*object)->work->check_workspace(); !status) return status;
     *bytes = (*object)->work->workspace_bytes(batch, time);
     return success();
+  });
+}
+
+rondo_status rondo_plan_largest_batch(const rondo_plan* plan, int64_t time, int64_t* batch) {
+  return capi::guarded([&]() -> Status {
+    const auto object = capi::object_of<PlanObject>(plan);
+    if (!object) return object.error();
+    if (Status status = capi::not_null(batch, "batch"); !status) return status;
+    const Result<std::int64_t> found = capi::largest_batch(*(*object)->work, time);
+    if (!found) return found.error();
+    *batch = *found;
+    return success();
+  });
+}
+
+rondo_status rondo_plan_check_stream(const rondo_plan* plan, void* stream, int32_t* ended) {
+  return capi::guarded([&]() -> Status {
+    const auto object = capi::object_of<PlanObject>(plan);
+    if (!object) return object.error();
+    if (Status status = capi::not_null(ended, "ended"); !status) return status;
+    *ended = 0;
+    const Result<bool> found = (*object)->work->has_ended(stream);
+    if (!found) return found.error();
+    if (!*found) return success();
+    *ended = 1;
+    return (*object)->work->check();
   });
 }
 

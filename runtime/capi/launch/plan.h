@@ -26,11 +26,12 @@ class Work {
   // Checks the bindings and starts all launches on the stream; errors as those of Launcher::launch().
   virtual Status launch(void* stream, const executable::Bindings& bindings, std::int64_t batch,
                         std::int64_t time) const = 0;
-  // Unsupported where a launch at these sizes would be.
-  virtual Status check_fits(std::int64_t batch, std::int64_t time) const {
-    (void)batch, (void)time;
-    return success();
-  }
+  // The Input or Unsupported that any launch at these sizes would give.
+  virtual Status check_fits(std::int64_t batch, std::int64_t time) const = 0;
+  // rondo_plan_info.outline.
+  virtual std::int32_t outline() const { return 0; }
+  // Why it has no workspace to speak of: an error of an outline of any plan.
+  virtual Status check_workspace() const { return success(); }
   // Does ahead what it can of such launches; the errors of launch() in what is given.
   virtual Status prepare(const executable::Bindings& bindings, std::int64_t batch,
                          std::int64_t time) const = 0;
@@ -39,6 +40,11 @@ class Work {
                       std::int64_t bytes) const = 0;
   // An error, once, if a launch that has ended gave up waiting.
   virtual Status check() const { return success(); }
+  // Whether the stream has nothing left to do. Never waits.
+  virtual Result<bool> has_ended(void* stream) const {
+    (void)stream;
+    return true;
+  }
 };
 
 // Of a plan that is loaded in the device's context.

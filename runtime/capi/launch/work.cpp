@@ -2,6 +2,7 @@
 
 #include "runtime/capi/launch/plan.h"
 #include "runtime/cuda/driver_memory.h"
+#include "runtime/cuda/driver_stream.h"
 
 namespace rondo::capi {
 
@@ -52,6 +53,12 @@ class CudaWork final : public Work {
 
   Status check() const override { return plan_->check(); }
 
+  Result<bool> has_ended(void* stream) const override {
+    const auto current = runtime::ScopedCurrent::enter(*device_->cuda);
+    if (!current) return current.error();
+    return runtime::has_ended(static_cast<runtime::StreamHandle>(stream));
+  }
+
  private:
   std::shared_ptr<const Device> device_;
   std::unique_ptr<runtime::DevicePlan> plan_;
@@ -71,6 +78,9 @@ class HostWork final : public Work {
   }
   Status prepare(const Bindings& bindings, std::int64_t batch, std::int64_t time) const override {
     return launcher_.check_call(bindings, batch, time);
+  }
+  Status check_fits(std::int64_t batch, std::int64_t time) const override {
+    return launcher_.check_sizes(batch, time);
   }
   Status copy(void*, Address target, Address source, std::int64_t bytes) const override {
     std::memmove(reinterpret_cast<void*>(target), reinterpret_cast<const void*>(source),
