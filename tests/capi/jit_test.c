@@ -305,7 +305,7 @@ static void test_wrong_problems(rondo_context* context) {
   REFUSED(problem.pass = 3, RONDO_ERROR_INPUT, "3 is no pass");
   REFUSED(problem.save = RONDO_SAVE_PRODUCTS, RONDO_ERROR_INPUT, "no products to save");
   REFUSED(problem.save = RONDO_SAVE_AUTO, RONDO_ERROR_INPUT, "2 is no way to save");
-  REFUSED(problem.batch = 0, RONDO_ERROR_INPUT, "B is 0");
+  REFUSED(problem.batch = -1, RONDO_ERROR_INPUT, "B is -1");
   REFUSED(problem.dim = -4, RONDO_ERROR_INPUT, "D is -4");
   REFUSED(problem.dim = INT64_MAX, RONDO_ERROR_UNSUPPORTED, "elements");
   REFUSED(problem.batch = INT64_MAX;

@@ -15,6 +15,7 @@ static const void* sample; /* `sample_bytes` of them */
 static size_t sample_bytes;
 static unsigned char* altered[ALTERED]; /* as large */
 static char package_paths[3][64];       /* files: sound, cut, altered */
+static char sample_hash[80];            /* of the sound one */
 
 /* No package of the images that there were is left. */
 static void alter_images(void) {
@@ -34,6 +35,12 @@ static void begin_packages(const char* in_folder) {
   write_file(package_paths[0], sample, sample_bytes);
   write_file(package_paths[1], sample, sample_bytes - 1);
   write_file(package_paths[2], altered[0], sample_bytes);
+  rondo_package* sound = NULL;
+  rondo_package_info info = {.struct_size = sizeof info};
+  OK(rondo_package_open(package_paths[0], &sound));
+  OK(rondo_package_get_info(sound, &info));
+  snprintf(sample_hash, sizeof sample_hash, "%s", info.hash);
+  OK(rondo_package_destroy(sound));
 }
 
 static void end_packages(void) {
@@ -43,13 +50,16 @@ static void end_packages(void) {
 static void make_package(void) {
   rondo_package* package = NULL;
   rondo_package** into = below(32) == 0 ? NULL : &package;
-  switch (below(8)) {
+  switch (below(9)) {
     case 0: CALL(rondo_package_open(package_paths[below(3)], into)); break;
     case 1: CALL(rondo_package_open(text(), into)); break;
     case 2: CALL(rondo_package_from_memory(sample, below((uint32_t)sample_bytes), into)); break;
     case 3: CALL(rondo_package_from_memory(below(2) == 0 ? NULL : memory, below(1024), into)); break;
     case 4:
     case 5: CALL(rondo_package_from_memory(altered[below(ALTERED)], sample_bytes, into)); break;
+    case 6:
+      CALL(rondo_package_open_expected(package_paths[below(3)], below(4) == 0 ? text() : sample_hash, into));
+      break;
     default: CALL(rondo_package_from_memory(sample, sample_bytes, into)); break;
   }
   keep(PACKAGE, package);
