@@ -85,7 +85,9 @@ class Machine {
     row.candidate = ranked.at(std::min(rank, ranked.size() - 1));
     row.timing = {ms * 1e-3, 0.01, 7};
     row.verified = true;
-    row.cubin_key = code_of(task, row.candidate, database);
+    const engine::CompiledCode code = code_of(task, row.candidate, database);
+    row.cubin_key = code.code;
+    row.image = code.digest();
     const auto where = proven ? std::optional(machine_.platform) : std::nullopt;
     CHECK(tuner::TrialRecorder(&database, task, where).store_best(row));
   }
@@ -195,13 +197,13 @@ class Machine {
     OK(rondo_plan_destroy(plan));
   }
 
-  // The key of the candidate's code, which the database holds from now on. That of a GPU is a stand-in.
-  std::string code_of(const schedule::Task& task, const engine::Candidate& candidate,
-                      db::Database& database) const {
+  // The candidate's code, which the database holds from now on. That of a GPU is a stand-in.
+  engine::CompiledCode code_of(const schedule::Task& task, const engine::Candidate& candidate,
+                               db::Database& database) const {
     engine::Choice choice;
     choice.strategy = candidate.strategy;
     choice.parameters = candidate.parameters;
-    if (cpu()) return engine::code_of_choice(task, choice, &database)->code;
+    if (cpu()) return engine::code_of_choice(task, choice, &database).value();
     const backend::Backend& backend = backend::preferred_backend_for(task.profile.target);
     engine::CompiledPlan compiled = engine::uncompiled_plan(std::make_shared<const schedule::Task>(task),
                                                             engine::build_choice(task, choice).value(),
@@ -218,7 +220,7 @@ class Machine {
     }
     CHECK(engine::attach_code(compiled, std::move(code)).ok());
     engine::store_cubin(compiled, database);
-    return compiled.code;
+    return compiled;
   }
 
   engine::Machine machine_;
