@@ -138,6 +138,8 @@ class SimulatedWork final : public capi::Work {
     SimulatorSink sink(executable_, plan_, batch, time);
     return launcher_.launch(sink, bindings, batch, time);
   }
+  // The simulator runs a grid of any size.
+  Status check_fits(std::int64_t, std::int64_t) const override { return success(); }
   Status prepare(const executable::Bindings& bindings, std::int64_t batch, std::int64_t time) const override {
     return launcher_.check_call(bindings, batch, time);
   }

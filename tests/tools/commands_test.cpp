@@ -380,7 +380,7 @@ TEST(BadInput, CommandLine) {
       {{"emit", "mingru", "--param", "channels"}, 2, "name=value"},
       {{"emit", "mingru", "--param", "bogus=1"}, 2, "the variables are channels, "},
       {{"emit", "mingru", "--pass", "bw", "--save", "products"}, 2, "its step multiplies by no matrix"},
-      {{"verify", "lstm", "--save", "auto"}, 2, "unknown --save 'auto'"},
+      {{"emit", "lstm", "--save", "auto"}, 2, "unknown --save 'auto'"},
       {{"tune", "lstm", "--pass", "fws", "--save", "auto"},
        2,
        "compares the sums of forward (training) and backward"},
