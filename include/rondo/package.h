@@ -17,8 +17,8 @@ typedef struct rondo_package rondo_package;
  * refused. Errors: MISSING (no such file), INPUT (damaged), UNSUPPORTED (a newer format). */
 RONDO_MUST_USE RONDO_API rondo_status rondo_package_open(const char* path, rondo_package** package);
 /* The same where the caller knows the hash of the package (64 hex digits, as `rondo package list` and
- * rondo_package_get_info tell it) and got it in a way he trusts: it vouches for all of the file, whose kernels are
- * programs of whoever built it. Error INPUT: the file has another one. */
+ * rondo_package_get_info tell it) and got it in a way he trusts: it vouches for all of the file, whose
+ * kernels are programs of whoever built it. Error INPUT: the file has another one. */
 RONDO_MUST_USE RONDO_API rondo_status rondo_package_open_expected(const char* path, const char* hash,
                                                                   rondo_package** package);
 /* As rondo_package_open() for bytes in memory, which are not copied and must live as long as the package. */

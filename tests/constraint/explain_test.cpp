@@ -123,9 +123,8 @@ TEST(Explain, LimitsAreToldUnderTheRulesThatStand) {
   EXPECT_EQ(explanation.text, "shared memory: at least 320000 bytes of shared memory, the limit is 100000");
   Ring contradictory;
   contradictory.s.require(contradictory.channels < 100, "narrow");
-  EXPECT_EQ(
-      explain(contradictory.s, Blame::Limits)->text,
-      "coalesced loads: at most 192, 300 needed; narrow: at least 128 channels a CTA, the limit is 99");
+  EXPECT_EQ(explain(contradictory.s, Blame::Limits)->text,
+            "coalesced loads: at most 192, 300 needed; narrow: at least 128 channels a CTA, the limit is 99");
 }
 
 // Two cases of one limit: the one that is missed by the least speaks.

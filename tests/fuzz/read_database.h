@@ -42,7 +42,8 @@ inline db::Database empty_database(const Folder& folder) {
 inline void use_database(const Folder& folder, const std::string& path) {
   if (auto database = db::Database::open(path, {.access = db::Access::ReadOnly})) read_all(*database);
   db::Database empty = empty_database(folder);
-  if (empty.merge_database(path, {}, db::Database::Kernels::Taken)) require(empty.check()->empty(), "what was merged is sound");
+  if (empty.merge_database(path, {}, db::Database::Kernels::Taken))
+    require(empty.check()->empty(), "what was merged is sound");
   if (auto database = db::Database::open(path)) {
     (void)database->prune(1'700'000'001);
     (void)database->stats();
