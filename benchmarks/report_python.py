@@ -38,7 +38,7 @@ def whole(row):
 def layers_section(record):
     rows = [row for row in record["rows"] if whole(row)]
     left = [row["layer"] for row in record["rows"] if not whole(row)]
-    text = f"\n## {record['device']}\n\n" + wrapped(f"""{record['date']}, PyTorch {record['torch']}, cuDNN {record['cudnn']}, driver
+    text = f"\n## {record['device']}, {record['date']}\n\n" + wrapped(f"""PyTorch {record['torch']}, cuDNN {record['cudnn']}, driver
 {record['driver']}. `benchmarks/layers.py` timed both sides in one run, with the product of the input; every row's results were first compared with
 float64. Times are milliseconds, medians of single calls between two events. *fp16* or *bf16* behind a time is the type in which that side was
 faster. The last columns say how many times as long cuDNN's best takes: called eagerly, as CUDA graphs, and with the best way of each side. PyTorch brings
