@@ -65,28 +65,34 @@ def _forward(tensors: Tensors, how: str, given: int, time_major: bool, pass_: in
         results = structure.results + (structure.saved if pass_ == s.PASS_FORWARD_SAVE else [])
         storage, device = tensors[0].dtype, tensors[0].device
         if sizes["B"] == 0 or sizes["T"] == 0:
-            return _forward_of_nothing(tensors, specs, results, sizes, time_major)
+            return _of_nothing(tensors[0], tensors, specs, results, sizes, time_major)
         plan = plan_of(structure, pass_, sizes, device, storage, torch.are_deterministic_algorithms_enabled())
         call = remember(key, Call(plan, specs, results, results, sizes, device, storage, time_major))
     return call(tensors)
 
 
-def _forward_of_nothing(
+# Where what a pass carries through no steps comes from: the name of a state, and this behind it.
+_CARRIED = {s.ROLE_LAST_STATE: "_first", s.ROLE_INITIAL_STATE_GRADIENT: "_last"}
+
+
+def _of_nothing(
+    like: torch.Tensor,
     tensors: Tensors,
     specs: Sequence[TensorSpec],
     results: Sequence[TensorSpec],
     sizes: dict[str, int],
     time_major: bool,
 ) -> list[torch.Tensor]:
-    """No rows, or no steps: the last state is the first."""
-    first = {spec.name: tensor for spec, tensor in zip(specs, tensors, strict=True)}
-    made = _empty(tensors[0], results, sizes, time_major)
+    """No rows, or no steps: the last state is the first, the gradient of the first is that of the last, and all else is zero.
+    librondo says the same, by a plan that would be compiled for it."""
+    given = {spec.name: tensor for spec, tensor in zip(specs, tensors, strict=True)}
+    made = _empty(like, results, sizes, time_major)
     for spec, out in zip(results, made, strict=True):
-        start = first.get(spec.short + "_first") if spec.role == s.ROLE_LAST_STATE else None
-        if start is None:
+        carried = given.get(spec.short + _CARRIED[spec.role]) if spec.role in _CARRIED else None
+        if carried is None:
             out.zero_()
         else:
-            out.copy_(start)
+            out.copy_(carried)
     return made
 
 
@@ -137,32 +143,12 @@ def _backward(tensors: Tensors, how: str, grads: int, given: int, wanted: int, t
         sizes = structure.sizes(specs, [t.shape for t in tensors])
         asked = of_mask(structure.grads_out, wanted)
         if sizes["B"] == 0 or sizes["T"] == 0:
-            return _as_given(tensors, places, _backward_of_nothing(tensors, specs, like, asked, sizes, time_major))
+            return _as_given(tensors, places, _of_nothing(like, tensors, specs, asked, sizes, time_major))
         exact = torch.are_deterministic_algorithms_enabled()
         plan = plan_of(structure, s.PASS_BACKWARD, sizes, like.device, like.dtype, exact)
         made = Call(plan, specs, asked, structure.grads_out, sizes, like.device, like.dtype, time_major)
         call = remember(key, made)
     return _as_given(tensors, places, call(tensors))
-
-
-def _backward_of_nothing(
-    tensors: Tensors,
-    specs: Sequence[TensorSpec],
-    like: torch.Tensor,
-    asked: Sequence[TensorSpec],
-    sizes: dict[str, int],
-    time_major: bool,
-) -> list[torch.Tensor]:
-    """The gradient of the first state is that of the last one, and there is no other."""
-    into = {spec.name: tensor for spec, tensor in zip(specs, tensors, strict=True)}
-    made = _empty(like, asked, sizes, time_major)
-    for spec, out in zip(asked, made, strict=True):
-        last = into.get(spec.short + "_last") if spec.role == s.ROLE_INITIAL_STATE_GRADIENT else None
-        if last is None:
-            out.zero_()
-        else:
-            out.copy_(last)
-    return made
 
 
 def _as_given(tensors: Tensors, places: Sequence[int], grads: Sequence[torch.Tensor]) -> list[torch.Tensor]:
