@@ -127,8 +127,7 @@ def test_nvrtc_of_the_environment_is_found(installed, place):
         pytest.skip("the system's own NVRTC comes first")
     toolkits = (pathlib.Path(os.environ.get("CUDA_HOME", "/usr/local/cuda")), SOURCE / ".deps/cuda")
     real = next((file for toolkit in toolkits for file in sorted(toolkit.glob("lib*/libnvrtc.so.1?"))), None)
-    if real is None:
-        pytest.skip("there is no NVRTC")
+    assert real, "there is no NVRTC to stand in: run tools/setup"
     library = installed.packages / place
     library.parent.mkdir(parents=True)
     library.symlink_to(real)
