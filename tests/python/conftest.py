@@ -1,5 +1,6 @@
 """Tests of the Python package. They run in three environments, each of which takes what it has: with PyTorch, with NumPy alone,
-and with neither. `tests/python/run.py` finds one, and says what was left out."""
+and with neither. `tests/python/run.py` finds one, and says what was left out. Where RONDO_TEST_TORCH is set, as it does for the
+environment with PyTorch, tests are not skipped for want of it: the run fails."""
 
 import os
 import pathlib
@@ -20,6 +21,13 @@ os.environ.setdefault("RONDO_SHIPPED", "none")
 
 
 def pytest_configure(config):
+    if os.environ.get("RONDO_TEST_TORCH"):
+        try:
+            import torch  # noqa: F401
+        except ImportError as error:
+            raise pytest.UsageError(
+                f"RONDO_TEST_TORCH asks for PyTorch, which cannot be imported: {error}; run tools/setup python"
+            ) from error
     config.addinivalue_line("markers", "long: repeats on a device what other tests do on the CPU; CI leaves it out")
 
 

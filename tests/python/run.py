@@ -3,7 +3,7 @@
 usage: run.py BUILD ENVIRONMENT [--wheel] [pytest options]
 They run over the sources of the package and the library of BUILD; with --wheel those of the wheels that are made of it run, and
 no others. ENVIRONMENT is one of .deps that tools/setup makes: python-build, without PyTorch, whose tests are skipped then, or
-python, which has it (`tools/setup python`). Ends with 77 where there is no such environment."""
+python, which has it (`tools/setup python`) and fails without it. Ends with 77 where there is no such environment."""
 
 import os
 import pathlib
@@ -22,6 +22,8 @@ def main(build: str, environment: str, *options: str) -> int:
         return SKIPPED
     folder = pathlib.Path(build).resolve()
     seen = {**os.environ, "RONDO_LIBRARY": str(folder / "librondo.so"), "PYTHONDONTWRITEBYTECODE": "1"}
+    if environment == "python":
+        seen["RONDO_TEST_TORCH"] = "1"
     if "--wheel" in options:
         seen["RONDO_TEST_WHEEL"] = str(folder)
         what = [FOLDER / "test_wheel.py"]

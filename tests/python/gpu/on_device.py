@@ -8,6 +8,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="no PyTorch: nothing runs on a device")
 
 import rondo
+
 from parts import KINDS, assert_close
 
 DEVICE = os.environ.get("RONDO_TEST_DEVICE") or ("cuda" if torch.cuda.is_available() else "cpu")

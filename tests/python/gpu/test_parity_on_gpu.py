@@ -4,6 +4,7 @@ import copy
 
 import pytest
 from on_device import DEVICE, checked, needs_gpu, torch
+
 from parts import KINDS
 from test_parity import CASES, DTYPES, UNIT, relative_errors, run
 

@@ -7,7 +7,7 @@ import sys
 import threading
 
 import pytest
-from on_device import DEVICE, ON_GPU, checked, close, draw, leaf, needs_gpu, pair, rondo, torch
+from on_device import DEVICE, ON_GPU, checked, close, draw, leaf, needs_gpu, pair, torch
 
 
 def warmed(run, times=3):

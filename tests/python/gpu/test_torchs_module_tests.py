@@ -19,7 +19,7 @@ if importlib.util.find_spec("expecttest") is None and "expecttest" not in sys.mo
     stand_in = types.ModuleType("expecttest")
     stand_in.TestCase = unittest.TestCase
     sys.modules["expecttest"] = stand_in
-common = pytest.importorskip("torch.testing._internal.common_modules", reason="PyTorch is without its test utilities")
+from torch.testing._internal import common_modules as common
 
 INFOS = {info.name.removeprefix("nn."): info for info in common.module_db if info.name in ("nn.LSTM", "nn.GRU", "nn.RNN")}
 
@@ -30,9 +30,11 @@ def inputs_of(kind, training):
     return info.module_inputs_func(info, device=DEVICE, dtype=torch.float32, requires_grad=True, training=training)
 
 
-NUMBERS = [
+ALL = [
     (kind, training, number) for kind in INFOS for training in (False, True) for number in range(len(inputs_of(kind, training)))
 ]
+PROJECTED = [(k, t, n) for k, t, n in ALL if inputs_of(k, t)[n].constructor_input.kwargs.get("proj_size")]
+NUMBERS = [one for one in ALL if one not in PROJECTED]
 
 
 def tensors_in(value):
@@ -69,15 +71,20 @@ def test_the_database_has_the_inputs():
     assert len([1 for kind, *_ in NUMBERS if kind in ("LSTM", "GRU")]) >= 64
 
 
+def test_projections_are_refused():
+    """The inputs that are left out of the others: once the language can say them, this fails, and they belong there."""
+    assert len(PROJECTED) == 32
+    for kind, training, number in PROJECTED:
+        made = inputs_of(kind, training)[number].constructor_input
+        with pytest.raises(rondo.UnsupportedError, match="proj_size"):
+            getattr(rondo.nn, kind)(*made.args, **made.kwargs)
+
+
 @pytest.mark.parametrize(("kind", "training", "number"), NUMBERS)
 def test_an_input(kind, training, number):
     case = inputs_of(kind, training)[number]
     made = case.constructor_input
-    try:
-        layer = getattr(rondo.nn, kind)(*made.args, **made.kwargs).to(DEVICE).train(training)
-    except rondo.UnsupportedError as error:
-        assert made.kwargs.get("proj_size"), error
-        pytest.skip("proj_size is refused")
+    layer = getattr(rondo.nn, kind)(*made.args, **made.kwargs).to(DEVICE).train(training)
     reference = getattr(torch.nn, kind)(*made.args, **made.kwargs).to(DEVICE).train(training)
     assert list(layer.state_dict()) == list(reference.state_dict())
     reference.load_state_dict(layer.state_dict())
