@@ -132,7 +132,7 @@ class PastEnds {
   PastEnds(const NpyArray& array, const std::vector<double>* lengths)
       : lengths_(lengths),
         time_(array.shape.size() < 2 ? 1 : array.shape[1]),
-        of_step_(array.elements() == 0 ? 1 : array.elements() / (array.shape[0] * time_)) {}
+        of_step_(array.elements() < 2 ? 1 : array.elements() / (array.shape[0] * time_)) {}
 
   bool has(std::size_t element) const {
     if (lengths_ == nullptr) return false;
