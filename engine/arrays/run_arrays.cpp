@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 #include "compiler/scalar/storage.h"
 #include "compiler/support/enum_text.h"
@@ -208,13 +209,15 @@ std::vector<std::int64_t> shape_of(const Tensor& tensor, const step::Sizes& size
 }
 
 Result<step::Sizes> deduce_sizes(const step::Cell& cell, const RunArrays& arrays,
-                                 const std::optional<step::Sizes>& fallback) {
+                                 const std::optional<step::Sizes>& fallback, Needed needed) {
+  const bool all = needed == Needed::All;
   SizeFinder finder(cell);
-  if (Status status = finder.add(arrays.inputs, TensorKind::Input, true); !status) return status.error();
-  if (Status status = finder.add(arrays.params, TensorKind::Param, true); !status) return status.error();
-  if (Status status = finder.add(arrays.states, TensorKind::State, false); !status) return status.error();
-  if (Status status = finder.add(arrays.resets, TensorKind::Reset, true); !status) return status.error();
-  if (Status status = finder.add(arrays.lengths, TensorKind::Length, true); !status) return status.error();
+  for (const auto& [of, kind, must] : {std::tuple(&arrays.inputs, TensorKind::Input, all),
+                                       std::tuple(&arrays.params, TensorKind::Param, all),
+                                       std::tuple(&arrays.states, TensorKind::State, false),
+                                       std::tuple(&arrays.resets, TensorKind::Reset, all),
+                                       std::tuple(&arrays.lengths, TensorKind::Length, all)})
+    if (Status status = finder.add(*of, kind, must); !status) return status.error();
   return finder.sizes(fallback);
 }
 

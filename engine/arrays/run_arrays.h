@@ -30,11 +30,14 @@ struct RunArrays {
 std::vector<std::string> axes_of(const step::Tensor& tensor);
 std::vector<std::int64_t> shape_of(const step::Tensor& tensor, const step::Sizes& sizes);
 
+// Which tensors the arrays must have: all that a run reads, or any of them, the others being random.
+enum class Needed { All, Any };
+
 // Errors (Input) name tensor, file and axis: unknown, missing, given twice, of the wrong rank, an extent that
 // contradicts the cell or another array, an extent of 0, not enough arrays to know every size (then
 // `fallback` helps). The seed of a cell's draws may be missing (set_seed).
 Result<step::Sizes> deduce_sizes(const step::Cell& cell, const RunArrays& arrays,
-                                 const std::optional<step::Sizes>& fallback);
+                                 const std::optional<step::Sizes>& fallback, Needed needed = Needed::All);
 
 // The storage type that the inputs have by themselves. Errors (Input): they differ, or it cannot be told.
 Result<kernel::Storage> deduce_storage(const RunArrays& arrays);

@@ -56,7 +56,7 @@ std::vector<Run> perturbed_shape_runs(bool decisions) {
 }
 
 // What is given to a side, and by how much a perturbed run may change it.
-struct Given {
+struct GivenTensor {
   TensorRef ref;
   bool timed = false, matrix = false;
   double scale = 1;
@@ -73,10 +73,11 @@ struct Compared {
 
 class AtShape {
  public:
-  AtShape(const schedule::Task& task, ShapeRuns& runs, std::uint64_t seed)
+  AtShape(const schedule::Task& task, ShapeRuns& runs, std::uint64_t seed, const Given& own)
       : task_(task),
         runs_(runs),
         seed_(seed),
+        own_(own),
         unit_(rounding_inside(task)),
         decisions_(has_decisions(task.written, task.problem.pass)) {}
 
@@ -104,14 +105,19 @@ class AtShape {
         if (Status status = give_flags(tensor.ref, declared); !status) return status;
         continue;
       }
-      Given given{tensor.ref,
-                  executable::has_time_axis(tensor.ref.role),
-                  tensor.ref.role == Role::Param && declared.tail == step::Tail::Matrix,
-                  random_scale(declared, task_.problem.sizes.dim),
-                  {}};
-      given.values = random_values(schedule::storage_of(tensor.ref, task_),
-                                   std::min(tensor.rows * tensor.unit, kPattern), given.scale,
-                                   seed_ + 1000 * (given_.size() + 1));
+      GivenTensor given{tensor.ref,
+                        executable::has_time_axis(tensor.ref.role),
+                        tensor.ref.role == Role::Param && declared.tail == step::Tail::Matrix,
+                        random_scale(declared, task_.problem.sizes.dim),
+                        {}};
+      if (auto own = own_values(tensor.ref)) {
+        given.values = std::move(*own);
+        given.scale = largest_of(given.values);
+      } else {
+        given.values = random_values(schedule::storage_of(tensor.ref, task_),
+                                     std::min(tensor.rows * tensor.unit, kPattern), given.scale,
+                                     seed_ + 1000 * (given_.size() + 1));
+      }
       for (const Side side : {Side::Kernel, Side::Plain})
         if (Status status = runs_.fill(side, given.ref, given.values); !status) return status;
       given_.push_back(std::move(given));
@@ -120,16 +126,30 @@ class AtShape {
       return status;
     for (const ShapeTensor& tensor : runs_.tensors()) {
       if (tensor.ref.role != Role::InitialState) continue;
-      Given given{tensor.ref, false, false, 0, {}};
+      if (const auto own = own_values(tensor.ref))
+        for (const Side side : {Side::Kernel, Side::Plain})
+          if (Status status = runs_.fill(side, tensor.ref, *own); !status) return status;
+      GivenTensor given{tensor.ref, false, false, 0, {}};
       std::vector<float> values(static_cast<std::size_t>(tensor.rows * tensor.unit));
       const std::vector<std::int64_t> rows = all_rows(tensor);
       if (Status status = runs_.read(Side::Plain, tensor.ref, rows, values); !status) return status;
       given.values.assign(values.begin(), values.end());
-      for (const double value : given.values) given.scale = std::max(given.scale, std::abs(value));
+      given.scale = largest_of(given.values);
       if (!std::isfinite(given.scale)) return not_finite(tensor);
       given_.push_back(std::move(given));
     }
     return success();
+  }
+
+  std::optional<std::vector<double>> own_values(TensorRef ref) const {
+    return given_values(own_.get(), ref.role, task_.written.tensors[static_cast<std::size_t>(ref.tensor)],
+                        task_.problem.sizes);
+  }
+
+  static double largest_of(const std::vector<double>& values) {
+    double largest = 0;
+    for (const double value : values) largest = std::max(largest, std::abs(value));
+    return largest;
   }
 
   // No perturbed run changes them.
@@ -165,7 +185,7 @@ class AtShape {
   // A steady error of a gradient is relative to the gradient, sign and all: a backward pass is linear in
   // gradients, and a shift of all of them alike would add up over the sequence, where they themselves, being
   // of either sign, do not.
-  static double rounded_size(const Given& given, double value, bool steady) {
+  static double rounded_size(const GivenTensor& given, double value, bool steady) {
     const Role role = given.ref.role;
     if (steady && (role == Role::OutputGradient || role == Role::LastStateGradient)) return value;
     return given.matrix ? std::abs(value) : (std::abs(value) + given.scale) / 2;
@@ -173,7 +193,7 @@ class AtShape {
 
   Status perturbed(const Run& run, std::uint64_t number) {
     for (std::size_t i = 0; i < given_.size(); ++i) {
-      const Given& given = given_[i];
+      const GivenTensor& given = given_[i];
       const std::uint64_t own = (seed_ ^ (number << 32)) + (static_cast<std::uint64_t>(i) << 48);
       std::vector<double> values = given.values;
       for (std::size_t k = 0; k < values.size(); ++k) {
@@ -280,17 +300,19 @@ class AtShape {
   const schedule::Task& task_;
   ShapeRuns& runs_;
   std::uint64_t seed_;
+  const Given& own_;
   double unit_;
   bool decisions_;
-  std::vector<Given> given_;
+  std::vector<GivenTensor> given_;
   std::vector<Compared> results_;
   std::map<TensorRef, std::int64_t, schedule::TensorRefLess> not_finite_;  // of the kernel's results
 };
 
 }  // namespace
 
-Result<Verification> check_at_shape(const schedule::Task& task, ShapeRuns& runs, std::uint64_t seed) {
-  return AtShape(task, runs, seed).run();
+Result<Verification> check_at_shape(const schedule::Task& task, ShapeRuns& runs, std::uint64_t seed,
+                                    const Given& given) {
+  return AtShape(task, runs, seed, given).run();
 }
 
 ShapeTensor shape_tensor(TensorRef ref, const schedule::Task& task) {

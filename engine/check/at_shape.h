@@ -72,8 +72,10 @@ std::vector<ShapeTensor> shape_tensors(const schedule::Task& task,
                                        const std::vector<executable::Tensor>& plain);
 
 // The checks at the problem's sizes, with their line for people. Errors: those of the runs; Input where
-// nothing can be compared, because results of the plain kernel are not finite.
-Result<Verification> check_at_shape(const schedule::Task& task, ShapeRuns& runs, std::uint64_t seed);
+// nothing can be compared, because results of the plain kernel are not finite. What is given takes the place
+// of random numbers.
+Result<Verification> check_at_shape(const schedule::Task& task, ShapeRuns& runs, std::uint64_t seed,
+                                    const Given& given = nullptr);
 
 // Plain runs of a check. What takes longer than a few seconds in all is cut by whoever makes the runs.
 int plain_runs(bool decisions);

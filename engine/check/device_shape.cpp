@@ -292,7 +292,7 @@ Result<PlainCode> compile_plain(PlainPlans plans, db::Database* database) {
 
 Result<Verification> verify_at_shape(const schedule::Task& task, const runtime::Device& device,
                                      const runtime::LoadedPlan& kernel, const PlainCode& plain,
-                                     std::uint64_t seed) {
+                                     std::uint64_t seed, const Given& given) {
   const Result<LoadedPlain> loaded = load(plain, device);
   if (!loaded) return loaded.error();
   schedule::Task affordable = task;
@@ -305,7 +305,7 @@ Result<Verification> verify_at_shape(const schedule::Task& task, const runtime::
       if (cut(sizes, 0.5)) continue;
       return Error{ErrorKind::Unsupported, "no memory beside the kernel: " + status.error().message, ""};
     }
-    Result<Verification> checked = check_at_shape(affordable, shape, seed);
+    Result<Verification> checked = check_at_shape(affordable, shape, seed, given);
     if (!checked && shape.affordable() < 1 && cut(sizes, shape.affordable())) continue;
     if (checked && checked->says_nothing())
       return Error{ErrorKind::Unsupported, checked->summary(), "compare it at a shorter T"};

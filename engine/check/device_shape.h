@@ -27,6 +27,6 @@ Result<PlainCode> compile_plain(PlainPlans plans, db::Database* database);
 // memory for a single step.
 Result<Verification> verify_at_shape(const schedule::Task& task, const runtime::Device& device,
                                      const runtime::LoadedPlan& kernel, const PlainCode& plain,
-                                     std::uint64_t seed);
+                                     std::uint64_t seed, const Given& given = nullptr);
 
 }  // namespace rondo::engine

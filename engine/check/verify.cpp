@@ -64,10 +64,11 @@ std::string Verification::summary() const {
 }
 
 Result<Verifier> Verifier::make(const schedule::Task& task, const std::vector<VerifyCase>& cases,
-                                std::uint64_t seed) {
+                                std::uint64_t seed, Given given) {
   Verifier verifier;
   verifier.task_ = std::make_shared<const schedule::Task>(task);
   verifier.seed_ = seed;
+  verifier.given_ = std::move(given);
   verifier.decisions_ = has_decisions(task.written, task.problem.pass);
   if (Status status = verifier.add(cases); !status) return status.error();
   return verifier;
@@ -85,7 +86,8 @@ Status Verifier::add(const std::vector<VerifyCase>& cases) {
     CaseData run;
     run.shape = shape;
     Result<HostProblem> data = random_problem(
-        *task_, shape.sizes, {seed_++, shape.initial_states, shape.matrix_scale, shape.arbitrary_states});
+        *task_, shape.sizes,
+        {seed_++, shape.initial_states, shape.matrix_scale, shape.arbitrary_states, given_.get()});
     if (!data) return data.error();
     run.data = std::move(data).value();
     if (!shape.initial_states) run.data.loss.last_states.clear();

@@ -29,9 +29,9 @@ struct Verification {
 // of plans of one problem.
 class Verifier {
  public:
-  // Begins with the data of `cases`, as add() makes them.
+  // Begins with the data of `cases`, as add() makes them; what is given takes the place of random numbers.
   static Result<Verifier> make(const schedule::Task& task, const std::vector<VerifyCase>& cases,
-                               std::uint64_t seed);
+                               std::uint64_t seed, Given given = nullptr);
 
   // Makes the data of these cases, of those that it has not yet, and keeps them; of many the first are
   // forgotten. Runs the reference executor; no GPU needed. Errors: those of the reference, Input when its
@@ -79,6 +79,7 @@ class Verifier {
 
   std::shared_ptr<const schedule::Task> task_;
   std::uint64_t seed_ = 1;
+  Given given_;
   bool decisions_ = false;  // has_decisions()
   std::vector<CaseData> cases_;
 };

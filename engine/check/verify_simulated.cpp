@@ -44,10 +44,11 @@ Status check_case(const schedule::Task& task, const schedule::KernelPlan& plan, 
 }  // namespace
 
 Result<SimulatedVerification> verify_simulated(const schedule::Task& task, const schedule::KernelPlan& plan,
-                                               const std::vector<VerifyCase>& cases, std::uint64_t seed) {
+                                               const std::vector<VerifyCase>& cases, std::uint64_t seed,
+                                               const Given& given) {
   SimulatedVerification result;
   for (const VerifyCase& shape : cases) {
-    const Result<Verifier> verifier = Verifier::make(task, {shape}, seed++);
+    const Result<Verifier> verifier = Verifier::make(task, {shape}, seed++, given);
     if (!verifier) return verifier.error();
     if (Status status = check_case(task, plan, *verifier, verifier->cases().front(), result); !status)
       return status.error();

@@ -17,6 +17,7 @@ struct SimulatedVerification {
 // Heads and dim are the problem's, which the kernels have compiled in. Errors: those of the reference
 // executor.
 Result<SimulatedVerification> verify_simulated(const schedule::Task& task, const schedule::KernelPlan& plan,
-                                               const std::vector<VerifyCase>& cases, std::uint64_t seed);
+                                               const std::vector<VerifyCase>& cases, std::uint64_t seed,
+                                               const Given& given = nullptr);
 
 }  // namespace rondo::engine

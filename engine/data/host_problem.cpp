@@ -53,6 +53,7 @@ double scale_of(const step::Tensor& tensor, const step::Sizes& sizes, const Rand
 std::vector<double> values_for(TensorRef ref, const schedule::Task& task, const step::Sizes& sizes,
                                const RandomOptions& options) {
   const step::Tensor& tensor = task.written.tensors[static_cast<std::size_t>(ref.tensor)];
+  if (auto given = given_values(options.given, ref.role, tensor, sizes)) return std::move(*given);
   return random_values(schedule::storage_of(ref, task), schedule::total_elements(ref, task.cell, sizes),
                        scale_of(tensor, sizes, options),
                        seed_for(schedule::name_of(ref, task.written), options.seed));
@@ -64,7 +65,12 @@ bool finite(const std::vector<double>& values) {
   return true;
 }
 
-Status reach_initial_states(const schedule::Task& task, HostProblem& data, std::uint64_t seed) {
+// Of a problem that holds the states that are given, and none else.
+Status reach_initial_states(const schedule::Task& task, HostProblem& data, const RandomOptions& options) {
+  const TensorMap<double> given = data.forward.initial_states;
+  if (given.size() == task.written.of_kind(TensorKind::State).size()) return success();
+  RandomOptions others = options;
+  ++others.seed;
   step::Sizes sizes = data.sizes;
   sizes.time = kWarmUpSteps;
   step::ForwardArguments<double> arguments = data.forward;
@@ -77,7 +83,7 @@ Status reach_initial_states(const schedule::Task& task, HostProblem& data, std::
   }
   for (const step::TensorId id : task.written.of_kind(TensorKind::Input))
     arguments.inputs[task.written.tensors[static_cast<std::size_t>(id)].name] =
-        values_for({Role::Input, id}, task, sizes, {.seed = seed + 1});
+        values_for({Role::Input, id}, task, sizes, others);
   Result<step::ForwardResult<double>> reached = step::run_forward(task.written, sizes, arguments);
   if (!reached) return reached.error();
   for (auto& [name, values] : reached->last_states) {
@@ -89,6 +95,7 @@ Status reach_initial_states(const schedule::Task& task, HostProblem& data, std::
                    "the recurrence is unstable, or divides by a state that starts at zero"};
   }
   data.forward.initial_states = std::move(reached->last_states);
+  for (const auto& [name, values] : given) data.forward.initial_states[name] = values;
   return success();
 }
 
@@ -192,11 +199,15 @@ Result<HostProblem> random_problem(const schedule::Task& task, const step::Sizes
   fill(TensorKind::State, Role::LastStateGradient, data.loss.last_states);
   step::fill_past_ends(task.written, sizes, std::numeric_limits<double>::quiet_NaN(), data.forward,
                        data.loss);
-  if (options.initial_states && options.arbitrary_states) {
+  if (options.initial_states && options.arbitrary_states)
     fill(TensorKind::State, Role::InitialState, data.forward.initial_states);
-  } else if (options.initial_states) {
-    if (Status status = reach_initial_states(task, data, options.seed); !status) return status.error();
+  for (const step::TensorId id : task.written.of_kind(TensorKind::State)) {
+    const step::Tensor& state = task.written.tensors[static_cast<std::size_t>(id)];
+    if (auto given = given_values(options.given, Role::InitialState, state, sizes))
+      data.forward.initial_states[state.name] = std::move(*given);
   }
+  if (options.initial_states && !options.arbitrary_states)
+    if (Status status = reach_initial_states(task, data, options); !status) return status.error();
   return data;
 }
 

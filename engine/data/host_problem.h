@@ -8,6 +8,7 @@
 #include "compiler/schedule/problem/task.h"
 #include "compiler/step/reference/executor.h"
 #include "compiler/support/result.h"
+#include "engine/data/given_data.h"
 
 namespace rondo::engine {
 
@@ -24,12 +25,14 @@ struct RandomOptions {
   bool initial_states = true;  // false: none given (zero)
   double matrix_scale = 1;     // times what is said below
   bool arbitrary_states = false;
+  const GivenData* given = nullptr;  // what of it is not random; lives as long as the call
 };
 
 // Inputs and loss weights are uniform in [-1, 1], vector and scalar parameters in [-1/2, 1/2], matrices in
 // [-1/sqrt(D), 1/sqrt(D)]: recurrences stay near stable. Initial states are the ones that the cell itself
 // reaches after a few steps from zero, so that states with a meaning (normalisers, running maxima) have one;
 // arbitrary ones are uniform in [-1, 1].
+// What is given takes the place of these; of states, where only some are given, the steps begin with those.
 // Past the end of a row of a cell with lengths inputs and loss weights are no numbers: they may be anything.
 // The same seed gives the same values for a tensor of the same name and size. Errors: those of the reference
 // executor; Input when a state is not finite after these steps.

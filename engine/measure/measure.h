@@ -11,6 +11,7 @@
 
 #include "compiler/schedule/problem/task.h"
 #include "compiler/target/profile.h"
+#include "engine/data/given_data.h"
 #include "engine/measure/samples.h"
 #include "engine/plan/device_tensor.h"
 
@@ -87,9 +88,11 @@ std::int64_t cache_to_leave(const target::Profile& profile);
 class RunData {
  public:
   // Inputs are uniform in [-1, 1], initial states in [-1/2, 1/2]; `weights`: the standard deviation of
-  // parameters, uniform too. Error Device when not even one set fits in memory.
+  // parameters, uniform too. What is given is the same in all sets. Error Device when not even one set fits
+  // in memory.
   static Result<RunData> make(const schedule::Task& task, std::int64_t cache_bytes,
-                              const runtime::Device& device, std::uint64_t seed, double weights = kWeights);
+                              const runtime::Device& device, std::uint64_t seed, double weights = kWeights,
+                              const Given& given = nullptr);
   static constexpr double kWeights = 0.28867513459481287;  // of uniform numbers in [-1/2, 1/2]
 
   int sets() const { return static_cast<int>(sets_.size() + draws_.size()); }

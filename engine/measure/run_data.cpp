@@ -41,7 +41,7 @@ std::vector<double> flag_that_changes_nothing(const step::Tensor& flag, const st
 
 Result<std::vector<DeviceTensor>> make_tensors(const std::vector<TensorRef>& refs, const schedule::Task& task,
                                                const runtime::Device& device, std::uint64_t seed,
-                                               double weights) {
+                                               double weights, const Given& given) {
   std::vector<DeviceTensor> tensors;
   for (const TensorRef ref : refs) {
     Result<DeviceTensor> tensor = DeviceTensor::allocate(device, ref, task, task.problem.sizes);
@@ -53,6 +53,8 @@ Result<std::vector<DeviceTensor>> make_tensors(const std::vector<TensorRef>& ref
     Status filled = success();
     if (step::is_flag(declared.kind))
       filled = fill_repeated(device, *tensor, flag_that_changes_nothing(declared, task.problem.sizes));
+    else if (const auto own = given_values(given.get(), ref.role, declared, task.problem.sizes))
+      filled = tensor->upload(*own);
     else
       filled = fill_random(device, *tensor, scale, seed++);
     if (!filled) return filled.error();
@@ -141,14 +143,15 @@ std::vector<TensorRef> tensors_of_pass(const schedule::Task& task) {
 }
 
 Result<RunData> RunData::make(const schedule::Task& task, std::int64_t cache_bytes,
-                              const runtime::Device& device, std::uint64_t seed, double weights) {
+                              const runtime::Device& device, std::uint64_t seed, double weights,
+                              const Given& given) {
   RunData data;
   data.device_ = &device;
   data.sizes_ = task.problem.sizes;
   std::int64_t total = 0;
   while (data.sets() == 0 || (total < 2 * cache_bytes && data.sets() < kMostSets)) {
     Result<std::vector<DeviceTensor>> set =
-        make_tensors(tensors_of_pass(task), task, device, seed + 1000 * data.sets_.size(), weights);
+        make_tensors(tensors_of_pass(task), task, device, seed + 1000 * data.sets_.size(), weights, given);
     if (!set) {
       if (data.sets() > 0) break;  // memory is short: fewer sets, warmer caches
       return set.error();
@@ -159,8 +162,8 @@ Result<RunData> RunData::make(const schedule::Task& task, std::int64_t cache_byt
   }
   const std::vector<TensorRef> drawn = tensors_of_draw(task);
   while (may_iterate(task) && data.sets() < kDraws) {
-    Result<std::vector<DeviceTensor>> draw =
-        make_tensors(drawn, task, device, seed + 1000 * static_cast<std::uint64_t>(data.sets()), weights);
+    Result<std::vector<DeviceTensor>> draw = make_tensors(
+        drawn, task, device, seed + 1000 * static_cast<std::uint64_t>(data.sets()), weights, given);
     if (!draw) break;  // memory is short: fewer draws
     data.draws_.push_back(std::move(draw).value());
   }

@@ -9,6 +9,7 @@
 #include "compiler/executable/executable.h"
 #include "compiler/support/result.h"
 #include "engine/choice/choose.h"
+#include "engine/data/given_data.h"
 
 namespace rondo::engine {
 
@@ -26,6 +27,7 @@ struct TrustOptions : ChooseOptions {
   std::function<void(const std::string&)> note{};  // remarks for people: what was verified, and what it cost
   bool at_shape = true;                            // verified_plan() compares at the full shape too
   bool arbitrary_states = false;                   // verified_plan(): initial states are random numbers
+  Given given{};                                   // verified_plan(): what of its data is not random
   // Without a database: makes one, so that what is verified is kept. None: it is not kept.
   std::function<Result<db::Database>()> create{};
   // Compares code of others with the reference in a process of its own (tuner/trial/verify_alone.h). None:

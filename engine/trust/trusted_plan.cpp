@@ -15,8 +15,13 @@ constexpr std::uint64_t kSeed = 1;  // of the data on first use: the same machin
 class DeviceWork final : public TrustWork {
  public:
   DeviceWork(const schedule::Task& task, const Machine& machine, const Overrides& overrides,
-             std::uint64_t seed, decltype(TrustOptions::trial) trial)
-      : task_(task), machine_(machine), overrides_(overrides), seed_(seed), trial_(std::move(trial)) {}
+             std::uint64_t seed, const TrustOptions& options)
+      : task_(task),
+        machine_(machine),
+        overrides_(overrides),
+        seed_(seed),
+        given_(options.given),
+        trial_(options.trial) {}
 
   Result<Made> make(const ChooseOptions& options) override {
     ready_.reset();  // its memory first
@@ -45,7 +50,7 @@ class DeviceWork final : public TrustWork {
     const Coverage coverage =
         coverage_of(ready_->compiled.executable, schedule::turn_of(choice.strategy, choice.parameters));
     const Result<Verifier> verifier =
-        Verifier::make(task_, cases_for(task_, coverage, gpu_budget(), arbitrary_states), seed_);
+        Verifier::make(task_, cases_for(task_, coverage, gpu_budget(), arbitrary_states), seed_, given_);
     if (!verifier) return verifier.error();
     return verifier->check(*machine_.device, *ready_->plan);
   }
@@ -91,13 +96,14 @@ class DeviceWork final : public TrustWork {
     if (!plain) return plain.error();
     const Result<PlainCode> code = compile_plain(std::move(plain).value(), database);
     if (!code) return code.error();
-    return verify_at_shape(task_, *machine_.device, *ready_->plan, *code, seed_);
+    return verify_at_shape(task_, *machine_.device, *ready_->plan, *code, seed_, given_);
   }
 
   const schedule::Task& task_;
   const Machine& machine_;
   const Overrides& overrides_;
   std::uint64_t seed_;
+  Given given_;
   decltype(TrustOptions::trial) trial_;
   std::optional<ReadyPlan> ready_;
 };
@@ -107,7 +113,7 @@ class DeviceWork final : public TrustWork {
 Result<ReadyPlan> trusted_plan(const schedule::Task& task, const Machine& machine, const Overrides& overrides,
                                const TrustOptions& options) {
   if (Status status = machine.need_device(); !status) return status.error();
-  DeviceWork work(task, machine, overrides, kSeed, options.trial);
+  DeviceWork work(task, machine, overrides, kSeed, options);
   Result<Choice> choice = trusted_choice(work, machine.platform, task.problem, options);
   if (!choice) return choice.error();
   return work.take(std::move(choice).value());
@@ -117,7 +123,7 @@ Result<VerifiedPlan> verified_plan(const schedule::Task& task, const Machine& ma
                                    const Overrides& overrides, std::uint64_t seed,
                                    const TrustOptions& options) {
   if (Status status = machine.need_device(); !status) return status.error();
-  DeviceWork work(task, machine, overrides, seed, options.trial);
+  DeviceWork work(task, machine, overrides, seed, options);
   // Without a platform: what was found wrong is compared again.
   const Result<TrustWork::Made> made = work.make(options);
   if (!made) return made.error();

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "engine/request/problem_text.h"
+#include "tools/rondo/arrays.h"
 #include "tools/rondo/commands.h"
 #include "tools/rondo/json_view.h"
 #include "tools/rondo/parameter_table.h"
@@ -55,7 +56,8 @@ std::string parts_text(const step::Cell& cell, const PartedPass& pass) {
 }
 
 Status bench_rows(const Options& options, const step::Cell& cell, const engine::Overrides& overrides,
-                  const std::vector<schedule::Problem>& problems, Session& session) {
+                  const std::vector<schedule::Problem>& problems, const engine::Given& given,
+                  Session& session) {
   std::vector<tuner::BenchRow> rows;
   const auto failed = [&](const Error& error) {
     return after_results(rows.empty() ? "" : bench_json(session.machine.profile.name, rows), error,
@@ -64,10 +66,11 @@ Status bench_rows(const Options& options, const step::Cell& cell, const engine::
   for (const schedule::Problem& problem : problems) {
     const double copy = rows.empty() ? 0 : rows.front().copy_bytes_per_s;
     const auto found =
-        engine::answer(request_of(options, session, cell, problem, overrides), session.machine);
+        engine::answer(request_of(options, session, cell, problem, overrides, given), session.machine);
     if (!found) return failed(found.error());
-    Result<tuner::BenchRow> row = tuner::bench({cell, problem, session.machine.profile}, session.machine,
-                                               *found->kernel, {options.samples, copy, options.weights});
+    Result<tuner::BenchRow> row =
+        tuner::bench({cell, problem, session.machine.profile}, session.machine, *found->kernel,
+                     {options.samples, copy, options.weights, given});
     if (!row) return failed(row.error());
     rows.push_back(std::move(row).value());
     if (options.json) continue;
@@ -79,7 +82,8 @@ Status bench_rows(const Options& options, const step::Cell& cell, const engine::
 }
 
 Status bench_parts(const Options& options, const step::Cell& cell, const engine::Overrides& overrides,
-                   const std::vector<schedule::Problem>& problems, Session& session) {
+                   const std::vector<schedule::Problem>& problems, const engine::Given& given,
+                   Session& session) {
   std::vector<PartedPass> passes;
   const auto failed = [&](const Error& error) {
     return after_results(passes.empty() ? "" : parts_json(cell, session.machine.profile.name, passes), error,
@@ -87,10 +91,11 @@ Status bench_parts(const Options& options, const step::Cell& cell, const engine:
   };
   for (const schedule::Problem& problem : problems) {
     const auto found =
-        engine::answer(request_of(options, session, cell, problem, overrides), session.machine);
+        engine::answer(request_of(options, session, cell, problem, overrides, given), session.machine);
     if (!found) return failed(found.error());
-    Result<tuner::PartTimes> times = tuner::measure_parts(
-        {cell, problem, session.machine.profile}, session.machine, found->kernel->choice, options.samples);
+    Result<tuner::PartTimes> times =
+        tuner::measure_parts({cell, problem, session.machine.profile}, session.machine, found->kernel->choice,
+                             options.samples, given);
     if (!times) return failed(times.error());
     passes.push_back({problem, std::move(times).value()});
     if (!options.json) print(parts_text(cell, passes.back()));
@@ -116,9 +121,12 @@ Result<Options> with_save(Options options, const step::Cell& cell, const engine:
 
 }  // namespace
 
-Status bench(const Options& given) {
-  const Result<LoadedCell> loaded = load_cell(given);
+Status bench(const Options& asked) {
+  const Result<LoadedCell> loaded = load_cell(asked);
   if (!loaded) return loaded.error();
+  const Result<OwnData> own = own_data(asked, loaded->cell);
+  if (!own) return own.error();
+  const Options& given = own->options;
   const auto passes = engine::parse_passes(given.pass);
   if (!passes) return passes.error();
   const Result<engine::Overrides> overrides = overrides_of(given);
@@ -133,7 +141,8 @@ Status bench(const Options& given) {
     if (!problem) return problem.error();
     problems.push_back(std::move(problem).value());
   }
-  return (given.ablate ? bench_parts : bench_rows)(*options, loaded->cell, *overrides, problems, *session);
+  return (given.ablate ? bench_parts : bench_rows)(*options, loaded->cell, *overrides, problems, own->given,
+                                                   *session);
 }
 
 }  // namespace rondo::tools

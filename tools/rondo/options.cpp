@@ -109,6 +109,20 @@ void add_output(CLI::App& app, Options& o, const std::string& what) {
       ->capture_default_str();
 }
 
+// Arrays of the user's. `state`: what an initial state is that is not given.
+void add_arrays(CLI::App& app, Options& o, const std::string& state) {
+  app.add_option("--input", o.inputs, "input array: x=x.npy, [B, T, H, ..., D]")->type_name("NAME=FILE");
+  app.add_option("--param-file", o.param_files, "parameter array: b=b.npy, [H, ..., D]")
+      ->type_name("NAME=FILE");
+  app.add_option("--state", o.states, "initial state: h=h0.npy, [B, H, ..., D]; " + state)
+      ->type_name("NAME=FILE");
+}
+
+// In place of random numbers, some or all of them; shape and type are theirs.
+void add_own_data(CLI::App& app, Options& o) {
+  add_arrays(app, o, "what no file gives is random, and B, T, H, D and dtype are those of the files");
+}
+
 void check_options(CLI::App& app, Options& o) {
   add_cell(app, o);
   add_forms(app, o);
@@ -146,6 +160,7 @@ void tune_options(CLI::App& app, Options& o) {
   add_cell(app, o);
   add_forms(app, o);
   add_problem(app, o, true);
+  add_own_data(app, o);
   add_save(app, o, "; auto: both passes both ways, and which is faster");
   add_target(app, o);
   add_backend(app, o);
@@ -167,11 +182,7 @@ void tune_options(CLI::App& app, Options& o) {
 
 void run_options(CLI::App& app, Options& o) {
   add_cell(app, o);
-  app.add_option("--input", o.inputs, "input array: x=x.npy, [B, T, H, ..., D]")->type_name("NAME=FILE");
-  app.add_option("--param-file", o.param_files, "parameter array: b=b.npy, [H, ..., D]")
-      ->type_name("NAME=FILE");
-  app.add_option("--state", o.states, "initial state: h=h0.npy, [B, H, ..., D]; default: zero")
-      ->type_name("NAME=FILE");
+  add_arrays(app, o, "default: zero");
   app.add_option("--resets", o.resets,
                  "bytes or truth values [B, T]: states are zero before a step where they are set")
       ->type_name("FILE");
@@ -200,6 +211,7 @@ void verify_options(CLI::App& app, Options& o) {
   add_cell(app, o);
   add_forms(app, o);
   add_problem(app, o, true);
+  add_own_data(app, o);
   add_save(app, o);
   add_target(app, o);
   add_backend(app, o);
@@ -219,6 +231,7 @@ void bench_options(CLI::App& app, Options& o) {
   add_cell(app, o);
   add_forms(app, o);
   add_problem(app, o, true);
+  add_own_data(app, o);
   add_save(app, o, "; auto: what training would save");
   add_target(app, o);
   add_backend(app, o);

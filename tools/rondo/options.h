@@ -50,10 +50,11 @@ struct Options {
   bool exhaustive = false;
   bool again = false;
 
-  std::vector<std::string> inputs, param_files, states, outs, lasts;  // run
-  std::vector<std::string> reset_states;                              // run: NAME=FILE
-  std::string resets, lengths;                                        // run: files; "": the form is not used
-  bool reversed = false;                                              // run
+  std::vector<std::string> inputs, param_files, states;  // run, verify, tune, bench
+  std::vector<std::string> outs, lasts;                  // run
+  std::vector<std::string> reset_states;                 // run: NAME=FILE
+  std::string resets, lengths;                           // run: files; "": the form is not used
+  bool reversed = false;                                 // run
   bool reference = false;
   std::optional<std::int64_t> draw_seed;  // run
   bool strict = false;                    // run, bench

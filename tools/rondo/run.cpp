@@ -9,6 +9,7 @@
 #include "engine/arrays/staged_files.h"
 #include "engine/request/problem_text.h"
 #include "engine/service/run_cell.h"
+#include "tools/rondo/arrays.h"
 #include "tools/rondo/commands.h"
 #include "tools/rondo/json_view.h"
 #include "tools/rondo/session.h"
@@ -17,43 +18,6 @@ namespace rondo::tools {
 namespace {
 
 using engine::RunArrays;
-
-Status read_arrays(const std::vector<std::string>& texts, const char* option,
-                   std::vector<engine::NamedArray>& into) {
-  for (const std::string& text : texts) {
-    const auto parts = engine::parse_assignment(text, option);
-    if (!parts) return parts.error();
-    Result<engine::NpyArray> array = engine::read_npy(parts->second);
-    if (!array) return array.error();
-    into.push_back({parts->first, parts->second, std::move(array).value()});
-  }
-  return success();
-}
-
-Result<RunArrays> arrays_of(const Options& options) {
-  RunArrays arrays;
-  if (Status status = read_arrays(options.inputs, "--input", arrays.inputs); !status) return status.error();
-  if (Status status = read_arrays(options.param_files, "--param-file", arrays.params); !status)
-    return status.error();
-  if (Status status = read_arrays(options.states, "--state", arrays.states); !status) return status.error();
-  std::vector<engine::NamedArray> given;
-  if (Status status = read_arrays(options.reset_states, "--reset-state", given); !status)
-    return status.error();
-  for (engine::NamedArray& array : given) {
-    array.name = step::reset_state_name(array.name);
-    arrays.states.push_back(std::move(array));
-  }
-  const auto read_flags = [&](const std::string& path, const char* name,
-                              std::vector<engine::NamedArray>& into) -> Status {
-    return path.empty() ? success()
-                        : read_arrays({fmt::format("{}={}", name, path)}, "--resets or --lengths", into);
-  };
-  if (Status status = read_flags(options.resets, step::kResetsName, arrays.resets); !status)
-    return status.error();
-  if (Status status = read_flags(options.lengths, step::kLengthsName, arrays.lengths); !status)
-    return status.error();
-  return arrays;
-}
 
 struct Target {
   const step::Tensor* tensor;
@@ -83,37 +47,6 @@ Result<std::vector<Target>> targets_of(const Options& options, const step::Cell&
       targets.push_back({found, parts->second, last});
     }
   return targets;
-}
-
-// Whether the arrays say other than the extents that --shape names.
-bool contradicts(const std::string& shape, const step::Sizes& given, const step::Sizes& found) {
-  const auto differs = [&](const char* axis, std::int64_t a, std::int64_t b) {
-    return a != b && shape.find(axis) != std::string::npos;
-  };
-  return differs("B=", given.batch, found.batch) || differs("T=", given.time, found.time) ||
-         differs("H=", given.heads, found.heads) || differs("D=", given.dim, found.dim);
-}
-
-Result<schedule::Problem> run_problem(const Options& options, const step::Cell& cell,
-                                      const RunArrays& arrays) {
-  Options filled = options;
-  if (!options.dtype_given) {
-    const Result<kernel::Storage> storage = engine::deduce_storage(arrays);
-    if (!storage) return storage.error();
-    filled.dtype = kernel::storage_name(*storage);
-  }
-  Result<schedule::Problem> problem = problem_of(filled, cell, schedule::Pass::Forward);
-  if (!problem) return problem;
-  const Result<step::Sizes> sizes =
-      engine::deduce_sizes(cell, arrays, options.shape_given ? std::optional(problem->sizes) : std::nullopt);
-  if (!sizes) return sizes.error();
-  if (options.shape_given && contradicts(options.shape, problem->sizes, *sizes))
-    return Error{ErrorKind::Input,
-                 fmt::format("--shape says {}, the arrays say {}", engine::shape_text(problem->sizes),
-                             engine::shape_text(*sizes)),
-                 "leave out --shape"};
-  problem->sizes = *sizes;
-  return problem;
 }
 
 // An option that names a machine or a compiler other than what is there says what becomes of it.
@@ -193,7 +126,7 @@ Status run(const Options& options) {
   machine_options.no_gpu = options.no_gpu || options.reference;
   Result<Session> session = open_session(machine_options, Use::Optional);
   if (!session) return session.error();
-  const Result<schedule::Problem> problem = run_problem(options, cell, *arrays);
+  const Result<schedule::Problem> problem = problem_of_arrays(options, cell, *arrays, engine::Needed::All);
   if (!problem) return problem.error();
   auto arguments = engine::to_arguments(*arrays, problem->storage);
   if (!arguments) return arguments.error();

@@ -97,7 +97,8 @@ Result<Session> open_session(const Options& options, Use use) {
 }
 
 engine::Request request_of(const Options& options, Session& session, const step::Cell& cell,
-                           const schedule::Problem& problem, const engine::Overrides& overrides) {
+                           const schedule::Problem& problem, const engine::Overrides& overrides,
+                           const engine::Given& given) {
   engine::Request request{&cell, problem, overrides};
   engine::TrustOptions& trust = request.trust;
   static_cast<engine::Sources&>(trust) = session.sources();
@@ -106,8 +107,9 @@ engine::Request request_of(const Options& options, Session& session, const step:
   trust.note = note;
   trust.at_shape = !options.no_full_shape;
   trust.arbitrary_states = options.arbitrary_states;
-  trust.trial = [](const auto& task, const auto& executable, std::int64_t turn) {
-    return tuner::verify_alone(task, executable, turn);
+  trust.given = given;
+  trust.trial = [given](const auto& task, const auto& executable, std::int64_t turn) {
+    return tuner::verify_alone(task, executable, turn, "", given);
   };
   return request;
 }

@@ -45,7 +45,8 @@ Result<Session> open_session(const Options& options, Use use);
 
 // What a command asks of the service. The cell outlives it.
 engine::Request request_of(const Options& options, Session& session, const step::Cell& cell,
-                           const schedule::Problem& problem, const engine::Overrides& overrides);
+                           const schedule::Problem& problem, const engine::Overrides& overrides,
+                           const engine::Given& given = nullptr);
 engine::ProblemText problem_text_of(const Options& options);
 Result<schedule::Problem> problem_of(const Options& options, const step::Cell& cell, schedule::Pass pass);
 Result<engine::Overrides> overrides_of(const Options& options);

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "engine/request/problem_text.h"
+#include "tools/rondo/arrays.h"
 #include "tools/rondo/commands.h"
 #include "tools/rondo/json_view.h"
 #include "tools/rondo/parameter_table.h"
@@ -129,7 +130,7 @@ std::string saving_text(const engine::SaveComparison& sums) {
 }
 
 Result<TunedPass> tune_problem(const Options& options, const schedule::Task& task, const Limits& limits,
-                               Session& session) {
+                               const engine::Given& given, Session& session) {
   ProgressBar bar(limits.budget_s);
   tuner::TuneOptions tuning;
   tuning.budget_s = limits.budget_s;
@@ -141,6 +142,7 @@ Result<TunedPass> tune_problem(const Options& options, const schedule::Task& tas
   tuning.again = options.again;
   tuning.strategy = options.strategy;
   tuning.seed = options.seed;
+  tuning.given = given;
   tuning.cancel = &stop_flag();
   tuning.database = session.db();
   tuning.shipped = session.shipped;
@@ -153,10 +155,13 @@ Result<TunedPass> tune_problem(const Options& options, const schedule::Task& tas
 
 }  // namespace
 
-Status tune(const Options& options) {
+Status tune(const Options& asked) {
   (void)stop_flag();  // from here on Ctrl-C is a request
-  const Result<LoadedCell> loaded = load_cell(options);
+  const Result<LoadedCell> loaded = load_cell(asked);
   if (!loaded) return loaded.error();
+  const Result<OwnData> own = own_data(asked, loaded->cell);
+  if (!own) return own.error();
+  const Options& options = own->options;
   const auto passes = engine::parse_passes(options.pass);
   if (!passes) return passes.error();
   const Result<Limits> limits = limits_of(options);
@@ -175,8 +180,8 @@ Status tune(const Options& options) {
   if (!problems) return problems.error();
   std::vector<TunedPass> tuned;
   for (const schedule::Problem& problem : *problems) {
-    Result<TunedPass> result =
-        tune_problem(options, {loaded->cell, problem, session->machine.profile}, *limits, *session);
+    Result<TunedPass> result = tune_problem(options, {loaded->cell, problem, session->machine.profile},
+                                            *limits, own->given, *session);
     if (!result)  // what is known stays known
       return after_results(
           tuned.empty() ? "" : tune_json(loaded->cell, session->machine.profile, tuned, std::nullopt),

@@ -10,6 +10,7 @@
 #include "compiler/schedule/strategies.h"
 #include "engine/request/problem_text.h"
 #include "engine/trust/trusted_plan.h"
+#include "tools/rondo/arrays.h"
 #include "tools/rondo/commands.h"
 #include "tools/rondo/json_view.h"
 #include "tools/rondo/session.h"
@@ -19,7 +20,8 @@ namespace {
 
 // In the simulator: what is chosen is what is emitted.
 Result<VerifiedPass> simulate_pass(const schedule::Task& task, const engine::Overrides& overrides,
-                                   std::uint64_t seed, bool arbitrary_states, Session& session) {
+                                   std::uint64_t seed, bool arbitrary_states, const engine::Given& given,
+                                   Session& session) {
   Result<engine::Choice> choice = engine::choose_with(task, overrides, {session.sources()});
   if (!choice) return choice.error();
   Result<schedule::KernelPlan> plan = engine::build_choice(task, *choice);
@@ -29,19 +31,20 @@ Result<VerifiedPass> simulate_pass(const schedule::Task& task, const engine::Ove
   const auto cases = engine::cases_for(
       task, engine::coverage_of(*lowered, schedule::turn_of(choice->strategy, choice->parameters)),
       engine::simulator_budget(), arbitrary_states);
-  auto simulated = engine::verify_simulated(task, *plan, cases, seed);
+  auto simulated = engine::verify_simulated(task, *plan, cases, seed, given);
   if (!simulated) return simulated.error();
   return VerifiedPass{task.problem, *choice, std::move(simulated).value()};
 }
 
 Result<VerifiedPass> verify_pass(const Options& options, const step::Cell& cell, schedule::Pass pass,
-                                 const engine::Overrides& overrides, std::uint64_t seed, Session& session) {
+                                 const engine::Overrides& overrides, std::uint64_t seed,
+                                 const engine::Given& given, Session& session) {
   Result<schedule::Problem> problem = problem_of(options, cell, pass);
   if (!problem) return problem.error();
   const schedule::Task task(cell, *problem, session.machine.profile);
-  if (options.simulate) return simulate_pass(task, overrides, seed, options.arbitrary_states, session);
+  if (options.simulate) return simulate_pass(task, overrides, seed, options.arbitrary_states, given, session);
   auto verified = engine::verified_plan(task, session.machine, overrides, seed,
-                                        request_of(options, session, cell, *problem, overrides).trust);
+                                        request_of(options, session, cell, *problem, overrides, given).trust);
   if (!verified) return verified.error();
   return VerifiedPass{*problem, verified->ready.choice, {std::move(verified->verification), {}}};
 }
@@ -76,9 +79,12 @@ std::string verified_text(const VerifiedPass& pass) {
 
 }  // namespace
 
-Status verify(const Options& options) {
-  const Result<LoadedCell> loaded = load_cell(options);
+Status verify(const Options& asked) {
+  const Result<LoadedCell> loaded = load_cell(asked);
   if (!loaded) return loaded.error();
+  const Result<OwnData> own = own_data(asked, loaded->cell);
+  if (!own) return own.error();
+  const Options& options = own->options;
   const auto passes = engine::parse_passes(options.pass);
   if (!passes) return passes.error();
   const Result<engine::Overrides> overrides = overrides_of(options);
@@ -95,7 +101,8 @@ Status verify(const Options& options) {
   const std::string where = options.simulate ? "simulator" : session->machine.profile.name;
   const auto as_json = [&] { return verify_json(loaded->cell, where, session->machine.profile, results); };
   for (const schedule::Pass pass : *passes) {
-    Result<VerifiedPass> result = verify_pass(options, loaded->cell, pass, *overrides, seed, *session);
+    Result<VerifiedPass> result =
+        verify_pass(options, loaded->cell, pass, *overrides, seed, own->given, *session);
     if (!result) return after_results(results.empty() ? "" : as_json(), result.error(), options.json);
     results.push_back(std::move(result).value());
     if (!options.json) print(fmt::format("{}, {}", where, verified_text(results.back())));

@@ -33,8 +33,9 @@ class Bench {
 
  private:
   Status make_data() {
-    Result<engine::RunData> made = engine::RunData::make(task_, engine::cache_to_leave(machine_.profile),
-                                                         *machine_.device, 1, options_.weights);
+    Result<engine::RunData> made =
+        engine::RunData::make(task_, engine::cache_to_leave(machine_.profile), *machine_.device, 1,
+                              options_.weights, options_.given);
     if (!made) return made.error();
     data_ = std::move(*made);
     return data_.reserve(*ready_.plan);

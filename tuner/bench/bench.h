@@ -33,6 +33,7 @@ struct BenchOptions {
   int samples = 21;
   double copy_bytes_per_s = 0;                 // of a GPU; 0: measured first
   double weights = engine::RunData::kWeights;  // standard deviation of the parameters
+  engine::Given given{};                       // what of the data is not random
 };
 
 // Times one pass on the machine's device. Errors: Missing (there is none), Device.

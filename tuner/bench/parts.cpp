@@ -127,7 +127,7 @@ PartTimes part_times(engine::Choice choice, const std::vector<PlanWithout>& with
 }  // namespace
 
 Result<PartTimes> measure_parts(const schedule::Task& task, const engine::Machine& machine,
-                                const engine::Choice& choice, int rounds) {
+                                const engine::Choice& choice, int rounds, const engine::Given& given) {
   if (Status status = machine.need_device(); !status) return status.error();
   Result<KernelPlan> whole = engine::build_choice(task, choice);
   if (!whole) return whole.error();
@@ -156,8 +156,8 @@ Result<PartTimes> measure_parts(const schedule::Task& task, const engine::Machin
     plans.push_back(std::move(loaded).value());
   }
   engine::Timer timer(*machine.device);
-  Result<engine::RunData> data =
-      engine::RunData::make(task, engine::cache_to_leave(machine.profile), *machine.device, 1);
+  Result<engine::RunData> data = engine::RunData::make(task, engine::cache_to_leave(machine.profile),
+                                                       *machine.device, 1, engine::RunData::kWeights, given);
   if (!data) return data.error();
   const auto samples = time_in_turns(plans, *data, timer, rounds);
   if (!samples) return samples.error();

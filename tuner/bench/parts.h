@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "compiler/schedule/problem/task.h"
+#include "engine/data/given_data.h"
 #include "engine/emit/emit_stages.h"
 #include "engine/machine/machine.h"
 #include "engine/measure/samples.h"
@@ -38,6 +39,7 @@ struct PartTimes {
 // Times the choice for the problem on the machine's device, `rounds` samples each. Nothing is stored. Errors:
 // Missing (no device, no compiler), Compile, Device.
 Result<PartTimes> measure_parts(const schedule::Task& task, const engine::Machine& machine,
-                                const engine::Choice& choice, int rounds);
+                                const engine::Choice& choice, int rounds,
+                                const engine::Given& given = nullptr);
 
 }  // namespace rondo::tuner

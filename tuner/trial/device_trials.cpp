@@ -36,7 +36,8 @@ Result<std::unique_ptr<Trials>> DeviceTrials::make(const TrialSetup& setup,
   Result<engine::Verifier> verifier = make_verifier(setup, setup.seed);
   if (!verifier) return verifier.error();
   Result<engine::RunData> data =
-      engine::RunData::make(setup.task, engine::cache_to_leave(setup.task.profile), *device, setup.seed);
+      engine::RunData::make(setup.task, engine::cache_to_leave(setup.task.profile), *device, setup.seed,
+                            engine::RunData::kWeights, setup.given);
   if (!data) return data.error();
   return std::unique_ptr<Trials>(
       new DeviceTrials(setup, std::move(device), std::move(data).value(), std::move(verifier).value()));
@@ -46,7 +47,7 @@ Result<engine::Verifier> DeviceTrials::make_verifier(const TrialSetup& setup, st
   // One step, which tells whether the cell can be run at all. verify() adds the cases of a plan: the
   // reference takes seconds for them, in which a short search would time nothing.
   return engine::Verifier::make(setup.task, {engine::cases_for(setup.task, {}, engine::gpu_budget()).back()},
-                                seed);
+                                seed, setup.given);
 }
 
 Error DeviceTrials::broken(Error error) {
@@ -123,7 +124,7 @@ Result<engine::Verdict> DeviceTrials::verify_at_shape(const TrialPlan& plan, con
   const Result<Loaded*> entry = loaded(plan);
   if (!entry) return entry.error();
   const Result<engine::Verification> verification =
-      engine::verify_at_shape(setup_.task, *device_, *(*entry)->plan, plain, setup_.seed);
+      engine::verify_at_shape(setup_.task, *device_, *(*entry)->plan, plain, setup_.seed, setup_.given);
   if (!verification) return broken(verification.error());
   engine::Verdict verdict = verdict_of(*verification);
   if (verdict.passed) verdict.summary = verification->covered.front();

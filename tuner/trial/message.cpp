@@ -1,5 +1,8 @@
 #include "tuner/trial/message.h"
 
+#include <bit>
+#include <memory>
+
 #include "compiler/schedule/problem/serialise.h"
 #include "compiler/step/serialise.h"
 #include "compiler/step/verify.h"
@@ -28,6 +31,61 @@ TrialRequest::Plan read_plan(ByteReader& reader) {
   return plan;
 }
 
+// Numbers that fp32 holds, as the arrays were rounded when they were read.
+void write_values(ByteWriter& writer, const step::TensorMap<double>& tensors) {
+  writer.count(tensors.size());
+  for (const auto& [name, values] : tensors) {
+    writer.text(name);
+    writer.count(values.size());
+    for (const double value : values) writer.u32(std::bit_cast<std::uint32_t>(static_cast<float>(value)));
+  }
+}
+
+step::TensorMap<double> read_values(ByteReader& reader) {
+  step::TensorMap<double> tensors;
+  for (std::size_t left = reader.count(8); left > 0; --left) {
+    std::vector<double>& values = tensors[reader.text()];
+    values.resize(reader.count(4));
+    for (double& value : values) value = static_cast<double>(std::bit_cast<float>(reader.u32()));
+  }
+  return tensors;
+}
+
+void write_given(ByteWriter& writer, const engine::GivenData& given) {
+  for (const std::int64_t size : {given.sizes.batch, given.sizes.time, given.sizes.heads, given.sizes.dim})
+    writer.i64(size);
+  for (const auto* tensors :
+       {&given.arguments.inputs, &given.arguments.params, &given.arguments.initial_states})
+    write_values(writer, *tensors);
+}
+
+// Fails where a tensor is none of the cell's, or has not the elements that the sizes say.
+engine::Given read_given(ByteReader& reader, const step::Cell& cell, const step::Sizes& problem) {
+  using step::TensorKind;
+  engine::GivenData given;
+  for (std::int64_t* size : {&given.sizes.batch, &given.sizes.time, &given.sizes.heads, &given.sizes.dim}) {
+    *size = reader.i64();
+    if (*size < 1) reader.fail();
+  }
+  constexpr double kMost = 1e15;  // elements; more fit into no message
+  const double elements = static_cast<double>(given.sizes.batch) * static_cast<double>(given.sizes.time) *
+                          static_cast<double>(given.sizes.heads) * static_cast<double>(given.sizes.dim);
+  if (given.sizes.heads != problem.heads || given.sizes.dim != problem.dim || elements > kMost) reader.fail();
+  for (const auto& [tensors, kind] : {std::pair(&given.arguments.inputs, TensorKind::Input),
+                                      std::pair(&given.arguments.params, TensorKind::Param),
+                                      std::pair(&given.arguments.initial_states, TensorKind::State)}) {
+    *tensors = read_values(reader);
+    for (const auto& [name, values] : *tensors) {
+      const std::optional<step::TensorId> id = cell.find(name);
+      const step::Tensor* tensor = id ? &cell.tensors[static_cast<std::size_t>(*id)] : nullptr;
+      if (!reader.ok() || tensor == nullptr || tensor->kind != kind ||
+          step::element_count(*tensor, given.sizes) != static_cast<std::int64_t>(values.size()))
+        reader.fail();
+    }
+  }
+  return std::make_shared<const engine::GivenData>(std::move(given));
+}
+
 }  // namespace
 
 void write_setup(ByteWriter& writer, const TrialSetup& setup) {
@@ -35,6 +93,8 @@ void write_setup(ByteWriter& writer, const TrialSetup& setup) {
   schedule::write_problem(writer, setup.task.problem);
   writer.text(target::to_json(setup.task.profile));
   writer.u64(setup.seed);
+  writer.flag(setup.given != nullptr);
+  if (setup.given) write_given(writer, *setup.given);
 }
 
 TrialSetup read_setup(ByteReader& reader) {
@@ -48,6 +108,8 @@ TrialSetup read_setup(ByteReader& reader) {
   else
     reader.fail();
   setup.seed = reader.u64();
+  if (reader.flag() && reader.ok())
+    setup.given = read_given(reader, setup.task.written, setup.task.problem.sizes);
   return setup;
 }
 

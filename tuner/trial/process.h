@@ -11,7 +11,7 @@
 
 namespace rondo::tuner {
 
-inline constexpr engine::WorkerKind kTrialWorker{"--rondo-trial-worker", "rondo trial worker 5"};
+inline constexpr engine::WorkerKind kTrialWorker{"--rondo-trial-worker", "rondo trial worker 6"};
 
 struct TrialProcessOptions {
   std::chrono::milliseconds limit{30000};  // for each trial: loading and running

@@ -49,6 +49,7 @@ class Trials {
 struct TrialSetup {
   schedule::Task task;     // its profile is of the machine the trials run on
   std::uint64_t seed = 1;  // of the data
+  engine::Given given{};   // what of the data is not random
 };
 
 }  // namespace rondo::tuner

@@ -5,10 +5,11 @@
 namespace rondo::tuner {
 
 Result<engine::Compared> verify_alone(const schedule::Task& task, const executable::Executable& executable,
-                                      std::int64_t turn, const std::string& worker) {
+                                      std::int64_t turn, const std::string& worker,
+                                      const engine::Given& given) {
   TrialProcessOptions options;
   options.executable = worker;
-  TrialProcess process({task}, options);
+  TrialProcess process({task, 1, given}, options);
   if (Status status = process.start(); !status) return status.error();
   const TrialPlan plan{0, &executable, turn};
   // A kernel that hangs is found by its first run, whose limit is short.

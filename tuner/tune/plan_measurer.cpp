@@ -68,7 +68,7 @@ std::optional<std::size_t> PlanMeasurer::twin(std::size_t candidate) const {
 }
 
 Status PlanMeasurer::begin_trials(std::shared_ptr<const runtime::Device> device) {
-  const TrialSetup setup{*task_, options_.seed};
+  const TrialSetup setup{*task_, options_.seed, options_.given};
   if (options_.trial_limit.count() > 0) {
     TrialProcessOptions process;
     process.limit = options_.trial_limit;

@@ -23,7 +23,8 @@ struct PlanMeasurerOptions {
   const std::atomic<bool>* cancel = nullptr;
   db::Database* database = nullptr;  // cubins are looked up there; not stored
   std::uint64_t seed = 1;
-  std::string worker;  // see TuneOptions
+  engine::Given given;  // what of the data is not random
+  std::string worker;   // see TuneOptions
 };
 
 class PlanMeasurer final : public Measurer {

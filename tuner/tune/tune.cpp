@@ -183,6 +183,7 @@ Result<TuneResult> tune(const schedule::Task& task, const engine::Machine& machi
   measuring.cancel = options.cancel;
   measuring.database = options.database;
   measuring.worker = options.worker;
+  measuring.given = options.given;
   measuring.seed = options.seed != 0 ? options.seed : std::random_device{}();
   const auto measurer = PlanMeasurer::make(task, *candidates, machine.device, measuring);
   if (!measurer) return measurer.error();

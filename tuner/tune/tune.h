@@ -21,6 +21,7 @@ struct TuneOptions {
   std::string strategy;                       // only candidates of this one; empty: of all that are legal
   bool exhaustive = false;                    // measure every candidate, however long it takes
   std::uint64_t seed = 0;                     // of test data; 0: fresh at every call
+  engine::Given given;                        // what of test data and timed data is not random
   const std::atomic<bool>* cancel = nullptr;  // see SearchOptions
   std::function<void(const Progress&)> progress;
   std::function<void(const std::string&)> note;  // of what the search starts without; none: nobody is told
