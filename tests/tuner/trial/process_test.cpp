@@ -325,6 +325,34 @@ TEST(TrialMessage, CellsArriveWhole) {
     }
 }
 
+// The caller's arrays do too, and those that are not of the cell are no message.
+TEST(TrialMessage, ArraysArriveWhole) {
+  TrialSetup setup = setup_of();
+  const step::Sizes& sizes = setup.task.problem.sizes;
+  engine::GivenData given;
+  given.sizes = {1, 2, sizes.heads, sizes.dim};
+  for (const step::Tensor& tensor : setup.task.written.tensors)
+    if (tensor.kind == step::TensorKind::Input)
+      given.arguments.inputs[tensor.name].assign(
+          static_cast<std::size_t>(step::element_count(tensor, given.sizes)), 0.375);
+  const auto arrive = [&](const engine::GivenData& sent) -> engine::Given {
+    setup.given = std::make_shared<const engine::GivenData>(sent);
+    ByteWriter writer;
+    write_setup(writer, setup);
+    ByteReader reader(writer.bytes());
+    TrialSetup got = read_setup(reader);
+    return reader.done() ? got.given : nullptr;
+  };
+  const engine::Given got = arrive(given);
+  ASSERT_TRUE(got);
+  EXPECT_EQ(got->sizes.time, 2);
+  EXPECT_EQ(got->arguments.inputs, given.arguments.inputs);
+  given.arguments.inputs.begin()->second.pop_back();
+  EXPECT_FALSE(arrive(given)) << "an element is missing";
+  given.arguments.inputs = {{"no_such", {1}}};
+  EXPECT_FALSE(arrive(given));
+}
+
 TEST(TrialMessage, RequestsAndRepliesSurviveTheJourney) {
   using What = TrialRequest::What;
   const std::string code("\x7f\0code", 6);
