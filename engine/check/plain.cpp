@@ -8,6 +8,7 @@
 #include "compiler/scalar/storage.h"
 #include "compiler/schedule/strategies.h"
 #include "compiler/step/derive.h"
+#include "compiler/step/folded.h"
 #include "engine/check/erring_factors.h"
 
 namespace rondo::engine {
@@ -91,14 +92,23 @@ Result<PlainPlan> plain_plan(Task task, kernel::Math math, const std::string& st
   return Error{ErrorKind::Unsupported, "no plain plan fits on this machine", ""};
 }
 
-// Every number of the cell, up or down in turn. 0 stays: what is compared with it keeps its sign.
-step::Cell with_rounded_numbers(step::Cell cell, Problem& problem) {
+// Every number of the cell, up or down in turn, as kernels have it: folded, then rounded. 0 stays: what is
+// compared with it keeps its sign. The size of the head is exact.
+step::Cell with_rounded_numbers(const step::Cell& written, const Problem& problem) {
+  step::Cell cell = written;
+  const std::vector<std::optional<double>> numbers = step::folded_numbers(
+      cell.graph, schedule::constant_values(cell, problem), static_cast<double>(problem.sizes.dim));
   double sign = 1;
-  const auto round = [&](double& value) { value *= 1 + kArithmetic * (sign = -sign); };
-  for (step::Node& node : cell.graph.nodes)
-    if (node.kind == step::NodeKind::Constant) round(node.value);
-  for (step::NamedConstant& constant : cell.constants) round(constant.value);
-  for (auto& [name, value] : problem.constants) round(value);
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    step::Node& node = cell.graph.nodes[i];
+    if (!numbers[i] || node.kind == step::NodeKind::HeadSize) continue;
+    step::Node rounded;
+    rounded.kind = step::NodeKind::Constant;
+    rounded.extent = node.extent;
+    rounded.value = *numbers[i];
+    rounded.value *= 1 + kArithmetic * (sign = -sign);
+    node = rounded;
+  }
   return cell;
 }
 
@@ -113,7 +123,7 @@ Result<PlainPlans> plain_plans(const Task& task, const std::string& strategy, co
   Result<PlainPlan> same = plan(task, fast ? kernel::Math::Fast : kernel::Math::Accurate);
   if (!same) return same.error();
   Problem rounded = task.problem;
-  const step::Cell numbers = with_rounded_numbers(task.written, rounded);
+  const step::Cell numbers = with_rounded_numbers(task.written, task.problem);
   const std::optional<step::Cell> erring = with_erring_factors({numbers, task.problem, task.profile});
   // A backward pass with errors multiplies for itself.
   rounded.save_products = task.problem.save_products && (task.problem.pass != Pass::Backward || !erring);

@@ -1,9 +1,12 @@
 #include "compiler/schedule/lower/graph.h"
 
 #include <algorithm>
+#include <cmath>
+#include <span>
 #include <stdexcept>
 
 #include "compiler/schedule/analysis/history.h"
+#include "compiler/step/folded.h"
 #include "compiler/support/index.h"
 
 namespace rondo::schedule {
@@ -26,6 +29,9 @@ GraphLowering::GraphLowering(kernel::Builder& builder, const Task& task, const s
       graph_(graph),
       roots_(std::move(roots)),
       contract_(contract && task.problem.math == kernel::Math::Fast) {
+  numbers_ = step::folded_numbers(graph_, constant_values(task.cell, task.problem),
+                                  static_cast<double>(task.problem.sizes.dim));
+  leave_to_builder();
   needed_ = reachable(graph_, roots_);
   uses_.assign(graph_.nodes.size(), 0);
   depth_.assign(graph_.nodes.size(), 0);
@@ -46,15 +52,35 @@ GraphLowering::GraphLowering(kernel::Builder& builder, const Task& task, const s
     invariant_[at(id)] = invariant;
   }
   for (const NodeId id : needed_) {
-    if (graph_.at(id).kind != NodeKind::Scalar) continue;
+    if (!is_computed(id)) continue;
     for (const NodeId operand : graph_.at(id).operands)
       depth_[at(id)] = std::max(depth_[at(id)], worth_a_name(operand) ? 1 : depth_[at(operand)] + 1);
   }
 }
 
+// Numbers that the builder, which folds operation by operation in fp32, has just the same: their operations
+// stay, and the texts of kernels with them.
+void GraphLowering::leave_to_builder() {
+  std::vector<std::optional<float>> built(graph_.nodes.size());
+  for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
+    const Node& node = graph_.nodes[i];
+    if (!numbers_[i]) continue;
+    built[i] = static_cast<float>(*numbers_[i]);
+    if (node.kind != NodeKind::Scalar) continue;
+    std::vector<float> operands;
+    for (const NodeId operand : node.operands) operands.push_back(*built[at(operand)]);
+    const float same = scalar::evaluate(node.op, std::span<const float>(operands));
+    if (same == *built[i] || std::isinf(*built[i])) numbers_[i].reset();  // no literal is infinite
+  }
+}
+
+bool GraphLowering::is_computed(NodeId id) const {
+  return graph_.at(id).kind == NodeKind::Scalar && !numbers_[at(id)];
+}
+
 bool GraphLowering::worth_a_name(NodeId id) const {
   const Node& node = graph_.at(id);
-  if (node.kind != NodeKind::Scalar) return false;
+  if (!is_computed(id)) return false;
   return uses_[at(id)] > 1 || !node.label.empty() || depth_[at(id)] > kInlineDepth;
 }
 
@@ -93,7 +119,7 @@ std::vector<NodeId> GraphLowering::read_by(NodeId id, const Values& values) cons
 // NaN.
 Value GraphLowering::scalar(const Node& node, const Values& values) const {
   if (const auto contracted = contraction(node, values)) {
-    const bool inlined = graph_.at(contracted->x).kind == NodeKind::Scalar && !worth_a_name(contracted->x);
+    const bool inlined = is_computed(contracted->x) && !worth_a_name(contracted->x);
     const Value given = values.at(contracted->x), x = inlined ? builder_.let("v", given) : given;
     return builder_.math(scalar::Op::Fma, {builder_.math(scalar::Op::Neg, {values.at(contracted->y)}), x, x});
   }
@@ -106,18 +132,11 @@ Value GraphLowering::scalar(const Node& node, const Values& values) const {
 bool GraphLowering::emit(NodeId id, Values& values, const LeafValue& leaf) const {
   if (values.count(id) != 0) return false;
   const Node& node = graph_.at(id);
+  if (const std::optional<double>& number = numbers_[at(id)]) {
+    values[id] = builder_.real(*number);
+    return true;
+  }
   switch (node.kind) {
-    case NodeKind::Constant: values[id] = builder_.real(node.value); return true;
-    case NodeKind::NamedConst: {
-      const step::NamedConstant& constant = task_.cell.constants[at(node.const_index)];
-      const auto override = task_.problem.constants.find(constant.name);
-      values[id] =
-          builder_.real(override == task_.problem.constants.end() ? constant.value : override->second);
-      return true;
-    }
-    case NodeKind::HeadSize:
-      values[id] = builder_.real(static_cast<double>(task_.problem.sizes.dim));
-      return true;
     case NodeKind::Leaf:
     case NodeKind::Gradient:
     case NodeKind::MatVec:
@@ -135,7 +154,10 @@ bool GraphLowering::emit(NodeId id, Values& values, const LeafValue& leaf) const
     // reduction kernel adds the channels up.
     case NodeKind::ReduceSum: values[id] = values.at(node.operands[0]); return true;
     case NodeKind::ReduceMax:
-    case NodeKind::ReduceSpread: break;
+    case NodeKind::ReduceSpread:
+    case NodeKind::Constant:
+    case NodeKind::NamedConst:
+    case NodeKind::HeadSize: break;
   }
   throw std::logic_error("a node that couples channels cannot be lowered for one channel");
 }
@@ -160,9 +182,8 @@ std::vector<NodeId> GraphLowering::invariants_read() const {
       for (const NodeId operand : graph_.at(id).operands) read[at(operand)] = true;
   std::vector<NodeId> result;
   for (const NodeId id : needed_) {
-    const NodeKind kind = graph_.at(id).kind;
-    if (read[at(id)] && invariant_[at(id)] && (kind == NodeKind::Leaf || kind == NodeKind::Scalar))
-      result.push_back(id);
+    const bool has_value = graph_.at(id).kind == NodeKind::Leaf || is_computed(id);
+    if (read[at(id)] && invariant_[at(id)] && has_value) result.push_back(id);
   }
   return result;
 }

@@ -22,8 +22,8 @@ struct DrawPlace {
   kernel::Value row, step, head, channel;
 };
 
-// Lowers elementwise graphs. What depends on parameters and constants alone is computed once, outside the
-// time loop.
+// Lowers elementwise graphs. What depends on numbers alone is a literal; what depends on parameters too is
+// computed once, outside the time loop.
 class GraphLowering {
  public:
   // `contract`: with fast math, x (1 - y) becomes a multiply-add.
@@ -76,6 +76,9 @@ class GraphLowering {
     step::NodeId x, y;
   };
   std::optional<Contraction> contraction(const step::Node& node, const Values& values) const;
+  void leave_to_builder();
+  // Whether the node is an operation that the kernel makes: none of numbers alone.
+  bool is_computed(step::NodeId id) const;
   bool worth_a_name(step::NodeId id) const;
 
   kernel::Builder& builder_;
@@ -83,6 +86,7 @@ class GraphLowering {
   const step::Graph& graph_;
   std::vector<step::NodeId> roots_;
   bool contract_;
+  std::vector<std::optional<double>> numbers_;  // by node: step::folded_numbers
   std::vector<step::NodeId> needed_;
   std::vector<int> uses_;        // by node: users among the needed nodes and roots
   std::vector<int> depth_;       // by node: nesting of the expression if written inline

@@ -50,11 +50,19 @@ kernel::Math default_math(kernel::Storage storage) {
   return storage == kernel::Storage::F32 ? kernel::Math::Accurate : kernel::Math::Fast;
 }
 
+std::vector<double> constant_values(const step::Cell& cell, const Problem& problem) {
+  std::vector<double> values;
+  for (const step::NamedConstant& constant : cell.constants) {
+    const auto given = problem.constants.find(constant.name);
+    values.push_back(given == problem.constants.end() ? constant.value : given->second);
+  }
+  return values;
+}
+
 step::Cell cell_with_constants(const step::Cell& cell, const Problem& problem) {
   step::Cell result = cell;
-  for (step::NamedConstant& constant : result.constants)
-    if (const auto given = problem.constants.find(constant.name); given != problem.constants.end())
-      constant.value = given->second;
+  const std::vector<double> values = constant_values(cell, problem);
+  for (std::size_t i = 0; i < values.size(); ++i) result.constants[i].value = values[i];
   return result;
 }
 

@@ -45,6 +45,9 @@ std::vector<Problem> in_all_passes(const Problem& problem);
 std::string pass_title(const std::string& key);
 inline std::string pass_title(const Problem& problem) { return pass_title(pass_key(problem)); }
 
+// What the problem sets the cell's named constants to, by const_index.
+std::vector<double> constant_values(const step::Cell& cell, const Problem& problem);
+
 // The cell with the problem's overrides of constants as its defaults. Its hash names what is computed: of
 // kernels, of what a package holds, of what the database stores.
 step::Cell cell_with_constants(const step::Cell& cell, const Problem& problem);

@@ -8,6 +8,7 @@
 #include "compiler/scalar/philox.h"
 #include "compiler/scalar/roundoff.h"
 #include "compiler/scalar/table.h"
+#include "compiler/step/folded.h"
 #include "compiler/step/reference/binding.h"
 #include "compiler/step/reference/vector_loops.h"
 #include "compiler/support/index.h"
@@ -62,11 +63,11 @@ std::array<std::vector<double>, 2> norms_of(const Real* matrix, std::size_t dim)
 }  // namespace
 
 Program::Program(const Cell& cell_of_graph, const Graph& evaluated, const Sizes& run_sizes,
-                 std::vector<double> constant_values, const std::vector<NodeId>& roots)
+                 const std::vector<double>& constant_values, const std::vector<NodeId>& roots)
     : cell(cell_of_graph),
       graph(evaluated),
       sizes(run_sizes),
-      constants(std::move(constant_values)),
+      numbers(folded_numbers(graph, constant_values, static_cast<double>(sizes.dim))),
       inputs(cell.of_kind(TensorKind::Input)),
       params(cell.of_kind(TensorKind::Param)),
       states(cell.of_kind(TensorKind::State)),
@@ -108,6 +109,11 @@ template <class Real>
 void Interpreter<Real>::run(const std::vector<NodeId>& nodes, const Sources<Real>& sources) {
   for (const NodeId id : nodes) {
     const Node& node = program_->graph.at(id);
+    if (const std::optional<double>& number = program_->numbers[at(id)]) {
+      fill(buffers_[at(id)],
+           static_cast<Real>(*number));  // as exact as kernels have it: folded, rounded once
+      continue;
+    }
     evaluate(id, node, sources);
     if (noise_) perturb(id, node, sources);
   }
@@ -120,10 +126,9 @@ void Interpreter<Real>::evaluate(NodeId id, const Node& node, const Sources<Real
     return sources.leaf[at(node.tensor)] + static_cast<std::size_t>(node.row) * dim_ * dim_;
   };
   switch (node.kind) {
-    case NodeKind::Constant: return fill(result, static_cast<Real>(node.value));
+    case NodeKind::Constant:
     case NodeKind::NamedConst:
-      return fill(result, static_cast<Real>(program_->constants[at(node.const_index)]));
-    case NodeKind::HeadSize: return fill(result, static_cast<Real>(dim_));
+    case NodeKind::HeadSize: return;  // numbers, which run() has filled in
     case NodeKind::Leaf: return load(id, node, sources.leaf[at(node.tensor)], node.row);
     case NodeKind::Gradient: {
       const GradientRef& ref = node.gradient;

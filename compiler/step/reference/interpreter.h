@@ -4,6 +4,7 @@
 
 #include <array>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "compiler/step/reference/executor.h"
@@ -12,15 +13,15 @@
 namespace rondo::step::detail {
 
 // Which nodes the roots need, split into those that only depend on parameters and constants and the rest.
-// Shared by all threads of a run; cell, graph and constants must outlive it.
+// Shared by all threads of a run; cell and graph must outlive it.
 struct Program {
   Program(const Cell& cell_of_graph, const Graph& evaluated, const Sizes& run_sizes,
-          std::vector<double> constant_values, const std::vector<NodeId>& roots);
+          const std::vector<double>& constant_values, const std::vector<NodeId>& roots);
 
   const Cell& cell;
   const Graph& graph;
   Sizes sizes;
-  std::vector<double> constants;
+  std::vector<std::optional<double>> numbers;  // by node: folded_numbers
   std::vector<TensorId> inputs, params, states, outputs;
   std::vector<NodeId> once;  // per head
   std::vector<NodeId> each_step;
