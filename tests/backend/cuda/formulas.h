@@ -120,7 +120,22 @@ FORMULA(accurate_sigmoid,
   const float r = rcp_approx(d);
   return fmaf(fmaf(-d, r, 1.0f), r, r);
 );
-FORMULA(accurate_silu, return x * accurate_sigmoid(x););
+FORMULA(accurate_silu,
+  const float y = held(x, 93.0f);
+  const float shifted = fmaf(y, -1.44269502f, 12583031.0f);
+  const float n = shifted - 12583031.0f;
+  const float s = fmaf(n, -2.12194440e-4f, fmaf(n, 0.693359375f, y));
+  float p = fmaf(s, 0.00138145394f, -0.00836874545f);
+  p = fmaf(s, p, 0.0416683890f);
+  p = fmaf(s, p, -0.166665211f);
+  p = fmaf(s, p, 0.499999940f);
+  p = fmaf(s, p, -1.0f);
+  p = fmaf(s, p, 1.0f);
+  const float d = fmaf(p, __uint_as_float(__float_as_uint(shifted) << 23), 0.00390625f);
+  const float i = rcp_approx(d);
+  const float r = fmaf(fmaf(-d, i, 1.0f), i, i);
+  return x > 64.0f ? x : y * r * 0.00390625f;
+);
 FORMULA(accurate_tanh,
   const float t = fabsf(x);
   const float u = t * t;
@@ -131,6 +146,32 @@ FORMULA(accurate_tanh,
   const float near = fmaf(t * u, p, t);
   const float far = fmaf(-2.0f, rcp_approx(1.0f + ex2_approx(t * 2.88539008f)), 1.0f);
   return copysignf(t >= 0.65f ? far : near, x);
+);
+FORMULA(accurate_gelu,
+  const float size = fabsf(x);
+  const float t = size > 15.0f ? 15.0f : size;
+  const float a = t * 0.707106769f;
+  const float above = a + 3.0f;
+  const float below = a - 3.0f;
+  const float i = rcp_approx(above);
+  const float near = below * i;
+  const float q = fmaf(fmaf(-near, above, below), i, near);
+  float r = fmaf(q, -0.000273596001f, -0.000788120728f);
+  r = fmaf(q, r, 0.00200177124f);
+  r = fmaf(q, r, 0.00257685641f);
+  r = fmaf(q, r, -0.0237946641f);
+  r = fmaf(q, r, 0.0682930276f);
+  r = fmaf(q, r, -0.119271919f);
+  r = fmaf(q, r, 0.129646719f);
+  r = fmaf(q, r, -0.0475623198f);
+  r = fmaf(q, r, -0.135621145f);
+  r = fmaf(q, r, 1.25300801f);
+  const float scaled = r * rcp_approx(fmaf(a, 2.0f, 1.0f));
+  const float square = t * t;
+  const float rest = fmaf(t, t, -square);
+  const float corrected = fmaf(scaled, -0.5f * rest, scaled);
+  const float part = -0.5f * t * corrected;
+  return fmaf(part, exp_of_negative(-0.5f * square), fmaxf(x, 0.0f));
 );
 FORMULA(accurate_softplus, return fmaxf(x, 0.0f) + log1pf(exp_of_negative(-fabsf(x))););
 // clang-format on

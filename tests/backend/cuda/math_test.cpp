@@ -15,6 +15,7 @@
 
 #include "compiler/backend/cuda/prelude.h"
 #include "tests/backend/cuda/formulas.h"
+#include "tests/backend/llvm/functions.h"
 
 namespace rondo::backend::cuda {
 
@@ -64,7 +65,8 @@ std::vector<Case> cases() {
   const auto gelu = [](long double x) { return x / 2 * std::erfc(-x / std::sqrt(2.0L)); };
   return {
       {"accurate_sigmoid", device::accurate_sigmoid, sigmoid, -87, 100, 2},
-      {"accurate_silu", device::accurate_silu, silu, -87, 100, 3},
+      {"accurate_silu", device::accurate_silu, silu, -91.8, 100, 3},
+      {"accurate_gelu", device::accurate_gelu, gelu, -12.9, 100, 8},
       {"accurate_tanh", device::accurate_tanh, tanh, -100, 100, 3},
       {"accurate_softplus", device::accurate_softplus, softplus, -87, 100, 3},
       {"exp_of_negative", device::exp_of_negative, exp, -87, 0, 1},
@@ -121,6 +123,10 @@ TEST_P(CudaMathError, IsWithinItsBound) {
   std::printf("%-20s max %.3g ulp (at %.9g), absolute %.3g\n", test.name.c_str(), worst.ulp,
               static_cast<double>(worst.at), worst.absolute);
   EXPECT_LE(worst.ulp, test.max_ulp) << "at " << worst.at;
+  if (const auto op = backend::testing::function_of_helper(test.name)) {
+    EXPECT_LE(worst.ulp, backend::testing::documented(*op, backend::testing::Column::GpuNvrtc))
+        << "docs/numerics.md";
+  }
   EXPECT_LE(worst.absolute, test.max_absolute);
 }
 
@@ -132,6 +138,12 @@ TEST(CudaMath, LimitsAndNaN) {
   constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
   EXPECT_EQ(device::accurate_sigmoid(kInfinity), 1);
   EXPECT_EQ(device::accurate_sigmoid(-kInfinity), 0);
+  EXPECT_EQ(device::accurate_silu(-3e38f), 0);
+  EXPECT_EQ(device::accurate_silu(3e38f), 3e38f);
+  EXPECT_EQ(device::accurate_silu(-kInfinity), 0);
+  EXPECT_EQ(device::accurate_gelu(-3e38f), 0);
+  EXPECT_EQ(device::accurate_gelu(-kInfinity), 0);
+  EXPECT_EQ(device::accurate_gelu(3e38f), 3e38f);
   EXPECT_EQ(device::exp_of_negative(-kInfinity), 0);
   EXPECT_EQ(device::exp_of_negative(0), 1);
   EXPECT_EQ(device::accurate_tanh(kInfinity), 1);
@@ -148,8 +160,8 @@ TEST(CudaMath, LimitsAndNaN) {
   EXPECT_EQ(device::fast_log1p(kInfinity), kInfinity);
   for (auto formula :
        {device::accurate_sigmoid, device::accurate_silu, device::accurate_tanh, device::accurate_softplus,
-        device::fast_exp, device::fast_expm1, device::fast_log, device::fast_log1p, device::fast_sigmoid,
-        device::fast_silu, device::fast_gelu, device::fast_softplus})
+        device::accurate_gelu, device::fast_exp, device::fast_expm1, device::fast_log, device::fast_log1p,
+        device::fast_sigmoid, device::fast_silu, device::fast_gelu, device::fast_softplus})
     EXPECT_TRUE(std::isnan(formula(kNaN)));
 }
 

@@ -7,15 +7,16 @@ define internal <32 x float> @sign_32(<32 x float> %x) alwaysinline {
   ret <32 x float> %y
 }
 
-; 2^x, 1 ulp: x = n + f with f between -1/2 and 1/2; 2^f by the series of e^(f log 2) as in Cephes (Moshier, expf.c). Results
-; below 2^-126 are 0, those from 2^128 on infinite.
+; 2^x, 1 ulp: x = n + f with f between -1/2 and 1/2; 2^f by the series of e^(f log 2) as in Cephes (Moshier, expf.c). n is added
+; to its exponent: of 2^f below 1 that is right for n = 128 too, which no number's exponent is. Results below 2^-126 are 0,
+; those from 2^128 on infinite.
 define internal <32 x float> @host_exp2_32(<32 x float> %x) alwaysinline {
-  %low = fcmp olt <32 x float> %x, splat (float -127.0)
-  %y0 = select <32 x i1> %low, <32 x float> splat (float -127.0), <32 x float> %x
+  %low = fcmp olt <32 x float> %x, splat (float -126.0)
+  %y0 = select <32 x i1> %low, <32 x float> splat (float -126.0), <32 x float> %x
   %high = fcmp ogt <32 x float> %y0, splat (float 128.0)
   %y = select <32 x i1> %high, <32 x float> splat (float 128.0), <32 x float> %y0
-  %shifted = fadd <32 x float> %y, splat (float 12583039.0) 
-  %n = fsub <32 x float> %shifted, splat (float 12583039.0)
+  %shifted = fadd <32 x float> %y, splat (float 12582912.0) 
+  %n = fsub <32 x float> %shifted, splat (float 12582912.0)
   %f = fsub <32 x float> %y, %n
   %r = fmul <32 x float> %f, splat (float 0x3FE62E4300000000) 
   %tail = fmul <32 x float> %f, splat (float 0xBE205C6100000000) 
@@ -29,11 +30,13 @@ define internal <32 x float> @host_exp2_32(<32 x float> %x) alwaysinline {
   %p7 = fadd <32 x float> %p6, %r
   %p = fadd <32 x float> %p7, splat (float 1.0)
   %bits = bitcast <32 x float> %shifted to <32 x i32>
-  %field = shl <32 x i32> %bits, splat (i32 23)
-  %scale = bitcast <32 x i32> %field to <32 x float>
-  %e = fmul <32 x float> %p, %scale
+  %more = shl <32 x i32> %bits, splat (i32 23)
+  %p_bits = bitcast <32 x float> %p to <32 x i32>
+  %e_bits = add <32 x i32> %p_bits, %more
+  %e = bitcast <32 x i32> %e_bits to <32 x float>
+  %held = select <32 x i1> %low, <32 x float> splat (float 0.0), <32 x float> %e
   %number = fcmp ord <32 x float> %x, splat (float 0.0)
-  %result = select <32 x i1> %number, <32 x float> %e, <32 x float> %x
+  %result = select <32 x i1> %number, <32 x float> %held, <32 x float> %x
   ret <32 x float> %result
 }
 
@@ -166,8 +169,8 @@ define internal <32 x float> @host_rcp_near_32(<32 x float> %x) alwaysinline {
   ret <32 x float> %y
 }
 
-; Absolute error 1e-6. 1 / (1 + 2^y) with y = -x / log 2, x held as above; 2^f between -1/2 and 1/2 by a polynomial of least
-; error, 2.9e-6, among those that are 1 at 0.
+; Absolute error 1e-6; 0 below -87.3. 1 / (1 + 2^y) with y = -x / log 2, x held between -87.3 and 87.3: 2^y is no number that
+; the machine cannot hold. 2^f between -1/2 and 1/2 by a polynomial of least error, 2.9e-6, among those that are 1 at 0.
 define internal <32 x float> @fast_sigmoid_32(<32 x float> %x) alwaysinline {
   %low = fcmp olt <32 x float> %x, splat (float 0xC055D33340000000) 
   %x0 = select <32 x i1> %low, <32 x float> splat (float 0xC055D33340000000), <32 x float> %x
@@ -184,7 +187,8 @@ define internal <32 x float> @fast_sigmoid_32(<32 x float> %x) alwaysinline {
   %field = shl <32 x i32> %bits, splat (i32 23)
   %scale = bitcast <32 x i32> %field to <32 x float>
   %d = call <32 x float> @llvm.fma.v32f32(<32 x float> %p, <32 x float> %scale, <32 x float> splat (float 1.0))
-  %y = call <32 x float> @host_rcp_near_32(<32 x float> %d)
+  %r = call <32 x float> @host_rcp_near_32(<32 x float> %d)
+  %y = select <32 x i1> %low, <32 x float> splat (float 0.0), <32 x float> %r
   ret <32 x float> %y
 }
 
@@ -200,6 +204,11 @@ define internal <32 x float> @tanh_approx_32(<32 x float> %x) alwaysinline {
 define internal <32 x float> @fast_silu_32(<32 x float> %x) alwaysinline {
   %s = call <32 x float> @fast_sigmoid_32(<32 x float> %x)
   %y = fmul contract <32 x float> %x, %s
+  ret <32 x float> %y
+}
+
+define internal <32 x float> @host_rcp_32(<32 x float> %x) alwaysinline {
+  %y = fdiv <32 x float> splat (float 1.0), %x
   ret <32 x float> %y
 }
 
@@ -239,15 +248,27 @@ define internal <32 x float> @precise_exp_32(<32 x float> %x) alwaysinline {
   ret <32 x float> %y_or_nan
 }
 
-; 6 ulp. erfc(a) = e^(-a^2) R / (1 + 2 a) for a >= 0 with R a polynomial in (a - 3) / (a + 3); a^2 with its rounding error.
-; Beyond 10.5 it is 0.
-define internal <32 x float> @precise_erfc_32(<32 x float> %x) alwaysinline {
+; e^x for x <= 0, also where it is no normal number, which the GPU's form takes for 0.
+define internal <32 x float> @exp_of_negative_32(<32 x float> %x) alwaysinline {
+  %y = call <32 x float> @precise_exp_32(<32 x float> %x)
+  ret <32 x float> %y
+}
+
+; 7 ulp. max(x, 0) - |x|/2 erfc(|x| / sqrt 2), which does not cancel. erfc(a) = e^(-a^2) R / (1 + 2 a) with R a polynomial in
+; (a - 3) / (a + 3), whose quotient gets a Newton step; a^2 is that of x, halved, with its rounding error. Beyond 15 the function
+; is x or 0.
+define internal <32 x float> @accurate_gelu_32(<32 x float> %x) alwaysinline {
   %size = call <32 x float> @llvm.fabs.v32f32(<32 x float> %x)
-  %beyond = fcmp ogt <32 x float> %size, splat (float 10.5)
-  %a = select <32 x i1> %beyond, <32 x float> splat (float 10.5), <32 x float> %size
+  %beyond = fcmp ogt <32 x float> %size, splat (float 15.0)
+  %t = select <32 x i1> %beyond, <32 x float> splat (float 15.0), <32 x float> %size
+  %a = fmul <32 x float> %t, splat (float 0x3FE6A09E60000000) 
   %above = fadd <32 x float> %a, splat (float 3.0)
   %below = fsub <32 x float> %a, splat (float 3.0)
-  %q = fdiv <32 x float> %below, %above
+  %i = call <32 x float> @host_rcp_32(<32 x float> %above)
+  %near = fmul <32 x float> %below, %i
+  %minus_near = fneg <32 x float> %near
+  %off = call <32 x float> @llvm.fma.v32f32(<32 x float> %minus_near, <32 x float> %above, <32 x float> %below)
+  %q = call <32 x float> @llvm.fma.v32f32(<32 x float> %off, <32 x float> %i, <32 x float> %near)
   %r1 = call <32 x float> @llvm.fma.v32f32(<32 x float> %q, <32 x float> splat (float 0xBF31EE2DE0000000), <32 x float> splat (float 0xBF49D33C60000000))
   %r2 = call <32 x float> @llvm.fma.v32f32(<32 x float> %q, <32 x float> %r1, <32 x float> splat (float 0x3F606604C0000000))
   %r3 = call <32 x float> @llvm.fma.v32f32(<32 x float> %q, <32 x float> %r2, <32 x float> splat (float 0x3F651C0F40000000))
@@ -259,51 +280,20 @@ define internal <32 x float> @precise_erfc_32(<32 x float> %x) alwaysinline {
   %r9 = call <32 x float> @llvm.fma.v32f32(<32 x float> %q, <32 x float> %r8, <32 x float> splat (float 0xBFC15C08A0000000))
   %r = call <32 x float> @llvm.fma.v32f32(<32 x float> %q, <32 x float> %r9, <32 x float> splat (float 0x3FF40C5220000000))
   %d = call <32 x float> @llvm.fma.v32f32(<32 x float> %a, <32 x float> splat (float 2.0), <32 x float> splat (float 1.0))
-  %scaled = fdiv <32 x float> %r, %d
-  %square = fmul <32 x float> %a, %a
+  %j = call <32 x float> @host_rcp_32(<32 x float> %d)
+  %scaled = fmul <32 x float> %r, %j
+  %square = fmul <32 x float> %t, %t
   %minus_square = fneg <32 x float> %square
-  %rest = call <32 x float> @llvm.fma.v32f32(<32 x float> %a, <32 x float> %a, <32 x float> %minus_square)
-  %e = call <32 x float> @precise_exp_32(<32 x float> %minus_square)
-  %minus_rest = fneg <32 x float> %rest
-  %corrected = call <32 x float> @llvm.fma.v32f32(<32 x float> %scaled, <32 x float> %minus_rest, <32 x float> %scaled)
-  %upper = fmul <32 x float> %e, %corrected
-  %lower = fsub <32 x float> splat (float 2.0), %upper
-  %negative = fcmp olt <32 x float> %x, splat (float 0.0)
-  %y = select <32 x i1> %negative, <32 x float> %lower, <32 x float> %upper
+  %rest = call <32 x float> @llvm.fma.v32f32(<32 x float> %t, <32 x float> %t, <32 x float> %minus_square)
+  %half_rest = fmul <32 x float> %rest, splat (float -0.5)
+  %corrected = call <32 x float> @llvm.fma.v32f32(<32 x float> %scaled, <32 x float> %half_rest, <32 x float> %scaled)
+  %minus_half = fmul <32 x float> %t, splat (float -0.5)
+  %part = fmul <32 x float> %minus_half, %corrected
+  %exponent = fmul <32 x float> %square, splat (float -0.5)
+  %e = call <32 x float> @exp_of_negative_32(<32 x float> %exponent)
+  %positive = call <32 x float> @llvm.maxnum.v32f32(<32 x float> %x, <32 x float> splat (float 0.0))
+  %y = call <32 x float> @llvm.fma.v32f32(<32 x float> %part, <32 x float> %e, <32 x float> %positive)
   ret <32 x float> %y
-}
-
-; x/2 (1 + erf(x / sqrt 2)) by the complementary function, which does not cancel for negative x.
-define internal <32 x float> @accurate_gelu_32(<32 x float> %x) alwaysinline {
-  %a = fmul contract <32 x float> %x, splat (float 0xBFE6A09E60000000) 
-  %e = call <32 x float> @precise_erfc_32(<32 x float> %a)
-  %half = fmul contract <32 x float> %x, splat (float 0.5)
-  %y = fmul contract <32 x float> %half, %e
-  ret <32 x float> %y
-}
-
-; e^x for x <= 0, 1.02 ulp; 0 below -88. x = n log 2 + r, log 2 in two parts; adding 1.5 * 2^23 + 127 rounds to n and leaves
-; the exponent field of 2^n in the lowest bits. e^r as in Cephes (Moshier, expf.c).
-define internal <32 x float> @exp_of_negative_32(<32 x float> %x) alwaysinline {
-  %deep = fcmp olt <32 x float> %x, splat (float -88.0)
-  %y = select <32 x i1> %deep, <32 x float> splat (float -88.0), <32 x float> %x
-  %shifted = call <32 x float> @llvm.fma.v32f32(<32 x float> %y, <32 x float> splat (float 0x3FF7154760000000), <32 x float> splat (float 12583039.0))
-  %n = fsub <32 x float> %shifted, splat (float 12583039.0)
-  %r0 = call <32 x float> @llvm.fma.v32f32(<32 x float> %n, <32 x float> splat (float -0.693359375), <32 x float> %y)
-  %r = call <32 x float> @llvm.fma.v32f32(<32 x float> %n, <32 x float> splat (float 0x3F2BD01060000000), <32 x float> %r0) 
-  %p1 = call <32 x float> @llvm.fma.v32f32(<32 x float> %r, <32 x float> splat (float 0x3F2A0D2CE0000000), <32 x float> splat (float 0x3F56E879C0000000)) 
-  %p2 = call <32 x float> @llvm.fma.v32f32(<32 x float> %r, <32 x float> %p1, <32 x float> splat (float 0x3F81112100000000)) 
-  %p3 = call <32 x float> @llvm.fma.v32f32(<32 x float> %r, <32 x float> %p2, <32 x float> splat (float 0x3FA5553820000000)) 
-  %p4 = call <32 x float> @llvm.fma.v32f32(<32 x float> %r, <32 x float> %p3, <32 x float> splat (float 0x3FC5555540000000)) 
-  %p5 = call <32 x float> @llvm.fma.v32f32(<32 x float> %r, <32 x float> %p4, <32 x float> splat (float 0.5))
-  %pr = fmul <32 x float> %p5, %r
-  %p6 = call <32 x float> @llvm.fma.v32f32(<32 x float> %pr, <32 x float> %r, <32 x float> %r)
-  %p = fadd <32 x float> %p6, splat (float 1.0)
-  %bits = bitcast <32 x float> %shifted to <32 x i32>
-  %field = shl <32 x i32> %bits, splat (i32 23)
-  %scale = bitcast <32 x i32> %field to <32 x float>
-  %e = fmul contract <32 x float> %p, %scale
-  ret <32 x float> %e
 }
 
 ; 3 ulp. log(1 + e^x) = max(x, 0) + log(1 + e^-|x|)

@@ -2,15 +2,16 @@
 ; for several lanes of it, so there are no branches here.
 
 ;: host_exp2
-; 2^x, 1 ulp: x = n + f with f between -1/2 and 1/2; 2^f by the series of e^(f log 2) as in Cephes (Moshier, expf.c). Results
-; below 2^-126 are 0, those from 2^128 on infinite.
+; 2^x, 1 ulp: x = n + f with f between -1/2 and 1/2; 2^f by the series of e^(f log 2) as in Cephes (Moshier, expf.c). n is added
+; to its exponent: of 2^f below 1 that is right for n = 128 too, which no number's exponent is. Results below 2^-126 are 0,
+; those from 2^128 on infinite.
 define internal float @host_exp2(float %x) alwaysinline {
-  %low = fcmp olt float %x, -127.0
-  %y0 = select i1 %low, float -127.0, float %x
+  %low = fcmp olt float %x, -126.0
+  %y0 = select i1 %low, float -126.0, float %x
   %high = fcmp ogt float %y0, 128.0
   %y = select i1 %high, float 128.0, float %y0
-  %shifted = fadd float %y, 12583039.0 ; 1.5 * 2^23 + 127: rounds to n, and leaves the exponent field of 2^n in the lowest bits
-  %n = fsub float %shifted, 12583039.0
+  %shifted = fadd float %y, 12582912.0 ; 1.5 * 2^23: rounds to n, and leaves it in the lowest bits
+  %n = fsub float %shifted, 12582912.0
   %f = fsub float %y, %n
   %r = fmul float %f, 0x3FE62E4300000000 ; 0.693147181
   %tail = fmul float %f, 0xBE205C6100000000 ; log 2 less that
@@ -24,11 +25,13 @@ define internal float @host_exp2(float %x) alwaysinline {
   %p7 = fadd float %p6, %r
   %p = fadd float %p7, 1.0
   %bits = bitcast float %shifted to i32
-  %field = shl i32 %bits, 23
-  %scale = bitcast i32 %field to float
-  %e = fmul float %p, %scale
+  %more = shl i32 %bits, 23
+  %p_bits = bitcast float %p to i32
+  %e_bits = add i32 %p_bits, %more
+  %e = bitcast i32 %e_bits to float
+  %held = select i1 %low, float 0.0, float %e
   %number = fcmp ord float %x, 0.0
-  %result = select i1 %number, float %e, float %x
+  %result = select i1 %number, float %held, float %x
   ret float %result
 }
 
@@ -66,18 +69,14 @@ define internal float @host_rcp_near(float %x) alwaysinline {
   ret float %y
 }
 
-;: accurate_sigmoid needs host_rcp_near
-; 3 ulp. 1 / (1 + e^-x), x held between -87.3 and 87.3: e^-x is no number that the machine cannot hold. x = s - n log 2, log 2
-; in two parts; e^-s by a polynomial of least error. Adding 1.5 * 2^23 + 127 rounds to n and leaves the exponent field of 2^n
+;: scaled_sigmoid needs host_rcp_near
+; 2^40 / (1 + e^-x), 3 ulp, for x between -110 and 58: a normal number where the sigmoid is none. x = s - n log 2, log 2 in two
+; parts; e^-s by a polynomial of least error. Adding 1.5 * 2^23 + 127 - 40 rounds to n and leaves the exponent field of 2^(n - 40)
 ; in the lowest bits.
-define internal float @accurate_sigmoid(float %x) alwaysinline {
-  %low = fcmp olt float %x, 0xC055D33340000000 ; -87.3000031
-  %x0 = select i1 %low, float 0xC055D33340000000, float %x
-  %high = fcmp ogt float %x0, 0x4055D33340000000
-  %x1 = select i1 %high, float 0x4055D33340000000, float %x0
-  %shifted = call float @llvm.fma.f32(float %x1, float 0xBFF7154760000000, float 12583039.0) ; -1.44269502
-  %n = fsub float %shifted, 12583039.0
-  %s0 = call float @llvm.fma.f32(float %n, float 0.693359375, float %x1)
+define internal float @scaled_sigmoid(float %x) alwaysinline {
+  %shifted = call float @llvm.fma.f32(float %x, float 0xBFF7154760000000, float 12582999.0) ; -1.44269502
+  %n = fsub float %shifted, 12582999.0
+  %s0 = call float @llvm.fma.f32(float %n, float 0.693359375, float %x)
   %s = call float @llvm.fma.f32(float %n, float 0xBF2BD01060000000, float %s0) ; -2.12194440e-4
   %p5 = call float @llvm.fma.f32(float %s, float 0x3F56A23CE0000000, float 0xBF8123A200000000) ; 0.00138145394, -0.00836874545
   %p4 = call float @llvm.fma.f32(float %s, float %p5, float 0x3FA5558F20000000) ; 0.0416683890
@@ -88,8 +87,40 @@ define internal float @accurate_sigmoid(float %x) alwaysinline {
   %bits = bitcast float %shifted to i32
   %field = shl i32 %bits, 23
   %scale = bitcast i32 %field to float
-  %d = call float @llvm.fma.f32(float %p, float %scale, float 1.0)
-  %y = call float @host_rcp_near(float %d)
+  %d = call float @llvm.fma.f32(float %p, float %scale, float 0x3D70000000000000) ; 2^-40
+  %r = call float @host_rcp_near(float %d)
+  ret float %r
+}
+
+;: accurate_sigmoid needs scaled_sigmoid
+; 3 ulp, also where the result is no normal number; 0 below -104. Beyond 58 it is 1.
+define internal float @accurate_sigmoid(float %x) alwaysinline {
+  %low = fcmp olt float %x, -110.0
+  %x0 = select i1 %low, float -110.0, float %x
+  %high = fcmp ogt float %x0, 58.0
+  %held = select i1 %high, float 58.0, float %x0
+  %s = call float @scaled_sigmoid(float %held)
+  %y = fmul float %s, 0x3D70000000000000 ; 2^-40
+  ret float %y
+}
+
+;: accurate_silu needs scaled_sigmoid
+; 4 ulp, also where the sigmoid or the result is no normal number.
+define internal float @accurate_silu(float %x) alwaysinline {
+  %low = fcmp olt float %x, -110.0
+  %held = select i1 %low, float -110.0, float %x
+  %s = call float @scaled_sigmoid(float %held)
+  %product = fmul float %held, %s
+  %near = fmul float %product, 0x3D70000000000000 ; 2^-40
+  %far = fcmp ogt float %x, 58.0
+  %y = select i1 %far, float %x, float %near
+  ret float %y
+}
+
+;: exp_of_negative needs precise_exp
+; e^x for x <= 0, also where it is no normal number, which the GPU's form takes for 0.
+define internal float @exp_of_negative(float %x) alwaysinline {
+  %y = call float @precise_exp(float %x)
   ret float %y
 }
 
@@ -123,8 +154,8 @@ define internal float @accurate_tanh(float %x) alwaysinline {
 }
 
 ;: fast_sigmoid needs host_rcp_near
-; Absolute error 1e-6. 1 / (1 + 2^y) with y = -x / log 2, x held as above; 2^f between -1/2 and 1/2 by a polynomial of least
-; error, 2.9e-6, among those that are 1 at 0.
+; Absolute error 1e-6; 0 below -87.3. 1 / (1 + 2^y) with y = -x / log 2, x held between -87.3 and 87.3: 2^y is no number that
+; the machine cannot hold. 2^f between -1/2 and 1/2 by a polynomial of least error, 2.9e-6, among those that are 1 at 0.
 define internal float @fast_sigmoid(float %x) alwaysinline {
   %low = fcmp olt float %x, 0xC055D33340000000 ; -87.3000031
   %x0 = select i1 %low, float 0xC055D33340000000, float %x
@@ -141,7 +172,8 @@ define internal float @fast_sigmoid(float %x) alwaysinline {
   %field = shl i32 %bits, 23
   %scale = bitcast i32 %field to float
   %d = call float @llvm.fma.f32(float %p, float %scale, float 1.0)
-  %y = call float @host_rcp_near(float %d)
+  %r = call float @host_rcp_near(float %d)
+  %y = select i1 %low, float 0.0, float %r
   ret float %y
 }
 

@@ -160,10 +160,34 @@ define internal float @accurate_sigmoid(float %x) alwaysinline {
   ret float %y
 }
 
-;: accurate_silu needs accurate_sigmoid
+;: accurate_silu
+; 3 ulp. x times the sigmoid as above, which comes as 2^8 of it: the product is a normal number down to -91.9, where the sigmoid
+; is none from -87.3 on. 0 below -93; from 64 on the sigmoid is 1.
 define internal float @accurate_silu(float %x) alwaysinline {
-  %s = call float @accurate_sigmoid(float %x)
-  %y = fmul contract float %x, %s
+  %above = call float @llvm.maximum.f32(float %x, float -93.0) ; max.NaN and min.NaN: NaN stays
+  %held = call float @llvm.minimum.f32(float %above, float 93.0)
+  %shifted = call float @llvm.fma.f32(float %held, float 0xBFF7154760000000, float 12583031.0) ; -1.44269502
+  %n = fsub float %shifted, 12583031.0
+  %s0 = call float @llvm.fma.f32(float %n, float 0.693359375, float %held)
+  %s = call float @llvm.fma.f32(float %n, float 0xBF2BD01060000000, float %s0) ; -2.12194440e-4
+  %p5 = call float @llvm.fma.f32(float %s, float 0x3F56A23CE0000000, float 0xBF8123A200000000) ; 0.00138145394, -0.00836874545
+  %p4 = call float @llvm.fma.f32(float %s, float %p5, float 0x3FA5558F20000000) ; 0.0416683890
+  %p3 = call float @llvm.fma.f32(float %s, float %p4, float 0xBFC5554920000000) ; -0.166665211
+  %p2 = call float @llvm.fma.f32(float %s, float %p3, float 0x3FDFFFFFC0000000) ; 0.499999940
+  %p1 = call float @llvm.fma.f32(float %s, float %p2, float -1.0)
+  %p = call float @llvm.fma.f32(float %s, float %p1, float 1.0)
+  %bits = bitcast float %shifted to i32
+  %field = shl i32 %bits, 23
+  %scale = bitcast i32 %field to float
+  %d = call float @llvm.fma.f32(float %p, float %scale, float 0.00390625)
+  %i = call float @llvm.nvvm.rcp.approx.ftz.f(float %d)
+  %minus_d = fneg float %d
+  %off = call float @llvm.fma.f32(float %minus_d, float %i, float 1.0)
+  %r = call float @llvm.fma.f32(float %off, float %i, float %i)
+  %product = fmul float %held, %r
+  %near = fmul float %product, 0.00390625
+  %far = fcmp ogt float %x, 64.0
+  %y = select i1 %far, float %x, float %near
   ret float %y
 }
 
@@ -190,13 +214,46 @@ define internal float @accurate_tanh(float %x) alwaysinline {
   ret float %y
 }
 
-;: accurate_gelu needs precise_erfc
-; x/2 (1 + erf(x / sqrt 2)) by the complementary function, which does not cancel for negative x.
+;: accurate_gelu needs exp_of_negative
+; 7 ulp. max(x, 0) - |x|/2 erfc(|x| / sqrt 2), which does not cancel. erfc(a) = e^(-a^2) R / (1 + 2 a) with R a polynomial in
+; (a - 3) / (a + 3), whose quotient gets a Newton step; a^2 is that of x, halved, with its rounding error. Beyond 15 the function
+; is x or 0.
 define internal float @accurate_gelu(float %x) alwaysinline {
-  %a = fmul contract float %x, 0xBFE6A09E60000000 ; -0.707106781
-  %e = call float @precise_erfc(float %a)
-  %half = fmul contract float %x, 0.5
-  %y = fmul contract float %half, %e
+  %size = call float @llvm.fabs.f32(float %x)
+  %beyond = fcmp ogt float %size, 15.0
+  %t = select i1 %beyond, float 15.0, float %size
+  %a = fmul float %t, 0x3FE6A09E60000000 ; 0.707106769
+  %above = fadd float %a, 3.0
+  %below = fsub float %a, 3.0
+  %i = call float @llvm.nvvm.rcp.approx.ftz.f(float %above)
+  %near = fmul float %below, %i
+  %minus_near = fneg float %near
+  %off = call float @llvm.fma.f32(float %minus_near, float %above, float %below)
+  %q = call float @llvm.fma.f32(float %off, float %i, float %near)
+  %r1 = call float @llvm.fma.f32(float %q, float 0xBF31EE2DE0000000, float 0xBF49D33C60000000)
+  %r2 = call float @llvm.fma.f32(float %q, float %r1, float 0x3F606604C0000000)
+  %r3 = call float @llvm.fma.f32(float %q, float %r2, float 0x3F651C0F40000000)
+  %r4 = call float @llvm.fma.f32(float %q, float %r3, float 0xBF985DA0E0000000)
+  %r5 = call float @llvm.fma.f32(float %q, float %r4, float 0x3FB17BA6E0000000)
+  %r6 = call float @llvm.fma.f32(float %q, float %r5, float 0xBFBE889AC0000000)
+  %r7 = call float @llvm.fma.f32(float %q, float %r6, float 0x3FC0984380000000)
+  %r8 = call float @llvm.fma.f32(float %q, float %r7, float 0xBFA85A16A0000000)
+  %r9 = call float @llvm.fma.f32(float %q, float %r8, float 0xBFC15C08A0000000)
+  %r = call float @llvm.fma.f32(float %q, float %r9, float 0x3FF40C5220000000)
+  %d = call float @llvm.fma.f32(float %a, float 2.0, float 1.0)
+  %j = call float @llvm.nvvm.rcp.approx.ftz.f(float %d)
+  %scaled = fmul float %r, %j
+  %square = fmul float %t, %t
+  %minus_square = fneg float %square
+  %rest = call float @llvm.fma.f32(float %t, float %t, float %minus_square)
+  %half_rest = fmul float %rest, -0.5
+  %corrected = call float @llvm.fma.f32(float %scaled, float %half_rest, float %scaled)
+  %minus_half = fmul float %t, -0.5
+  %part = fmul float %minus_half, %corrected
+  %exponent = fmul float %square, -0.5
+  %e = call float @exp_of_negative(float %exponent)
+  %positive = call float @llvm.maxnum.f32(float %x, float 0.0)
+  %y = call float @llvm.fma.f32(float %part, float %e, float %positive)
   ret float %y
 }
 

@@ -1,4 +1,4 @@
-; What the CUDA text takes from the CUDA library: exp, expm1, log, log1p, erf, erfc, sin, cos in fp32. The bounds stand beside
+; What the CUDA text takes from the CUDA library: exp, expm1, log, log1p, erf, sin, cos in fp32. The bounds stand beside
 ; the functions, in units in the last place (ulp); tests/backend/llvm/math_test.cpp measures them. Polynomials are near-minimax
 ; fits by Chebyshev interpolation unless a source is named; all functions treat zeros, infinities, NaN and subnormal numbers
 ; as C does.
@@ -185,41 +185,6 @@ define internal float @precise_erf(float %x) alwaysinline {
   %y = select i1 %is_near, float %near, float %far
   %signed = call float @llvm.copysign.f32(float %y, float %x)
   ret float %signed
-}
-
-;: precise_erfc needs precise_exp
-; 6 ulp. erfc(a) = e^(-a^2) R / (1 + 2 a) for a >= 0 with R a polynomial in (a - 3) / (a + 3); a^2 with its rounding error.
-; Beyond 10.5 it is 0.
-define internal float @precise_erfc(float %x) alwaysinline {
-  %size = call float @llvm.fabs.f32(float %x)
-  %beyond = fcmp ogt float %size, 10.5
-  %a = select i1 %beyond, float 10.5, float %size
-  %above = fadd float %a, 3.0
-  %below = fsub float %a, 3.0
-  %q = fdiv float %below, %above
-  %r1 = call float @llvm.fma.f32(float %q, float 0xBF31EE2DE0000000, float 0xBF49D33C60000000)
-  %r2 = call float @llvm.fma.f32(float %q, float %r1, float 0x3F606604C0000000)
-  %r3 = call float @llvm.fma.f32(float %q, float %r2, float 0x3F651C0F40000000)
-  %r4 = call float @llvm.fma.f32(float %q, float %r3, float 0xBF985DA0E0000000)
-  %r5 = call float @llvm.fma.f32(float %q, float %r4, float 0x3FB17BA6E0000000)
-  %r6 = call float @llvm.fma.f32(float %q, float %r5, float 0xBFBE889AC0000000)
-  %r7 = call float @llvm.fma.f32(float %q, float %r6, float 0x3FC0984380000000)
-  %r8 = call float @llvm.fma.f32(float %q, float %r7, float 0xBFA85A16A0000000)
-  %r9 = call float @llvm.fma.f32(float %q, float %r8, float 0xBFC15C08A0000000)
-  %r = call float @llvm.fma.f32(float %q, float %r9, float 0x3FF40C5220000000)
-  %d = call float @llvm.fma.f32(float %a, float 2.0, float 1.0)
-  %scaled = fdiv float %r, %d
-  %square = fmul float %a, %a
-  %minus_square = fneg float %square
-  %rest = call float @llvm.fma.f32(float %a, float %a, float %minus_square)
-  %e = call float @precise_exp(float %minus_square)
-  %minus_rest = fneg float %rest
-  %corrected = call float @llvm.fma.f32(float %scaled, float %minus_rest, float %scaled)
-  %upper = fmul float %e, %corrected
-  %lower = fsub float 2.0, %upper
-  %negative = fcmp olt float %x, 0.0
-  %y = select i1 %negative, float %lower, float %upper
-  ret float %y
 }
 
 ;: sin_of_part
