@@ -66,7 +66,26 @@ class Trusting {
     if (options_.strict) return no_proof(choice);
     if (!made.origin.empty()) return verify_foreign(made);
     if (!recorded) return std::optional(choice);
+    if (options_.later) return without_proof(made);
     return verify(made);
+  }
+
+  std::optional<Choice> without_proof(const TrustWork::Made& made) {
+    if (options_.keep && options_.database != nullptr) {
+      if (options_.database->access() == db::Access::ReadWrite)
+        work_.keep(*options_.database);
+      else if (Result<db::Database> writer = db::Database::open(options_.database->path()))
+        work_.keep(*writer);
+    }
+    note(unproven(made.choice) + ", and is used before it is verified");
+    return called_unproven(made.choice);
+  }
+
+  static Choice called_unproven(Choice choice) {
+    if (choice.origin != ChoiceOrigin::OtherPass && choice.shipped == nullptr)
+      choice.origin = ChoiceOrigin::Elsewhere;
+    choice.verified_code.clear();
+    return choice;
   }
 
   // Of this very code, where the record's newest verification is of another: another text, or another form.
@@ -115,11 +134,7 @@ class Trusting {
     const Result<TrustWork::Outcome> found = work_.verify();
     if (!found && found.error().kind == ErrorKind::Input) {
       note(fmt::format("{}, and cannot be verified: {}", unproven(made.choice), found.error().message));
-      Choice choice = made.choice;
-      if (choice.origin != ChoiceOrigin::OtherPass && choice.shipped == nullptr)
-        choice.origin = ChoiceOrigin::Elsewhere;
-      choice.verified_code.clear();
-      return std::optional(std::move(choice));
+      return std::optional(called_unproven(made.choice));
     }
     if (!found) return found.error();
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;

@@ -24,6 +24,7 @@ struct Compared {
 struct TrustOptions : ChooseOptions {
   bool keep = true;                                // false: what is verified is kept nowhere
   bool strict = false;                             // nothing is verified now: what has no proof is refused
+  bool later = false;                              // nor here, but what was compiled here serves without
   std::function<void(const std::string&)> note{};  // remarks for people: what was verified, and what it cost
   bool at_shape = true;                            // verified_plan() compares at the full shape too
   bool arbitrary_states = false;                   // verified_plan(): initial states are random numbers
@@ -62,9 +63,10 @@ class TrustWork {
 // Makes the kernel that a problem gets on the platform. One that comes from a record, of this pass or of
 // another one, and was not verified here for this pass is verified first; one that is wrong is passed over
 // for the next choice. What the model chose is no record: it is called that and needs no proof, except with
-// `strict`. Code of others is verified in a trial process before any of it is loaded here; what is wrong, or
-// cannot be compared, is blocked in the database. Errors: Missing (strict, and no proof), Wrong (code of
-// others that nothing else can take the place of), those of the work.
+// `strict`. With `later` the caller has it verified by another call, and until then it is called unproven:
+// the kernel is kept for that call. Code of others is verified in a trial process before any of it is loaded
+// here; what is wrong, or cannot be compared, is blocked in the database. Errors: Missing (strict, and no
+// proof), Wrong (code of others that nothing else can take the place of), those of the work.
 Result<Choice> trusted_choice(TrustWork& work, const db::Platform& platform, const schedule::Problem& problem,
                               const TrustOptions& options);
 

@@ -213,10 +213,20 @@ typedef struct rondo_progress {
  * throw. */
 typedef int32_t (*rondo_progress_function)(void* user, const rondo_progress* progress);
 
+enum {
+  /* Of what is recorded or shipped and was not verified on this machine: it is verified now; */
+  RONDO_PROOF_NOW = 0,
+  RONDO_PROOF_REQUIRED = 1, /* it is refused (MISSING), and so is the model's choice; */
+  /* it is used, and rondo_plan_info.verified is 0. A call with RONDO_PROOF_NOW, on a thread of its own say,
+   * verifies it, and makes another plan where it is wrong. Code of others is verified all the same, in a
+   * process of its own. */
+  RONDO_PROOF_LATER = 2
+};
+
 typedef struct rondo_plan_options {
   size_t struct_size;
   int32_t choose;           /* RONDO_CHOOSE_ */
-  int32_t strict;           /* 1: what was not verified on this machine is refused, not verified now */
+  int32_t strict;           /* RONDO_PROOF_ */
   rondo_database* database; /* NULL: none. It keeps kernels and, where it is tuned, trials */
   int32_t alignment;        /* bytes to which addresses and strides will be aligned: 2, 4, 8, 16; 0: 16 */
   int32_t workers;          /* compiler processes of tuning; 0: as many as there are cores but one */

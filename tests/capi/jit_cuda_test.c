@@ -238,9 +238,12 @@ static void test_recorded(const char* folder) {
   OK(rondo_plan_destroy(plan));
   check_kernels(path, folder);
   options.choose = RONDO_CHOOSE_DEFAULT;
-  options.strict = 1;
+  options.strict = RONDO_PROOF_REQUIRED;
   FAILS(rondo_plan_create(context, cell, &problem, &options, &plan), RONDO_ERROR_MISSING, "verified");
-  options.strict = 0;
+  options.strict = RONDO_PROOF_LATER; /* what the model chose needs none */
+  OK(rondo_plan_create(context, cell, &problem, &options, &plan));
+  OK(rondo_plan_destroy(plan));
+  options.strict = RONDO_PROOF_NOW;
   OK(rondo_plan_create(context, cell, &problem, &options, &plan));
   OK(rondo_database_destroy(options.database)); /* the plan does not need it any more */
   check_kept(path);

@@ -348,6 +348,7 @@ static void test_wrong_problems(rondo_context* context) {
   } while (0)
   REFUSED(options.choose = 9, "9 is no way to choose");
   REFUSED(options.alignment = 3, "3 is no alignment");
+  REFUSED(options.strict = 3, "3 is no value of strict");
   REFUSED(options.workers = -1, "-1 is no number");
   REFUSED(options.budget_s = -1, "a budget of -1");
   REFUSED(options.budget_s = NAN, "a budget of nan");

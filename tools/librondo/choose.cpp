@@ -11,6 +11,7 @@
 #include "compiler/support/environment.h"
 #include "compiler/support/strange_file.h"
 #include "engine/machine/machine.h"
+#include "runtime/cuda/driver_graph.h"
 #include "runtime/device/gpu_device.h"
 #include "runtime/host/host_plan.h"
 #include "tools/librondo/outline.h"
@@ -110,6 +111,7 @@ auto asked(const Device& device, const step::Cell& cell, const schedule::Problem
       return tuned(of, machine, how);
     };
   std::optional<runtime::ScopedCurrent> current;
+  const runtime::BesideCaptures beside;  // another thread may capture while this one makes a plan
   if (device.cuda) {
     auto entered = runtime::ScopedCurrent::enter(*device.cuda);
     if (!entered) return entered.error();

@@ -132,7 +132,9 @@ Status check_numbers(const rondo_plan_options& given) {
   if (!(given.budget_s >= 0) || given.budget_s > 1e9)
     return Error{ErrorKind::Input, fmt::format("a budget of {} seconds", given.budget_s),
                  "0 stands for a minute"};
-  return zero_or_one(given.strict, "strict");
+  if (given.strict < RONDO_PROOF_NOW || given.strict > RONDO_PROOF_LATER)
+    return unknown("value of strict", given.strict, "RONDO_PROOF_NOW, _REQUIRED and _LATER");
+  return success();
 }
 
 // The file's choices. Nothing else may choose beside it.
@@ -221,7 +223,8 @@ Result<ChoosePlan> choice_of(const rondo_plan_options* options) {
   result.tunes = given->choose == RONDO_CHOOSE_TUNE;
   result.request.only_recorded = given->choose == RONDO_CHOOSE_RECORDED;
   trust.recorded = given->choose != RONDO_CHOOSE_MODEL;
-  trust.strict = given->strict != 0;
+  trust.strict = given->strict == RONDO_PROOF_REQUIRED;
+  trust.later = given->strict == RONDO_PROOF_LATER;
   if (given->alignment != 0) trust.alignment = given->alignment;
   result.tuning.workers = given->workers;
   if (given->budget_s > 0) result.tuning.budget_s = given->budget_s;

@@ -97,6 +97,7 @@ class Trust : public ::testing::Test {
     options.keep = keep_;
     options.recorded = recorded_;
     options.strict = strict;
+    options.later = later_;
     options.note = [this](const std::string& text) { notes_.push_back(text); };
     options.shipped = shipped_ ? &*shipped_ : nullptr;
     options.create = create_;
@@ -111,7 +112,7 @@ class Trust : public ::testing::Test {
   schedule::Problem problem_ = rondo::testing::problem_of(schedule::Pass::Forward);
   std::filesystem::path folder_;
   std::unique_ptr<db::Database> database_;
-  bool keep_ = true, recorded_ = true;
+  bool keep_ = true, recorded_ = true, later_ = false;
   std::vector<schedule::Parameters> points_;
   std::vector<std::string> notes_;
   std::optional<ShippedLayer> shipped_;

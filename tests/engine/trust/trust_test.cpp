@@ -103,6 +103,34 @@ TEST_F(Trust, WhereAllIsWrongTheModelChooses) {
   EXPECT_NE(again->note.find("wrong here: h: error 1"), std::string::npos) << again->note;
 }
 
+// It is used as what it is, its kernel is kept, and the next call verifies it.
+TEST_F(Trust, LaterUsesWhatHasNoProofYet) {
+  record(points_[0], 1);
+  FakeWork gpu = work();
+  later_ = true;
+  const Result<Choice> unproven = trusted(gpu);
+  ASSERT_TRUE(unproven.ok()) << unproven.error().message;
+  EXPECT_EQ(unproven->parameters, points_[0]);
+  EXPECT_EQ(unproven->origin, ChoiceOrigin::Elsewhere);
+  EXPECT_FALSE(unproven->proven());
+  EXPECT_EQ(gpu.verified, 0);
+  EXPECT_EQ(gpu.kept_in, database_->path());
+  ASSERT_EQ(notes_.size(), 1u);
+  EXPECT_EQ(notes_[0], "recorded elsewhere, and is used before it is verified");
+  later_ = false;
+  EXPECT_EQ(trusted(gpu)->origin, ChoiceOrigin::Tuned);
+  EXPECT_EQ(gpu.verified, 1);
+  later_ = true;
+  EXPECT_EQ(trusted(gpu)->origin, ChoiceOrigin::Tuned) << "the proof is there now";
+  gpu.text = ", mended";
+  gpu.wrong = points_[0];
+  EXPECT_FALSE(trusted(gpu)->proven());
+  later_ = false;
+  EXPECT_EQ(trusted(gpu)->origin, ChoiceOrigin::Model) << "it was found wrong";
+  later_ = true;
+  EXPECT_EQ(trusted(gpu)->origin, ChoiceOrigin::Model) << "and stays so";
+}
+
 TEST_F(Trust, StrictRefusesWhatHasNoProof) {
   FakeWork gpu = work();
   const Result<Choice> by_model = trusted(gpu, kHere, true);
