@@ -10,16 +10,17 @@ import os
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from . import _policy, _remarks
+from . import _behind, _policy, _remarks
 from . import _structs as s
 from ._errors import MissingError, RondoError
 from ._library import library
 from ._structure import Structure, TensorSpec, spec_of, structure_of, tensors_of_plan
 
 PASS_NAMES = {s.PASS_FORWARD: "forward", s.PASS_FORWARD_SAVE: "forward (training)", s.PASS_BACKWARD: "backward"}
+BY_MODEL = "by model"  # the origin of what no record gave
 BYTES_OF = {s.TYPE_F32: 4, s.TYPE_BF16: 2, s.TYPE_F16: 2, s.TYPE_I32: 4, s.TYPE_U8: 1, s.TYPE_F64: 8}
 
 
@@ -157,6 +158,7 @@ def options_for(policy: _policy.Policy, alignment_: int, strategy: str, tuning: 
     options = s.sized(
         s.rondo_plan_options,
         choose=_policy.CHOICES[policy.choose],
+        strict=s.PROOF_NOW if policy.verify == "strict" else s.PROOF_LATER,
         database=database_of(policy),
         alignment=alignment_,
         strategy=strategy.encode() or None,
@@ -216,6 +218,37 @@ def _make(request: PlanRequest, policy: _policy.Policy, tuning: Tuning | None = 
     return plan
 
 
+def _verify_behind(key: Any, request: PlanRequest, policy: _policy.Policy, plan: Plan) -> None:
+    """Verifies what a record gave; the model's choice is no record, and is as good as its kernels are."""
+    if plan.info.verified or plan.info.origin == BY_MODEL or plan.info.strategy == "reference":
+        return
+
+    def prove() -> bool:
+        proven = _make(request, replace(policy, verify="strict"))
+        same = (plan.info.strategy, plan.info.parameters) == (proven.info.strategy, proven.info.parameters)
+        with _cache.lock:
+            if _cache.plans.get(key) is plan:
+                _cache.plans[key] = proven
+        if not same:
+            _forget()
+        return same
+
+    _behind.verify(f"{plan.info.cell}, {PASS_NAMES[request.pass_]}, by {plan.info.strategy} {plan.info.parameters}", prove)
+
+
+# Called when plans are replaced: what holds launches of them forgets these.
+_forgetting: list[Callable[[], None]] = []
+
+
+def _forget() -> None:
+    for forget in _forgetting:
+        forget()
+
+
+def on_forget(forget: Callable[[], None]) -> None:
+    _forgetting.append(forget)
+
+
 class _Cache:
     """Plans by key. Threads that ask for one plan wait for the first of them; others are made meanwhile."""
 
@@ -257,13 +290,24 @@ def plan_for(request: PlanRequest, exact: bool = False, may_make: Callable[[], N
         Called before a plan is made; it raises where none may be.
     """
     policy = _policy.current()
+    key = request.key(exact)
 
     def make() -> Plan:
         if may_make is not None:
             may_make()
-        return _make(request, policy)
+        plan = _make(request, policy)
+        if policy.verify == "background":
+            _verify_behind(key, request, policy, plan)
+        return plan
 
-    return _cache.get(request.key(exact), make)
+    return _cache.get(key, make)
+
+
+def make_ahead(request: PlanRequest, exact: bool) -> None:
+    """Has the plan of a request made on another thread, if it is not there: the caller is about to make another one, and wants
+    this one next."""
+    if request.key(exact) not in _cache.plans:
+        _behind.make(lambda: plan_for(request, exact))
 
 
 def tune_plan(request: PlanRequest, tuning: Tuning) -> Plan:
@@ -302,6 +346,9 @@ def check() -> None:
     ------
     DeviceError
         Blocks of a launch waited for each other in vain: its results are wrong.
+    WrongResultError
+        A kernel that was used before it was verified (`policy(verify="background")`) has been found wrong.
     """
+    _behind.raise_wrong()
     for plan in list(_cache.plans.values()):
         plan.check()

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from . import _structs as s
-from ._errors import InputError, UnsupportedError
+from ._errors import InputError
 
 Choose = Literal["default", "recorded", "model"]
 Verify = Literal["strict", "background", "trust"]
@@ -30,7 +30,8 @@ class Policy:
     lock : str or None
         A file of `rondo db lock`, which pins every choice.
     verify : str
-        "strict": what is not known to be right on this machine is verified before it is used.
+        "strict": what is not known to be right on this machine is verified before it is used; "background": while it is
+        used; "trust": it is not.
     """
 
     choose: Choose = "default"
@@ -44,11 +45,6 @@ class Policy:
             raise InputError(f"choose={self.choose!r} is not known", hint)
         if self.verify not in VERIFIES:
             raise InputError(f"verify={self.verify!r} is not known", "it is one of " + ", ".join(VERIFIES))
-        if self.verify != "strict":
-            raise UnsupportedError(
-                f"verify={self.verify!r}: librondo verifies before the first use, and in no other way yet",
-                "take verify='strict', and rondo.prepare() to do it ahead",
-            )
         if self.lock is not None and self.choose == "model":
             raise InputError("choose='model' and lock: the file pins the choice", "leave one of the two out")
 
@@ -111,8 +107,11 @@ def policy(
         the default; False is none.
     lock : path or False, optional
         A file of `rondo db lock`, so that a fleet of machines runs the same kernels.
-    verify : {"strict"}, optional
-        "strict" verifies a kernel before its first use, if that was not done on this machine before.
+    verify : {"strict", "background", "trust"}, optional
+        What is done with a kernel that comes from a record, and was not verified on this machine before. "strict" verifies it
+        before its first use. "background" uses it at once and verifies it meanwhile; one that is wrong is replaced, with a
+        `RuntimeWarning`, and makes the next `rondo.check()` raise. "trust" uses it unverified. Kernels that others compiled are
+        always verified first.
 
     Returns
     -------
@@ -123,8 +122,6 @@ def policy(
     ------
     InputError
         A value is not known, or two contradict each other.
-    UnsupportedError
-        This version cannot verify in that way.
 
     Examples
     --------

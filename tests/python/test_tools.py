@@ -1,8 +1,10 @@
 """policy, replace, prepare, tune, plans, remarks and warnings."""
 
+import dataclasses
 import logging
 import subprocess
 import sys
+import threading
 import warnings
 
 import pytest
@@ -10,8 +12,9 @@ import pytest
 torch = pytest.importorskip("torch", reason="no PyTorch: replace, prepare and tune are not tested")
 
 import rondo
-from rondo import _plans, _remarks
+from rondo import _behind, _plans, _remarks
 from rondo import _structs as s
+from rondo._library import library_path
 from rondo._torch import launch
 from rondo._tune import seconds_of
 
@@ -276,10 +279,97 @@ def test_wrong_use_is_told(case):
         wrong()
 
 
-@pytest.mark.parametrize("verify", ["background", "trust"])
-def test_ways_to_verify_that_are_not_there_are_refused(verify):
-    with pytest.raises(rondo.UnsupportedError, match=f"verify='{verify}': librondo verifies before the first use"):
-        rondo.policy(verify=verify)
+def _claim(tmp_path):
+    """A database that holds a choice without a proof, as an import leaves it."""
+    cell, shape = rondo.Cell("mingru"), (2, 5, 1, 104)
+    tuned, claimed = tmp_path / "tuned.db", tmp_path / "claimed.db"
+    with rondo.policy(database=tuned):
+        rondo.tune(cell, [shape], budget=1, training=False, progress=False)
+    program, told = library_path().resolve().parent / "rondo", tmp_path / "told.json"
+    done = subprocess.run([program, "db", "export", "--db", tuned], check=True, capture_output=True, text=True)
+    told.write_text(done.stdout)
+    subprocess.run([program, "db", "import", told, "--db", claimed], check=True, capture_output=True)
+    return claimed, lambda: cell(torch.randn(2, 5, 1, 2, 104))
+
+
+def _plan_of_104():
+    return next(plan for plan in reversed(rondo.plans()) if plan.dim == 104 and plan.pass_ == "fw")
+
+
+def test_a_record_is_used_while_it_is_verified(tmp_path):
+    claimed, run = _claim(tmp_path)
+    with rondo.policy(database=claimed, verify="trust"):
+        run()
+        assert not _plan_of_104().verified and _plan_of_104().origin == "recorded elsewhere"
+    with rondo.policy(database=claimed, verify="background"):
+        run()
+        _behind.wait()
+        assert _plan_of_104().verified and _plan_of_104().origin == "tuned"
+        rondo.check()
+    with rondo.policy(database=claimed):
+        run()
+        assert _plan_of_104().verified
+
+
+def test_what_is_found_wrong_behind_is_replaced_warned_of_and_raised(tmp_path, monkeypatch):
+    claimed, run = _claim(tmp_path)
+    make = _plans._make
+
+    def wrong(request, policy, tuning=None):
+        if policy.verify == "strict" and request.dim == 104:
+            raise rondo.WrongResultError("all that was tried is wrong")
+        return make(request, policy, tuning)
+
+    monkeypatch.setattr(_plans, "_make", wrong)
+    with warnings.catch_warnings(record=True) as said, rondo.policy(database=claimed, verify="background"):
+        warnings.simplefilter("always")
+        run()
+        _behind.wait()
+    assert any("was used before it was verified, and is wrong" in str(one.message) for one in said)
+    with pytest.raises(rondo.WrongResultError, match="mingru, forward, by host .* is wrong: all that was tried is wrong"):
+        rondo.check()
+    rondo.check()  # said once
+
+
+def test_another_kernel_takes_the_place_of_a_wrong_one(tmp_path, monkeypatch):
+    claimed, run = _claim(tmp_path)
+    make = _plans._make
+
+    def other(request, policy, tuning=None):
+        if policy.verify == "strict":
+            policy = rondo.Policy(choose="model", database=None)
+        plan = make(request, policy, tuning)
+        if policy.choose == "model":
+            plan.info = dataclasses.replace(plan.info, parameters="another")
+        return plan
+
+    monkeypatch.setattr(_plans, "_make", other)
+    with warnings.catch_warnings(), rondo.policy(database=claimed, verify="background"):
+        warnings.simplefilter("ignore")
+        run()
+        _behind.wait()
+        assert _plan_of_104().parameters == "another"
+        run()
+        assert launch._calls, "calls of the new plan are remembered again"
+    with pytest.raises(rondo.WrongResultError, match="another kernel was found right"):
+        rondo.check()
+
+
+def test_the_backward_pass_is_made_beside_the_forward_pass(monkeypatch):
+    made, together = [], threading.Barrier(2, timeout=60)
+    make = _plans._make
+
+    def noted(request, policy, tuning=None):
+        if request.dim == 56:
+            made.append(request.pass_)
+            together.wait()  # breaks where one waits for the other
+        return make(request, policy, tuning)
+
+    monkeypatch.setattr(_plans, "_make", noted)
+    x = torch.randn(2, 5, 1, 2, 56, requires_grad=True)
+    rondo.Cell("mingru")(x)[0].sum().backward()
+    assert sorted(made) == [s.PASS_FORWARD_SAVE, s.PASS_BACKWARD]
+
 
 
 def test_no_warning_in_common_use():

@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 
 import torch
 
+from .. import _structs as s
 from .._errors import InputError, RondoError
 from .._launch import WORKSPACE_ALIGNMENT, Arguments
 from .._library import library
-from .._plans import Plan, PlanRequest, plan_for
+from .._plans import Plan, PlanRequest, make_ahead, on_forget, plan_for
 from .._structure import Structure, TensorSpec, dense_strides
 from .types import device_of, dtype_of, type_of
 
@@ -179,7 +180,8 @@ def _may_make(structure: Structure, sizes: dict[str, int], device: torch.device)
 def plan_of(
     structure: Structure, pass_: int, sizes: dict[str, int], device: torch.device, storage: torch.dtype, exact: bool
 ) -> Plan:
-    """The plan of these sizes, which is made at its first use."""
+    """The plan of these sizes, which is made at its first use. Beside that of a forward pass that saves goes that of the backward
+    pass, which comes next."""
     ordinal = -1 if device.type == "cpu" else device.index
     if ordinal >= 0:
         torch.cuda.init()
@@ -195,7 +197,12 @@ def plan_of(
         sizes["H"],
         sizes["D"],
     )
-    return plan_for(request, exact, lambda: _may_make(structure, sizes, device))
+    def may_make() -> None:
+        _may_make(structure, sizes, device)
+        if pass_ == s.PASS_FORWARD_SAVE and request.type != s.TYPE_F64:
+            make_ahead(request._replace(pass_=s.PASS_BACKWARD), exact)
+
+    return plan_for(request, exact, may_make)
 
 
 _calls: dict[Any, Call] = {}
@@ -217,3 +224,6 @@ def remember(key: Any, call: Call) -> Call:
 def forget_calls() -> None:
     """Calls hold plans: after a tune others are to be taken."""
     _calls.clear()
+
+
+on_forget(forget_calls)
