@@ -248,6 +248,32 @@ class DiagonalBuilder {
     });
     // Lanes without a channel compute what does not change with those of the head's first.
     lowering_.hoist(turn, [&](const Node& node) { return param(node, turn); });
+    if (segments_ == Segments::Later) if_exists(turn, [&] { begin_in_order(turn); });
+  }
+  // A product of factors over a segment overflows where the walk in order may stay finite
+  // (stream/ordered_walk.h). What comes of it is never finite; then the walk in order tells, from the end of
+  // segment 0 on.
+  void begin_in_order(int turn) {
+    auto& b = builder_;
+    Value sum = b.real(0);  // or NaN
+    for (const Value& carry : carried(turn)) sum = b.math(scalar::Op::Fma, {carry, b.real(0), sum});
+    const auto walk = [&] {
+      transforms_.start_after_first(lane(turn), carried(turn));
+      const Value steps = min(ceil_div(time_, p_.segments), time_);
+      b.for_("ordered", steps, first_step_, b.constant(1), 1, [&](Value count) {
+        t_ = b.let("t", sweep_.order == TimeOrder::Forward ? count : time_ - 1 - count);
+        const std::vector<Value> results =
+            lowering_.lower(turn, [&](const Node& node) { return leaf(lowering_, node, turn); });
+        std::vector<std::pair<std::size_t, Value>> next;
+        each_sink([&](const SweepSink& sink, std::size_t root) {
+          if (sink.kind == SweepSink::Kind::Carry)
+            next.emplace_back(at(sink.index), b.let("next", results[root]));
+        });
+        for (const auto& [row, value] : next) keep(turn, row, value);
+      });
+    };
+    b.if_(
+        sum == b.real(0), [] {}, walk);
   }
   Value param(const Node& leaf, int turn) {
     SweepTensors::Place place = lane(turn);

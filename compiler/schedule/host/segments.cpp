@@ -52,12 +52,18 @@ void SegmentTransforms::store_states(const SweepTensors::Place& place,
     b.store(place_of(b.constant(0), i * (states_ + 1) + states_, place), states[at(i)]);
 }
 
-void SegmentTransforms::start(Value segment, const SweepTensors::Place& place,
-                              const std::vector<Value>& states) const {
-  kernel::Builder& b = *segment.builder();
+void SegmentTransforms::start_after_first(const SweepTensors::Place& place,
+                                          const std::vector<Value>& states) const {
+  kernel::Builder& b = *place.head.builder();
   for (int i = 0; i < states_; ++i)
     b.assign(states[at(i)],
              b.load("after_first", place_of(b.constant(0), i * (states_ + 1) + states_, place)));
+}
+
+void SegmentTransforms::start(Value segment, const SweepTensors::Place& place,
+                              const std::vector<Value>& states) const {
+  kernel::Builder& b = *segment.builder();
+  start_after_first(place, states);
   b.for_("part", b.constant(1), segment, b.constant(1), 1, [&](Value part) {
     AffineTransform transform;
     for (int entry = 0; entry < entries(); ++entry)

@@ -34,7 +34,9 @@ class SegmentTransforms {
              const std::vector<TransformColumn>& columns) const;
   // The states after segment 0.
   void store_states(const SweepTensors::Place& place, const std::vector<kernel::Value>& states) const;
-  // Sets variables to the states before `segment`, 1 to S - 1: one order, whoever computes it.
+  // Sets variables to the states after segment 0; to those before `segment`, 1 to S - 1: one order, whoever
+  // computes it.
+  void start_after_first(const SweepTensors::Place& place, const std::vector<kernel::Value>& states) const;
   void start(kernel::Value segment, const SweepTensors::Place& place,
              const std::vector<kernel::Value>& states) const;
 
