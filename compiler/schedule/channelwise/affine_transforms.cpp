@@ -93,20 +93,42 @@ std::vector<Value> apply_transform(kernel::Builder& b, const AffineTransform& tr
   return result;
 }
 
+std::vector<Value> or_constants(kernel::Builder& b, const AffineTransform& transform,
+                                const std::vector<Value>& applied) {
+  const std::size_t states = applied.size();
+  std::vector<Value> result;
+  for (std::size_t i = 0; i < states; ++i) {
+    Value none;
+    for (std::size_t k = 0; k < states; ++k) {
+      const Value zero = transform[i * (states + 1) + k] == b.real(0);
+      none = none.valid() ? none && zero : zero;
+    }
+    result.push_back(b.let("settled", b.select(none, transform[i * (states + 1) + states], applied[i])));
+  }
+  return result;
+}
+
 void advance(kernel::Builder& b, const AffineTransform& transform, const TransformColumn& column) {
   const std::vector<Value> next = apply_transform(b, transform, column);
   for (std::size_t i = 0; i < next.size(); ++i) b.assign(column.rows[i], next[i]);
 }
 
 void scan_transforms(kernel::Builder& b, const TransformTable& table, Value channel, Value own,
-                     const TransformColumn& running, const TransformColumn& before,
+                     const TransformColumn& running, const TransformColumn& before, bool settles,
                      const EachTransform& each) {
+  std::vector<Value> reached = running.rows;
+  for (std::size_t i = 0; settles && i < reached.size(); ++i)
+    reached[i] = b.variable("reached", running.rows[i]);
   b.for_("part", 0, table.parts, std::min(kUnroll, table.parts), [&](Value part) {
     const AffineTransform transform = table.load(b, part, channel, 1).front();
     for (std::size_t i = 0; i < running.rows.size(); ++i)
-      b.assign(before.rows[i], b.select(part == own, running.rows[i], before.rows[i]));
+      b.assign(before.rows[i], b.select(part == own, reached[i], before.rows[i]));
     const std::vector<Value> next = apply_transform(b, transform, running);
     if (each) each(part, transform, running.rows, next);
+    if (settles) {
+      const std::vector<Value> settled = or_constants(b, transform, next);
+      for (std::size_t i = 0; i < settled.size(); ++i) b.assign(reached[i], settled[i]);
+    }
     for (std::size_t i = 0; i < next.size(); ++i) b.assign(running.rows[i], next[i]);
   });
 }

@@ -63,16 +63,21 @@ AffineTransform flat(const std::vector<TransformColumn>& columns);
 // transform(column), one value for each row.
 std::vector<kernel::Value> apply_transform(kernel::Builder& builder, const AffineTransform& transform,
                                            const TransformColumn& column);
+// The same, `applied`, but for rows without a coefficient: those are the constant, where zero times an
+// infinite number would have made it none.
+std::vector<kernel::Value> or_constants(kernel::Builder& builder, const AffineTransform& transform,
+                                        const std::vector<kernel::Value>& applied);
 // column = transform(column).
 void advance(kernel::Builder& builder, const AffineTransform& transform, const TransformColumn& column);
 
 // Applies the transforms of all parts in order to `running`, and copies its value before part `own` to
-// `before`. `each` is called for every part: (its number, its transform, `running` before it and after it).
+// `before`; with `settles`, the constants of the part before that one, if it has nothing else. `each` is
+// called for every part: (its number, its transform, `running` before it and after it).
 using EachTransform =
     std::function<void(kernel::Value, const AffineTransform&, const std::vector<kernel::Value>&,
                        const std::vector<kernel::Value>&)>;
 void scan_transforms(kernel::Builder& builder, const TransformTable& table, kernel::Value channel,
                      kernel::Value own, const TransformColumn& running, const TransformColumn& before,
-                     const EachTransform& each = {});
+                     bool settles = false, const EachTransform& each = {});
 
 }  // namespace rondo::schedule

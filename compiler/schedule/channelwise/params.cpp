@@ -18,7 +18,7 @@ void ChannelParams::make_registers(ChannelThreads& threads, const step::Cell& ce
   auto& b = threads.builder();
   for (const auto& [id, kernel_tensor] : tensors_)
     for (int row = 0; row < cell.tensors[at(id)].rows; ++row)
-      if (lowering.uses(id, row))
+      if (lowering.uses(id, row) && values_.count({id, row}) == 0)
         for (int channel = 0; channel < per_thread; ++channel)
           values_[{id, row}].push_back(
               b.variable(fmt::format("{}_{}", cell.tensors[at(id)].name, row), b.real(0)));

@@ -15,8 +15,8 @@ class ChannelParams {
   // Declares the arguments of those that `lowering` uses, before ChannelThreads::place_channels.
   void declare(ChannelThreads& threads, const step::Cell& cell, const GraphLowering& lowering);
   bool any() const { return !tensors_.empty(); }
-  // One register for each row and channel of the thread, and the loads, which stand where the thread's
-  // channels exist.
+  // One register for each row and channel of the thread, of those that `lowering` uses and that have none
+  // yet, and the loads, which stand where the thread's channels exist.
   void make_registers(ChannelThreads& threads, const step::Cell& cell, const GraphLowering& lowering,
                       int per_thread);
   void load(ChannelThreads& threads, const step::Cell& cell);

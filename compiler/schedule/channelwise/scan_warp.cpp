@@ -139,23 +139,16 @@ std::vector<Value> ScanWarp::incoming_carries(Value round, const EachPrefix& eac
   for (int c = 0; c < channels; ++c) {
     const std::vector<Value> into_block = columns[at(c)].rows;
     columns[at(c)].rows = apply_transform(b, transforms[at(c)], columns[at(c)]);
+    // The identity keeps a row only where no other one is infinite.
+    for (std::size_t k = 0; counts_ && k < into_block.size(); ++k)
+      columns[at(c)].rows[k] =
+          b.let("after", b.select(kernel_.here().segment == 0, into_block[k], columns[at(c)].rows[k]));
     if (each) each(c, transforms[at(c)], into_block, columns[at(c)].rows);
   }
   std::vector<Value> values;
   for (int row = 0; row < states(); ++row)
     for (int c = 0; c < channels; ++c) values.push_back(columns[at(c)].rows[at(row)]);
   return values;
-}
-
-void ScanWarp::each_carry(const std::function<void(const step::Row&, Value place, Value carry)>& body) {
-  for (int c = 0; c < lanes_.each; ++c)
-    kernel_.if_channel_exists(lanes_.first + c, [&](Value channel) {
-      for (std::size_t k = 0; k < cell_.next.size(); ++k) {
-        const step::Row& row = cell_.next[k];
-        const int rows = cell_.tensors[static_cast<std::size_t>(row.tensor)].rows;
-        body(row, kernel_.state_index(rows, row.row, channel), carries_[at(c)].rows[k]);
-      }
-    });
 }
 
 void ScanWarp::enter(const std::map<step::TensorId, KernelTensor>& first) {
@@ -167,24 +160,20 @@ void ScanWarp::enter(const std::map<step::TensorId, KernelTensor>& first) {
   if (!counts_) wait_alone();
   b.comment("first carries");
   lanes_.if_any(b, [&] {
-    each_carry([&](const step::Row& row, Value place, Value carry) {
-      b.assign(carry, b.load("first", first.at(row.tensor).memory[place]));
-    });
+    for (int c = 0; c < lanes_.each; ++c)
+      kernel_.if_channel_exists(lanes_.first + c, [&](Value channel) {
+        for (std::size_t k = 0; k < cell_.next.size(); ++k) {
+          const step::Row& row = cell_.next[k];
+          const Value place = kernel_.state_index(cell_.tensors[at(row.tensor)].rows, row.row, channel);
+          b.assign(carries_[at(c)].rows[k], b.load("first", first.at(row.tensor).memory[place]));
+        }
+      });
   });
 }
 
-void ScanWarp::role(const CarryEnds& ends) {
-  auto& b = builder_;
-  enter(ends.first);
+void ScanWarp::role(const std::map<step::TensorId, KernelTensor>& first) {
+  enter(first);
   scan_rounds();
-  b.if_(kernel_.here().rank == 0, [&] {
-    b.comment(ends.what);
-    lanes_.if_any(b, [&] {
-      each_carry([&](const step::Row& row, Value place, Value carry) {
-        b.store(ends.last.at(row.tensor).memory[place], carry);
-      });
-    });
-  });
 }
 
 void ScanWarp::wait_alone() { builder_.named_barrier(kScanBarrier, kLanes); }
@@ -318,19 +307,35 @@ std::vector<AffineTransform> ScanWarp::compose(Value round) {
   });
   std::vector<AffineTransform> result;
   for (const auto& columns : composed) result.push_back(flat(columns));
+  if (counts_) settle(table, result);
   return result;
+}
+
+// A part whose segments went in order ends with what the last of them did, be that finite or not.
+void ScanWarp::settle(const TransformTable& table, std::vector<AffineTransform>& composed) {
+  auto& b = builder_;
+  const std::vector<AffineTransform> last =
+      table.load(b, b.constant(table.parts - 1), lanes_.first, lanes_.each);
+  for (std::size_t c = 0; c < composed.size(); ++c) {
+    std::vector<Value> constants;
+    for (int i = 0; i < states(); ++i) constants.push_back(composed[c][at(i * (states() + 1) + states())]);
+    constants = or_constants(b, last[c], constants);
+    for (int i = 0; i < states(); ++i) composed[c][at(i * (states() + 1) + states())] = constants[at(i)];
+  }
 }
 
 void ScanWarp::scan_blocks(Value round) {
   auto& b = builder_;
   for (const RememberedRounding& walked : walked_) walked.clear();
+  std::vector<TransformColumn> reached = carries_;  // with counts: or the constants of the block before
   for (int block = 0; block < parameters_.time_split; ++block) {
     const std::vector<AffineTransform> transforms = blocks_->transforms(round, lanes_, block);
     for (std::size_t c = 0; c < transforms.size(); ++c) {
       for (std::size_t k = 0; k < incoming_registers_[c].rows.size(); ++k)
         b.assign(incoming_registers_[c].rows[k],
-                 b.select(kernel_.here().rank == block, carries_[c].rows[k], incoming_registers_[c].rows[k]));
+                 b.select(kernel_.here().rank == block, reached[c].rows[k], incoming_registers_[c].rows[k]));
       const std::vector<Value> next = apply_transform(b, transforms[c], carries_[c]);
+      if (counts_) reached[c].rows = or_constants(b, transforms[c], next);
       if (rounding_) {
         incoming_rounding_[c].take_if(kernel_.here().rank == block, walked_[c]);
         walked_[c].pass(transforms[c], block_steps_, carries_[c].rows, next);

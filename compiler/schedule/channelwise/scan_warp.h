@@ -45,12 +45,6 @@
 
 namespace rondo::schedule {
 
-// The tensors of the carries' first and last values, [B, H, rows, D] fp32, by state.
-struct CarryEnds {
-  std::map<step::TensorId, KernelTensor> first, last;
-  std::string what;  // the last ones, for the emitted text
-};
-
 class ScanWarp {
  public:
   static constexpr int kSlots = 2;
@@ -91,8 +85,8 @@ class ScanWarp {
   // After incoming_carries(): the sum of the team's counts of the round.
   kernel::Value total(kernel::Value round);
 
-  // All that the scan warp does in the walk.
-  void role(const CarryEnds& ends);
+  // All that the scan warp does in the walk, from the first carries on.
+  void role(const std::map<step::TensorId, KernelTensor>& first);
   struct Rounds {
     kernel::Value end;  // a variable: the round before which this ends
     // How often the computing threads wait for each other before they publish their transforms in a round;
@@ -128,15 +122,13 @@ class ScanWarp {
   void scan(kernel::Value round);      // waits for the blocks' transforms, and computes the incoming carries
   void announce(kernel::Value round);  // says that these are there
   std::vector<AffineTransform> compose(kernel::Value round);  // of all segments, by channel of the lane
+  void settle(const TransformTable& table, std::vector<AffineTransform>& composed);
   void scan_blocks(kernel::Value round);
   void store_exclusive_prefixes(kernel::Value round);
   std::vector<TransformColumn> registers(const std::string& name);  // by channel of the lane
   TransformTable segment_transforms(kernel::Value round) const {
     return table_.starting_at(round % kSlots * table_.parts);
   }
-  // The first or the last value of every carry of this lane.
-  void each_carry(
-      const std::function<void(const step::Row&, kernel::Value place, kernel::Value carry)>& body);
 
   ChannelThreads& kernel_;
   kernel::Builder& builder_;

@@ -76,6 +76,21 @@ void SharedValues::store(std::size_t turn, Value line) {
   });
 }
 
+SharedValues::Step SharedValues::load_step(Value t, const PlaceOf& place) const {
+  auto& b = threads_.builder();
+  Step step{threads_.flags().read(threads_.here().batch_row, t), {}};
+  for (const Staged& staged : inputs_)
+    for (int row = 0; row < staged.tensor.rows; ++row) {
+      const Value value = b.variable(staged.tensor.name, b.real(0));
+      threads_.if_all({staged.shifted ? t >= 1 : Value{}}, [&] {
+        const Value from = place(staged.tensor, staged.input, row, staged.shifted ? t - 1 : t);
+        b.assign(value, b.load("number", staged.tensor.memory[from]));
+      });
+      step.inputs.emplace(std::pair{staged.input, row}, value);
+    }
+  return step;
+}
+
 SharedValues::Step SharedValues::read(Value line, Value t, Value head) {
   auto& b = threads_.builder();
   const FlagReader& flags = threads_.flags();

@@ -54,6 +54,8 @@ class SharedValues {
     std::map<std::pair<int, int>, kernel::Value> inputs;  // by id and row
   };
   Step read(kernel::Value line, kernel::Value t, kernel::Value head = {});
+  // Loads what a step has from global memory, by the thread that reads it: for walks that stage nothing.
+  Step load_step(kernel::Value t, const PlaceOf& place) const;
   // From here on flag() and value() are those of this step.
   void set(Step step) { now_ = std::move(step); }
   kernel::Value flag(step::TensorId tensor) const { return now_.flags.at(tensor); }

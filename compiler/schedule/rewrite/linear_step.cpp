@@ -151,8 +151,10 @@ class Linearizer {
       if (a == kNoNode && b == kNoNode) return kNoNode;
       return graph_.scalar(Op::Select, {value(condition.constant), value(a), value(b)});
     };
-    for (std::size_t k = 0; k < states(); ++k)
+    for (std::size_t k = 0; k < states(); ++k) {
       form.coefficients[k] = pick(yes.coefficients[k], no.coefficients[k]);
+      cuts_ = cuts_ || (yes.coefficients[k] == kNoNode) != (no.coefficients[k] == kNoNode);
+    }
     form.constant = pick(yes.constant, no.constant);
     return true;
   }
@@ -203,6 +205,7 @@ class Linearizer {
       result.roots.push_back(std::move(linear));
     }
     for (const NodeId shift : shifts_) result.shifts.push_back(place(shift));
+    result.cuts = cuts_;
     result.carry_free = step::simplified({std::move(graph_), std::move(nodes)});
     return result;
   }
@@ -213,6 +216,7 @@ class Linearizer {
   std::vector<CarriedForm> forms_;
   std::vector<int> uses_;       // of each carried row, by reachable nodes and as root
   std::vector<NodeId> shifts_;  // by carried row
+  bool cuts_ = false;
 };
 
 }  // namespace

@@ -23,6 +23,9 @@ struct LinearStep {
   step::StepGraph carry_free;     // computes coefficients and constants; reads no carried value
   std::vector<LinearForm> roots;  // one for each root of the original graph
   std::vector<int> shifts;        // by carried row: index into carry_free.roots, -1 for none
+  // Whether a condition chooses between a carried value and none, as a reset does. The step then forgets an
+  // infinite value, but its form multiplies it by zero, which gives NaN.
+  bool cuts = false;
 };
 
 // The rows carried from step to step are those of Cell::next, in that order. nullopt if some root is not

@@ -281,7 +281,7 @@ void ShootRounds::scan_in_block(const TransformTable& table, Value own, int c) {
       walked.pass(map, steps, from, to);
     };
   }
-  scan_transforms(b_, table, kernel_.threads().here().lane_channel + c, own, running, before, each);
+  scan_transforms(b_, table, kernel_.threads().here().lane_channel + c, own, running, before, true, each);
 }
 
 // Of the segments before this one, and of the blocks before, only the maps of all together are there.

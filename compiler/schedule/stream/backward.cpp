@@ -102,7 +102,7 @@ class BackwardBuilder : StreamBody {
 
   Value leaf(const step::Node& node, const StreamKernel::Staged& staged, const AtStart& at_start,
              int channel) {
-    if (node.kind == step::NodeKind::Uniform) return draw(node, channel);
+    if (node.kind == step::NodeKind::Uniform) return draw(lowering_, node, channel);
     if (node.kind == step::NodeKind::Gradient) {
       const step::GradientRef& g = node.gradient;
       if (g.of == step::GradientRef::Of::NextState) return carry(g.tensor, g.row, channel);
@@ -164,7 +164,6 @@ class BackwardBuilder : StreamBody {
   std::map<TensorId, KernelTensor> first_;
   CarryEnds ends_{{}, {}, "gradients of the initial states"};
   KernelTensor workspace_;
-  std::vector<Value> sums_;
 };
 
 }  // namespace

@@ -29,6 +29,8 @@ step::StepGraph StreamBody::prepare(const StreamParameters& parameters, step::St
     if (!linear) throw std::logic_error("stream: segments of a step that is not affine in what it carries");
     forms_ = std::move(linear->roots);
     shifts_ = std::move(linear->shifts);
+    cuts_ = linear->cuts;
+    in_order_ = std::move(step);
     step = std::move(linear->carry_free);
   }
   step = rewritten(task_, std::move(step), parameters.rewrite);
@@ -57,13 +59,18 @@ void StreamBody::load_start(const CarryEnds& ends) {
   params_.make_registers(stream_.threads(), task_.cell, lowering_, parameters_.per_thread);
   stream_.threads().if_reading([&] {
     params_.load(stream_.threads(), task_.cell);
-    for (std::size_t k = 0; carries && k < task_.cell.next.size(); ++k)
-      for (int channel = 0; channel < carried(k); ++channel) {
-        const step::Row& row = task_.cell.next[k];
-        const Value place = first_place(row, channel);
-        b.assign(carry_[index(k, channel)], b.load("first", ends.first.at(row.tensor).memory[place]));
-      }
+    if (carries) load_carries(ends, carry_);
   });
+}
+
+void StreamBody::load_carries(const CarryEnds& ends, const std::vector<Value>& carries) {
+  auto& b = stream_.builder();
+  for (std::size_t k = 0; k < task_.cell.next.size(); ++k)
+    for (int channel = 0; channel < carried(k); ++channel) {
+      const step::Row& row = task_.cell.next[k];
+      const Value place = first_place(row, channel);
+      b.assign(carries[index(k, channel)], b.load("first", ends.first.at(row.tensor).memory[place]));
+    }
 }
 
 // A value differs by channel, so each of the thread's channels has its own.
@@ -74,18 +81,20 @@ void StreamBody::hoist() {
 
 void StreamBody::store_carries(const CarryEnds& ends) {
   if (parameters_.among_blocks()) return;
+  stream_.threads().if_owner([&] { store_carries(ends, carry_); });
+}
+
+void StreamBody::store_carries(const CarryEnds& ends, const std::vector<Value>& carries) {
   auto& b = stream_.builder();
-  stream_.threads().if_owner([&] {
-    b.comment(ends.what);
-    for (std::size_t k = 0; k < task_.cell.next.size(); ++k) {
-      const step::Row& row = task_.cell.next[k];
-      const auto store = [&] {
-        for (int channel = 0; channel < carried(k); ++channel)
-          b.store(ends.last.at(row.tensor).memory[first_place(row, channel)], carry_[index(k, channel)]);
-      };
-      is_head_value(row.tensor) ? b.if_(stream_.threads().whole_heads().leads, store) : store();
-    }
-  });
+  b.comment(ends.what);
+  for (std::size_t k = 0; k < task_.cell.next.size(); ++k) {
+    const step::Row& row = task_.cell.next[k];
+    const auto store = [&] {
+      for (int channel = 0; channel < carried(k); ++channel)
+        b.store(ends.last.at(row.tensor).memory[first_place(row, channel)], carries[index(k, channel)]);
+    };
+    is_head_value(row.tensor) ? b.if_(stream_.threads().whole_heads().leads, store) : store();
+  }
 }
 
 // The value in a register that the coming assignments cannot change.
@@ -118,8 +127,8 @@ Value StreamBody::first_place(const step::Row& row, int channel) {
 
 Value StreamBody::param(const step::Node& leaf, int channel) const { return params_.value(leaf, channel); }
 
-Value StreamBody::draw(const step::Node& node, int channel) {
-  return lowering_.draw(
+Value StreamBody::draw(const GraphLowering& lowering, const step::Node& node, int channel) {
+  return lowering.draw(
       node, channel,
       {stream_.threads().here().batch_row, stream_.threads().walked().among_all(stream_.step()),
        stream_.threads().here().head, stream_.threads().channel_index(channel)});

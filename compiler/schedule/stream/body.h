@@ -17,6 +17,12 @@
 
 namespace rondo::schedule {
 
+// The tensors of the carries' first and last values, [B, H, rows, D] fp32, by state.
+struct CarryEnds {
+  std::map<step::TensorId, KernelTensor> first, last;
+  std::string what;  // the last ones, for the emitted text
+};
+
 class StreamBody {
  protected:
   StreamBody(const Task& task, const StreamParameters& parameters, const std::string& name,
@@ -26,8 +32,8 @@ class StreamBody {
   void declare_params();
   // One register a carried state row and channel, named prefix + state.
   void declare_carries(const std::string& prefix);
-  // Loads parameters and the carries' first values into registers. Where blocks split time the scan warp has
-  // the carries, and loads and stores them in walk_steps().
+  // Loads parameters and the carries' first values into registers. Where blocks split time the scan warp
+  // loads the carries, and walk_steps() stores the last ones.
   void load_start(const CarryEnds& ends);
   // Emits what depends on parameters alone. Call after load_start, outside any condition.
   void hoist();
@@ -52,7 +58,7 @@ class StreamBody {
                                                const std::vector<kernel::Value>& values);
 
   kernel::Value param(const step::Node& leaf, int channel) const;
-  kernel::Value draw(const step::Node& node, int channel);
+  kernel::Value draw(const GraphLowering& lowering, const step::Node& node, int channel);
   kernel::Value carry(step::TensorId tensor, int row, int channel) const;
   // Where a row of a state begins and ends, within its tensor.
   kernel::Value first_place(const step::Row& row, int channel);
@@ -74,18 +80,25 @@ class StreamBody {
   // forms are applied (LinearStep). step_ then computes the coefficients, constants and shifts.
   std::vector<LinearForm> forms_;
   std::vector<int> shifts_;
+  bool cuts_ = false;          // LinearStep's
+  step::StepGraph in_order_;   // and the step as it was
   HeadReductions reductions_;  // where a block holds the whole head: of step_
   step::StepGraph step_;
   GraphLowering lowering_;
+  std::vector<kernel::Value> sums_;  // what a thread adds up over its steps: variables
 
  private:
   friend class SegmentedStep;
+  friend class OrderedWalk;
   friend class HeadStep;
   step::StepGraph prepare(const StreamParameters& parameters, step::StepGraph step);
   // Registers of a carried row: one for each channel of the thread, or one.
   int carried(std::size_t k) const {
     return is_head_value(task_.cell.next[k].tensor) ? 1 : parameters_.per_thread;
   }
+  // The first values of carries into variables, by index().
+  void load_carries(const CarryEnds& ends, const std::vector<kernel::Value>& carries);
+  void store_carries(const CarryEnds& ends, const std::vector<kernel::Value>& carries);
   void assign_carries(const Results& values);
   kernel::Value settled(kernel::Value value, const std::string& name);
 

@@ -41,20 +41,31 @@ void StreamKernel::begin_values() {
   if (values_.any_staged()) load_values(builder().constant(0));
 }
 
+// Element of what the block's first head has at time t in a row of a tensor with one value a head.
+Value StreamKernel::value_place(const KernelTensor& from, int row, Value t) {
+  auto& b = builder();
+  const Value step = threads_.row_base(from) + b.wide(t) * from.stride_t;
+  Value of_head =
+      (parameters_.heads > 1 ? threads_.whole_heads().first : threads_.here().head) * from.rows + row;
+  if (!threads_.heads_divide()) of_head = min(of_head, b.constant(threads_.head_count() * from.rows - 1));
+  return step + b.wide(of_head);
+}
+
 void StreamKernel::load_values(Value block) {
   auto& b = builder();
   const Value first = b.let("coming_step", threads_.first_step_of(block));
   const auto place = [&](const KernelTensor& from, int, int row, Value t) {
-    const Value step = threads_.row_base(from) + b.wide(t) * from.stride_t;
-    Value of_head =
-        (parameters_.heads > 1 ? threads_.whole_heads().first : threads_.here().head) * from.rows + row;
-    if (!threads_.heads_divide()) of_head = min(of_head, b.constant(threads_.head_count() * from.rows - 1));
-    return step + b.wide(of_head);
+    return value_place(from, row, t);
   };
   each_loaded([&](std::size_t turn, Value step) {
     b.if_(block < threads_.blocks() && first + step < threads_.time(),
           [&] { values_.load(turn, first + step, place); });
   });
+}
+
+SharedValues::Step StreamKernel::load_values_at(Value t) {
+  return values_.load_step(
+      t, [&](const KernelTensor& from, int, int row, Value at_t) { return value_place(from, row, at_t); });
 }
 
 void StreamKernel::pass_values(Value block) {

@@ -40,6 +40,8 @@ class StreamKernel {
   void begin_values();
   void pass_values(kernel::Value block);
   SharedValues::Step values_at(kernel::Value place, kernel::Value t);
+  // The same of the step at time t, loaded from global memory.
+  SharedValues::Step load_values_at(kernel::Value t);
   // Whether the step at t = 0 differs from the others.
   bool starts_apart() const { return ring_.any_shifted() || values_.any_shifted(); }
   kernel::Value is_producer();  // Pred: the thread only stages; invalid if none does
@@ -56,6 +58,7 @@ class StreamKernel {
   // Emits `body` for each step that the thread loads values of, by its turn.
   void each_loaded(const std::function<void(std::size_t, kernel::Value)>& body);
   void load_values(kernel::Value block);
+  kernel::Value value_place(const KernelTensor& from, int row, kernel::Value t);
   void run_steps(kernel::Value block, kernel::Value slot, const StepBody& each_step);
   void run_group(kernel::Value first, int steps, kernel::Value count, bool at_start,
                  const StepBody& each_step);

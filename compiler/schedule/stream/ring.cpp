@@ -213,6 +213,29 @@ StreamRing::Rows StreamRing::load(Value line, bool at_start) {
   return values;
 }
 
+StreamRing::Rows StreamRing::load_step(Value t) {
+  Rows values;
+  for (const Staged& staged : staged_) {
+    auto& rows = values.emplace_back();
+    const KernelTensor& from = staged.tensor;
+    const Value own = staged.base + b_.wide(threads_.here().lane_channel);
+    for (int row = 0; row < from.rows; ++row) {
+      auto& channels = rows.emplace_back();
+      const std::string name = fmt::format("{}_{}", from.name, row);
+      for (int channel = 0; channel < parameters_.per_thread; ++channel)
+        channels.push_back(b_.variable(name, b_.real(0)));
+      threads_.if_all({staged.shifted ? t >= 1 : Value{}}, [&] {
+        const Value place =
+            own + b_.wide(staged.shifted ? t - 1 : t) * from.stride_t + std::int64_t{row} * threads_.dim();
+        for (int channel = 0; channel < parameters_.per_thread; ++channel)
+          b_.assign(channels[at(channel)],
+                    b_.load(name, from.memory[place + static_cast<std::int64_t>(channel)]));
+      });
+    }
+  }
+  return values;
+}
+
 StreamRing::Rows StreamRing::load_guarded(Value line, Value exists, const std::function<Value()>& after) {
   Rows values;
   for (const Staged& staged : staged_) {

@@ -46,6 +46,9 @@ class StreamRing {
   using Rows = std::vector<std::vector<std::vector<kernel::Value>>>;
   Rows load(kernel::Value line, bool at_start);
   Rows load_guarded(kernel::Value line, kernel::Value exists, const std::function<kernel::Value()>& after);
+  // What the step at time t has, loaded from global memory by the thread that computes with it; of shifted
+  // tensors zeros at t = 0. For blocks of one head.
+  Rows load_step(kernel::Value t);
 
  private:
   struct Staged {

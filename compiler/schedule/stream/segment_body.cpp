@@ -15,7 +15,8 @@ SegmentedStep::SegmentedStep(StreamBody& body, const StreamBody::LeafOf& leaf,
       leaf_(leaf),
       consume_(consume),
       b_(body.stream_.builder()),
-      channels_(body.parameters_.per_thread) {
+      channels_(body.parameters_.per_thread),
+      in_order_(body, leaf, consume) {
   const StreamParameters& p = body_.parameters_;
   if (p.among_blocks()) {
     scan_warp_ = std::make_unique<ScanWarp>(body_.stream_.threads(), body_.parameters_, body_.task_.cell);
@@ -37,15 +38,20 @@ void SegmentedStep::walk(const CarryEnds& ends) {
   };
   body.publish = [&](Value stage) { publish(stage); };
   body.prefix_scan = [&](Value stage) { prefix_scan(stage); };
+  body.finish = [&](Value stage) { finish_stage(stage, ends); };
   body.apply = [&](int step, const SegmentWalk::Guard& guard) { apply_step(step, guard); };
   body.declare_kept = [&] { parts_before_ = declare_parts("kept"); };
   body.keep = [&] { keep(); };
+  if (scan_warp_ || body_.cuts_) mark_ = b_.variable("mark", b_.real(0));
   if (scan_warp_) {
     scan_warp_->begin();
-    body.scan = [&] { scan_warp_->role(ends); };
+    body.scan = [&] { scan_warp_->role(ends.first); };
   }
   SegmentWalk(body_.stream_, body).emit();
   if (scan_warp_) scan_warp_->finish();
+  std::vector<Value> telling = scan_warp_ ? std::vector<Value>() : body_.carry_;
+  if (mark_.valid()) telling.push_back(mark_);
+  in_order_.emit(ends, telling);
 }
 
 std::size_t SegmentedStep::at(std::size_t row, std::size_t column, int channel) const {
@@ -168,12 +174,26 @@ void SegmentedStep::prefix_scan(Value stage) {
   for (std::size_t i = 0; i < states(); ++i)
     for (int c = 0; c < channels_; ++c)
       carried_.push_back(b_.variable("start_" + carried_name(body_.task_.cell, i), from[body_.index(i, c)]));
-  if (scan_warp_) return;
+  if (scan_warp_) return mark(carried_);
   b_.comment("carries before this segment, and after the stage");
   for (int c = 0; c < channels_; ++c)
     scan_transforms(b_, segment_transforms_, body_.stream_.threads().here().lane_channel + c,
                     body_.stream_.threads().here().segment, column_of(body_.carry_, c),
                     column_of(carried_, c));
+}
+
+void SegmentedStep::mark(const std::vector<Value>& values) {
+  for (const Value& value : values) b_.assign(mark_, b_.math(scalar::Op::Fma, {value, b_.real(0), mark_}));
+}
+
+// Where blocks split time, the thread that has the last step stores the last carries: those that the scan
+// warp has need not be finite, though the walk in order is.
+void SegmentedStep::finish_stage(Value stage, const CarryEnds& ends) {
+  if (body_.cuts_) mark(carried_);
+  if (!scan_warp_) return;
+  StreamThreads& threads = body_.stream_.threads();
+  b_.if_(stage == threads.blocks() - 1 && in_order_.owns(in_order_.last_step()),
+         [&] { body_.store_carries(ends, carried_); });
 }
 
 TransformColumn SegmentedStep::column_of(const std::vector<Value>& rows, int channel) const {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "compiler/schedule/stream/body.h"
+#include "compiler/schedule/stream/ordered_walk.h"
 #include "compiler/schedule/stream/segments.h"
 
 namespace rondo::schedule {
@@ -32,6 +33,9 @@ class SegmentedStep {
   void prefix_scan(kernel::Value stage);
   void apply_step(int step, const SegmentWalk::Guard& guard);
   void keep();
+  // A number that is not finite in `values` makes the thread's mark one, for good.
+  void mark(const std::vector<kernel::Value>& values);
+  void finish_stage(kernel::Value stage, const CarryEnds& ends);
 
   // A value that the local scan left for one of the thread's steps; invalid if zero.
   kernel::Value part(const Kept& kept, int root, int step, int channel);
@@ -57,6 +61,10 @@ class SegmentedStep {
   Kept parts_, parts_before_;            // of this stage, and with `pipelined` of the stage before
   std::vector<kernel::Value>
       composed_;  // by at(): the composed transform of the steps so far; column `states` is constant
+  // 0, or NaN where the thread's results need not be those of a walk in order; invalid where the last carries
+  // tell.
+  kernel::Value mark_;
+  OrderedWalk in_order_;
   std::vector<kernel::Value>
       carried_;  // by row * channels + channel: carries before the step that is applied
 };

@@ -74,7 +74,10 @@ void SegmentWalk::scan_stage(Value block) {
 void SegmentWalk::apply_stage(Value block) {
   body_.prefix_scan(block);
   const Value first = b_.let("first_of_late", threads_.first_step_of(block));
-  threads_.if_all({threads_.channel_exists()}, [&] { apply_carries(first, whole_stage(first)); });
+  threads_.if_all({threads_.channel_exists()}, [&] {
+    apply_carries(first, whole_stage(first));
+    body_.finish(block);
+  });
 }
 
 // The apply phase of the round before, while this round's transforms travel.

@@ -28,6 +28,8 @@ class SegmentWalk {
     // After the local scan, and before the apply phase; stages count from 0.
     std::function<void(kernel::Value stage)> publish, prefix_scan;
     std::function<void(int step, const Guard&)> apply;
+    // After the apply phase, in threads whose channels exist.
+    std::function<void(kernel::Value stage)> finish;
     // When pipelined: registers of the stage before; this stage becomes the stage before.
     std::function<void()> declare_kept;
     std::function<void()> keep;

@@ -31,6 +31,7 @@ class StreamThreads final : public ChannelThreads {
   kernel::Value blocks() const { return rounds_; }  // how many stages this block has
   kernel::Value first_step_of(kernel::Value block);
   kernel::Value last_step() const { return time() - 1; }
+  kernel::Value part() const { return part_; }  // of the blocks that split time, this one's, in order of time
   // Index in the workspace, [B, time_split, H, rows, D]: each block that splits time has a row of its own.
   kernel::Value workspace_index(int rows, int row, int channel);
   // Index in a tensor without time axis that has one value a head: [B, H, rows].
