@@ -70,8 +70,15 @@ struct Profile {
   Limits limits;  // of a GPU
   CpuLimits cpu;  // of CPUs
   Speeds speeds;
+  // What is made for it also runs on all later GPUs (PTX in packages), and so has no instruction that exists
+  // under its architecture's own name alone. Not in the JSON form: no board is so.
+  bool portable = false;
   std::string arch() const { return target.name(); }  // "sm_90", "x86-64-v3"
   bool is_cpu() const { return target.is_cpu(); }
+  // Whether kernels may have the instructions that exist under the name of that architecture alone.
+  bool has_own_instructions_of(int capability) const {
+    return target == Target::gpu(capability) && !portable;
+  }
   // SMs of a GPU, threads of CPUs: how many blocks run side by side where each has one to itself.
   int units() const { return is_cpu() ? cpu.threads : limits.sm_count; }
   bool operator==(const Profile& other) const { return key == other.key; }

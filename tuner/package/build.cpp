@@ -199,6 +199,7 @@ target::Profile portable_profile(const target::Profile& base) {
   portable.key = kPortableKey;
   portable.name = "any GPU from " + base.arch() + " on";
   portable.origin = "public";
+  portable.portable = true;
   target::Limits& limits = portable.limits;
   limits.shared_per_block = std::min(limits.shared_per_block, 99 * 1024);
   limits.shared_per_sm = std::min(limits.shared_per_sm, 100 * 1024);

@@ -88,11 +88,11 @@ void make_small(GemmParameters& p) {
 
 // Products by warpgroups where the tiles are filled: blocks of two groups, of all the columns that the tensor
 // cores take at once, since a stage then brings the most products for its bytes.
-bool by_warpgroups(const Problem& problem, const target::Target& target, GemmUse use, int rows,
+bool by_warpgroups(const Problem& problem, const target::Profile& profile, GemmUse use, int rows,
                    GemmParameters& p) {
   constexpr std::int64_t kLeast = 128;
   const std::int64_t dim = problem.sizes.dim, across = use == GemmUse::TimeProduct ? rows * dim : dim;
-  const bool wgmma = target == target::Target::gpu(90);  // no other generation has it
+  const bool wgmma = profile.has_own_instructions_of(90);  // no other generation has it
   if (!wgmma || problem.storage == kernel::Storage::F32 || p.vector < 8 || dim < kLeast) return false;
   p.warpgroups = true;
   p.tile_m = 128;
@@ -118,7 +118,7 @@ GemmParameters gemm_parameters(const Problem& problem, const target::Profile& pr
   const bool reals = problem.storage == kernel::Storage::F32;
   GemmParameters p;
   p.vector = widest_access(problem, vector);
-  if (by_warpgroups(problem, profile.target, use, rows, p)) {
+  if (by_warpgroups(problem, profile, use, rows, p)) {
     if (use == GemmUse::MatrixGradient) p.split_k = choose_split_k(problem, p, rows);
     return p;
   }

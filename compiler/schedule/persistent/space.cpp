@@ -73,7 +73,7 @@ class PersistentSpace {
       : shape_(shape),
         problem_(problem),
         limits_(profile.limits),
-        has_setmaxnreg_(profile.target.major() >= 9) {
+        has_setmaxnreg_(profile.target.major() >= 9 && !profile.portable) {
     copies();
     teams();
     launches();

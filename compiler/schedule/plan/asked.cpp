@@ -11,6 +11,7 @@ std::string asked_hash(const Task& task) {
   step::write_cell(writer, task.cell);
   write_problem(writer, task.problem);
   writer.text(target::to_json(task.profile));
+  if (task.profile.portable) writer.text("portable");
   return sha256_hex(writer.bytes());
 }
 

@@ -33,6 +33,7 @@ TEST(AskedHash, FollowsEverything) {
       {"saved products", [](Asked& a) { a.problem.save_products = true; }},
       {"constant", [](Asked& a) { a.problem.constants["k"] = 2; }},
       {"architecture", [](Asked& a) { a.profile.target = target::Target::gpu(100); }},
+      {"all later GPUs", [](Asked& a) { a.profile.portable = true; }},
       {"a limit", [](Asked& a) { a.profile.limits.sm_count -= 1; }},
       {"a speed", [](Asked& a) { a.profile.speeds.launch_s *= 2; }},
       {"the cell", [](Asked& a) { a.cell = cell_named("mingru"); }},

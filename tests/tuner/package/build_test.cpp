@@ -96,6 +96,27 @@ TEST(PackageBuild, ThePortableProfileIsWithinEveryBoard) {
   }
 }
 
+// Later GPUs have no wgmma and no setmaxnreg, which exist under the name of sm_90a alone.
+TEST(PackageBuild, PtxHasNoInstructionOfOneArchitectureAlone) {
+  PackageOptions options = options_for({});
+  options.base = target::find_profile("sm_90").value();
+  options.self_tests = false;
+  const auto problems =
+      packaged_problems({PackageLine{"lstm", "", {"B=16,T=64,H=1,D=768"}, {"bf16"}, "fw,fws,bw"}});
+  ASSERT_TRUE(problems.ok()) << problems.error().message;
+  const auto built = build_package(*problems, options);
+  ASSERT_TRUE(built.ok()) << built.error().message;
+  const std::string bytes = built->bytes();
+  const package::Package package = package::Package::from_memory(bytes, "a test").value();
+  for (std::size_t entry = 0; entry < package.index().entries.size(); ++entry) {
+    const executable::Executable executable = package.executable(entry, 0).value();
+    const std::string& text = executable.images.front().bytes;
+    EXPECT_NE(text.find(".target sm_90"), std::string::npos);
+    for (const char* own : {".target sm_90a", "wgmma", "setmaxnreg"})
+      EXPECT_EQ(text.find(own), std::string::npos) << executable.identity.pass << ": " << own;
+  }
+}
+
 TEST(PackageBuild, EndsWhenAsked) {
   std::atomic<bool> stop{false};
   PackageOptions options = options_for({"sm_80", "sm_90"});
