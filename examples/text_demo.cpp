@@ -76,7 +76,8 @@ engine::NpyArray embed(const std::vector<std::string>& sequences, std::int64_t d
   engine::NpyArray x;
   x.descr = "<V2";
   x.shape = {static_cast<std::int64_t>(sequences.size()), static_cast<std::int64_t>(steps), 1, kRows, dim};
-  x.data.reserve(static_cast<std::size_t>(x.elements()) * 2);
+  std::string data;
+  data.reserve(static_cast<std::size_t>(x.elements()) * 2);
   for (const std::string& sequence : sequences)
     for (std::size_t t = 0; t < steps; ++t)
       for (std::int64_t row = 0; row < kRows; ++row)
@@ -84,9 +85,10 @@ engine::NpyArray embed(const std::vector<std::string>& sequences, std::int64_t d
           const auto byte = static_cast<unsigned char>(t < sequence.size() ? sequence[t] : '\n');
           const std::uint16_t bits =
               scalar::half_bits(scalar::Storage::BF16, static_cast<float>(embedded(byte, row, d)));
-          x.data += static_cast<char>(bits & 0xFF);
-          x.data += static_cast<char>(bits >> 8);
+          data += static_cast<char>(bits & 0xFF);
+          data += static_cast<char>(bits >> 8);
         }
+  x.data = std::move(data);
   return x;
 }
 

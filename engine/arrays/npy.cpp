@@ -4,10 +4,13 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "compiler/scalar/storage.h"
-#include "compiler/support/text_file.h"
+#include "compiler/scalar/storage_blocks.h"
+#include "compiler/support/mapped_file.h"
 #include "engine/arrays/npy_header.h"
 
 namespace rondo::engine {
@@ -18,8 +21,8 @@ namespace {
 
 constexpr std::string_view kMagic = "\x93NUMPY";
 constexpr std::size_t kMostHeader = 1 << 16;  // bytes; NumPy's own readers take at most 10,000
-constexpr std::int64_t kMostStart = kMostHeader + 16;
-constexpr std::size_t kAlignment = 64;  // of the data, as NumPy writes it
+constexpr std::size_t kNumbersAtOnce = 1024;  // elements that are converted at once: they stay in the L1
+constexpr std::size_t kAlignment = 64;        // of the data, as NumPy writes it
 
 Error bad_npy(const std::string& origin, const std::string& what, std::string hint = "") {
   return {ErrorKind::Input, fmt::format("'{}' {}", origin, what), std::move(hint)};
@@ -56,8 +59,7 @@ struct Start {
   std::size_t data = 0;  // where the data begins
 };
 
-// Of a file of `file_bytes` that begins with `bytes`: all of the file, or its first kMostStart bytes.
-Result<Start> parse_start(std::string_view bytes, std::int64_t file_bytes, const std::string& origin) {
+Result<Start> parse_start(std::string_view bytes, const std::string& origin) {
   if (bytes.substr(0, kMagic.size()) != kMagic || bytes.size() < kMagic.size() + 2)
     return bad_npy(origin, "is no .npy file", "write it with numpy.save");
   const int version = static_cast<unsigned char>(bytes[kMagic.size()]);
@@ -72,7 +74,7 @@ Result<Start> parse_start(std::string_view bytes, std::int64_t file_bytes, const
   const std::optional<NpyHeader> header = parse_npy_header(bytes.substr(before, length));
   if (!header) return bad_npy(origin, "has a malformed .npy header");
   if (Status status = check_type(*header, origin); !status) return status.error();
-  const std::int64_t held = file_bytes - static_cast<std::int64_t>(before + length);
+  const auto held = static_cast<std::int64_t>(bytes.size() - before - length);
   const auto wanted = total_bytes(header->shape, npy_element_bytes(header->descr));
   if (!wanted || *wanted != held)
     return bad_npy(origin, fmt::format("holds {} bytes of data; its shape {} of '{}' needs {}", held,
@@ -83,17 +85,6 @@ Result<Start> parse_start(std::string_view bytes, std::int64_t file_bytes, const
 
 std::int64_t machine_memory() {
   return std::int64_t{::sysconf(_SC_PHYS_PAGES)} * std::int64_t{::sysconf(_SC_PAGESIZE)};
-}
-
-double element(const std::string& descr, const char* source) {
-  const auto* bytes = reinterpret_cast<const std::byte*>(source);
-  if (descr == "<f8") {
-    double value = 0;
-    std::memcpy(&value, source, sizeof value);
-    return value;
-  }
-  if (descr == "<f4") return decode(Storage::F32, bytes);
-  return decode(descr == "<f2" ? Storage::F16 : Storage::BF16, bytes);
 }
 
 }  // namespace
@@ -125,34 +116,22 @@ int npy_element_bytes(const std::string& descr) {
 }
 
 Result<NpyArray> parse_npy(std::string_view bytes, const std::string& origin) {
-  const Result<Start> start = parse_start(bytes, static_cast<std::int64_t>(bytes.size()), origin);
+  const Result<Start> start = parse_start(bytes, origin);
   if (!start) return start.error();
   return NpyArray{start->header.descr, start->header.shape, std::string(bytes.substr(start->data))};
 }
 
 Result<NpyArray> read_npy(const std::string& path) {
-  Result<InputFile> file = InputFile::open(path);
+  Result<MappedFile> file = map_file(path);
   if (!file) return file.error();
-  if (!file->size()) return bad_npy(path, "is no regular file", "write the array to a file first");
-  Result<std::string> head = file->read(kMostStart);
-  if (!head) return head.error();
-  const Result<Start> start = parse_start(*head, *file->size(), path);
+  const Result<Start> start = parse_start(file->bytes, path);
   if (!start) return start.error();
-  NpyArray array{start->header.descr, start->header.shape, {}};
-  // Each element becomes a double beside what was read.
   const std::int64_t memory = machine_memory();
-  if (*file->size() > memory || array.elements() > (memory - *file->size()) / 8)
-    return bad_npy(path,
-                   fmt::format("holds {} elements in {} bytes, too many for the {} bytes of memory here",
-                               array.elements(), *file->size(), memory));
-  array.data = head->substr(start->data);
-  const auto missing = *file->size() - static_cast<std::int64_t>(head->size());
-  Result<std::string> rest = file->read(missing);
-  if (!rest) return rest.error();
-  if (static_cast<std::int64_t>(rest->size()) != missing)
-    return bad_npy(path, "became shorter while it was read");
-  array.data += *rest;
-  return array;
+  if (static_cast<std::int64_t>(file->bytes.size()) > memory)
+    return bad_npy(path, fmt::format("holds {} bytes, too many for the {} bytes of memory here",
+                                     file->bytes.size(), memory));
+  const std::string_view data = file->bytes.substr(start->data);
+  return NpyArray{start->header.descr, start->header.shape, {std::move(file->owner), data}};
 }
 
 std::string to_npy(const NpyArray& array) {
@@ -163,7 +142,7 @@ std::string to_npy(const NpyArray& array) {
   header += '\n';
   std::string bytes(kMagic);
   bytes += {1, 0, static_cast<char>(header.size() & 0xFF), static_cast<char>(header.size() >> 8)};
-  return bytes + header + array.data;
+  return (bytes + header).append(array.data.view());
 }
 
 std::optional<Storage> natural_storage(const std::string& descr) {
@@ -196,7 +175,7 @@ Result<std::vector<double>> npy_integers(const NpyArray& array, const std::strin
   return values;
 }
 
-Result<std::vector<double>> npy_values(const NpyArray& array, Storage storage, const std::string& origin) {
+Status check_floats(const NpyArray& array, Storage storage, const std::string& origin) {
   if (holds_integers(array))
     return bad_npy(origin,
                    fmt::format("holds integers ('{}'), not {}", array.descr, kernel::storage_name(storage)),
@@ -206,23 +185,52 @@ Result<std::vector<double>> npy_values(const NpyArray& array, Storage storage, c
     return bad_npy(
         origin, fmt::format("holds 16-bit words ('{}'), not {}", array.descr, kernel::storage_name(storage)),
         "words are read as bf16 with --dtype bf16");
-  const auto size = static_cast<std::size_t>(npy_element_bytes(array.descr));
+  return success();
+}
+
+Result<std::vector<double>> npy_values(const NpyArray& array, Storage storage, const std::string& origin) {
+  if (Status status = check_floats(array, storage, origin); !status) return status.error();
   std::vector<double> values(static_cast<std::size_t>(array.elements()));
-  for (std::size_t i = 0; i < values.size(); ++i)
-    values[i] = element(array.descr, array.data.data() + i * size);
+  if (array.descr == "<f8" && !values.empty())
+    std::memcpy(values.data(), array.data.data(), array.data.size());
+  if (array.descr == "<f8") return values;
+  std::array<float, kNumbersAtOnce> block;
+  for (std::size_t i = 0; i < values.size(); i += kNumbersAtOnce) {
+    const std::span<float> part(block.data(), std::min(kNumbersAtOnce, values.size() - i));
+    npy_floats(array, static_cast<std::int64_t>(i), part);
+    std::copy(part.begin(), part.end(), values.begin() + static_cast<std::ptrdiff_t>(i));
+  }
   return values;
+}
+
+void npy_floats(const NpyArray& array, std::int64_t first, std::span<float> values) {
+  const char* const from = array.data.data() + first * npy_element_bytes(array.descr);
+  const auto* const bytes = reinterpret_cast<const std::byte*>(from);
+  if (array.descr == "<f4") return scalar::decode_block(Storage::F32, bytes, values);
+  if (array.descr != "<f8")
+    return scalar::decode_block(array.descr == "<f2" ? Storage::F16 : Storage::BF16, bytes, values);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    double value = 0;
+    std::memcpy(&value, from + i * sizeof value, sizeof value);
+    values[i] = static_cast<float>(value);
+  }
 }
 
 NpyArray npy_from(const std::vector<double>& values, std::vector<std::int64_t> shape, Storage storage) {
   const Storage stored = storage == Storage::F16 ? Storage::F16 : Storage::F32;
   const auto size = static_cast<std::size_t>(kernel::storage_bytes(stored));
-  NpyArray array{stored == Storage::F16 ? "<f2" : "<f4", std::move(shape),
-                 std::string(values.size() * size, '\0')};
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const double value = static_cast<double>(round_to(storage, static_cast<float>(values[i])));
-    encode(stored, value, reinterpret_cast<std::byte*>(array.data.data() + i * size));
+  std::string data(values.size() * size, '\0');
+  std::array<float, kNumbersAtOnce> block;
+  for (std::size_t i = 0; i < values.size(); i += kNumbersAtOnce) {
+    const std::span<float> part(block.data(), std::min(kNumbersAtOnce, values.size() - i));
+    std::transform(values.begin() + static_cast<std::ptrdiff_t>(i),
+                   values.begin() + static_cast<std::ptrdiff_t>(i + part.size()), part.begin(),
+                   [](double value) { return static_cast<float>(value); });
+    if (storage == Storage::BF16)
+      for (float& value : part) value = round_to(storage, value);
+    scalar::encode_block(stored, part, reinterpret_cast<std::byte*>(data.data() + i * size));
   }
-  return array;
+  return {stored == Storage::F16 ? "<f2" : "<f4", std::move(shape), std::move(data)};
 }
 
 std::string shape_tuple(const std::vector<std::int64_t>& shape) {

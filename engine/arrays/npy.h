@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,12 +14,34 @@
 
 namespace rondo::engine {
 
+// Bytes that nobody changes, as long as a copy of this lives: of memory, or of a mapped file.
+class ArrayBytes {
+ public:
+  ArrayBytes() = default;
+  ArrayBytes(std::string bytes) {  // NOLINT: a string is bytes
+    auto own = std::make_shared<const std::string>(std::move(bytes));
+    view_ = *own;
+    owner_ = std::move(own);
+  }
+  ArrayBytes(std::shared_ptr<const void> owner, std::string_view bytes)
+      : owner_(std::move(owner)), view_(bytes) {}
+
+  std::string_view view() const { return view_; }
+  const char* data() const { return view_.data(); }
+  std::size_t size() const { return view_.size(); }
+  bool operator==(const ArrayBytes& other) const { return view_ == other.view_; }
+
+ private:
+  std::shared_ptr<const void> owner_;
+  std::string_view view_;
+};
+
 // Little-endian and in C order, as most machines write them.
 struct NpyArray {
   // NumPy's name of the element type: "<f4", "<f8", "<f2", "<V2", "<u2", or an integer's (npy_integers).
   std::string descr;
   std::vector<std::int64_t> shape;  // outermost first; empty: one number
-  std::string data;                 // elements() times the element size
+  ArrayBytes data;                  // elements() times the element size
 
   std::int64_t elements() const;
 };
@@ -29,9 +53,9 @@ int npy_element_bytes(const std::string& descr);
 // header or one of more than 64 KiB, Fortran order, big-endian or unsupported elements, fewer or more bytes
 // than the shape says.
 Result<NpyArray> parse_npy(std::string_view bytes, const std::string& origin);
-// The header is read and compared with the file's size before the data is. Errors: Missing where there is no
-// such file, Input where it is a pipe or a device or where its elements do not fit into this machine's
-// memory, and those of parse_npy.
+// The data stay in the file, which is mapped where that can be (support/mapped_file.h). Errors: Missing where
+// there is no such file, Input where it is a pipe or a device or is larger than this machine's memory, and
+// those of parse_npy.
 Result<NpyArray> read_npy(const std::string& path);
 // The bytes of a version 1 file.
 std::string to_npy(const NpyArray& array);
@@ -44,6 +68,11 @@ std::optional<kernel::Storage> natural_storage(const std::string& descr);
 // Input.
 Result<std::vector<double>> npy_values(const NpyArray& array, kernel::Storage storage,
                                        const std::string& origin);
+
+// Whether its elements are numbers that npy_floats() reads; Error Input as npy_values() says.
+Status check_floats(const NpyArray& array, kernel::Storage storage, const std::string& origin);
+// Elements of such an array, from `first` on, as fp32: of "<f8" rounded to it, else exact.
+void npy_floats(const NpyArray& array, std::int64_t first, std::span<float> values);
 
 // Are its elements integers or truth values?
 bool holds_integers(const NpyArray& array);

@@ -4,10 +4,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
+#include <cstring>
 #include <map>
 #include <tuple>
 
 #include "compiler/scalar/storage.h"
+#include "compiler/scalar/storage_blocks.h"
 #include "compiler/support/enum_text.h"
 
 namespace rondo::engine {
@@ -147,24 +150,76 @@ class PastEnds {
   std::int64_t time_, of_step_;
 };
 
+constexpr std::int64_t kBlock = 1024;  // elements that are looked at together: they stay in the L1
+
+// Calls `look(first, block)` for all elements as fp32, in order, until it says no.
+template <class Look>
+bool each_block(const NpyArray& array, Look&& look) {
+  std::array<float, kBlock> block;
+  for (std::int64_t first = 0, all = array.elements(); first < all; first += kBlock) {
+    const std::span<float> part(block.data(), static_cast<std::size_t>(std::min(kBlock, all - first)));
+    npy_floats(array, first, part);
+    if (!look(first, part)) return false;
+  }
+  return true;
+}
+
+double number_at(const NpyArray& array, std::int64_t element) {
+  double value = 0;
+  if (array.descr == "<f8") {
+    std::memcpy(&value, array.data.data() + element * 8, sizeof value);
+    return value;
+  }
+  float single = 0;
+  npy_floats(array, element, {&single, 1});
+  return static_cast<double>(single);
+}
+
+// Where an element stands: "[0, 4, 0, 1, 2]".
+std::string place_of(const NpyArray& array, std::int64_t element) {
+  std::vector<std::int64_t> place(array.shape.size());
+  for (std::size_t axis = place.size(); axis-- > 0; element /= array.shape[axis])
+    place[axis] = element % array.shape[axis];
+  return fmt::format("[{}]", fmt::join(place, ", "));
+}
+
 // `lengths`: of the rows of the arrays, or null; past the end of a row an element may be anything.
-Status convert(const std::vector<NamedArray>& arrays, Storage words, Storage storage,
-               step::TensorMap<double>& into, const std::vector<double>* lengths = nullptr) {
+Status check_finite(const std::vector<NamedArray>& arrays, Storage words, Storage storage,
+                    const std::vector<double>* lengths = nullptr) {
   for (const NamedArray& entry : arrays) {
-    Result<std::vector<double>> values = npy_values(entry.array, words, entry.origin);
-    if (!values) return values.error();
+    if (Status status = check_floats(entry.array, words, entry.origin); !status) return status;
     const PastEnds past_ends(entry.array, lengths);
-    for (std::size_t i = 0; i < values->size(); ++i) {
-      double& value = (*values)[i];
-      const double given = value;
-      value = static_cast<double>(round_to(storage, static_cast<float>(value)));
-      if (value - value != 0 && !past_ends.has(i))  // infinite or not a number
-        return bad(fmt::format("'{}' for '{}': element {} is {}, not finite in {}", entry.origin, entry.name,
-                               i, given, kernel::storage_name(storage)));
-    }
-    into[entry.name] = std::move(values).value();
+    std::int64_t bad_one = 0;
+    const bool sound = each_block(entry.array, [&](std::int64_t first, std::span<const float> block) {
+      if (scalar::finite_block(storage, block)) return true;
+      for (std::size_t i = 0; i < block.size(); ++i) {
+        bad_one = first + static_cast<std::int64_t>(i);
+        if (!scalar::finite_block(storage, block.subspan(i, 1)) &&
+            !past_ends.has(static_cast<std::size_t>(bad_one)))
+          return false;
+      }
+      return true;
+    });
+    if (sound) continue;
+    return bad(fmt::format("'{}' for '{}': element {} is {}, not finite in {}; it stands at {} of {}",
+                           entry.origin, entry.name, bad_one, number_at(entry.array, bad_one),
+                           kernel::storage_name(storage), place_of(entry.array, bad_one),
+                           shape_tuple(entry.array.shape)));
   }
   return success();
+}
+
+// Of arrays that were checked.
+void convert(const std::vector<NamedArray>& arrays, Storage storage, step::TensorMap<double>& into) {
+  for (const NamedArray& entry : arrays) {
+    std::vector<double>& values = into[entry.name];
+    values.resize(static_cast<std::size_t>(entry.array.elements()));
+    each_block(entry.array, [&](std::int64_t first, std::span<const float> block) {
+      std::transform(block.begin(), block.end(), values.begin() + first,
+                     [&](float value) { return static_cast<double>(round_to(storage, value)); });
+      return true;
+    });
+  }
 }
 
 // `truth`: all but 0 are 1, as a device's bytes hold them.
@@ -243,32 +298,58 @@ Result<Storage> deduce_storage(const RunArrays& arrays) {
 }
 
 Status set_seed(const step::Cell& cell, std::int64_t heads, std::optional<std::int64_t> seed,
-                step::ForwardArguments<double>& arguments) {
+                RunArrays& arrays) {
   const std::optional<step::TensorId> id = cell.seed();
   if (!id && seed) return bad(fmt::format("cell {} draws no random numbers: it has no seed", cell.name));
   if (!id) return success();
   const std::string& name = cell.tensors[static_cast<std::size_t>(*id)].name;
-  if (seed && arguments.params.contains(name))
+  const bool given = std::any_of(arrays.params.begin(), arrays.params.end(),
+                                 [&](const NamedArray& array) { return array.name == name; });
+  if (seed && given)
     return bad(fmt::format("parameter '{}' is given as an array and by --seed", name), "leave out one");
   if (seed && (*seed < 0 || *seed > kLargestSeed))
     return bad(fmt::format("the seed {} is not within 0 and {}", *seed, kLargestSeed),
                fmt::format("other numbers, and one for each head, can be given by --param-file {}", name));
-  arguments.params.try_emplace(name, static_cast<std::size_t>(heads), static_cast<double>(seed.value_or(0)));
+  if (given) return success();
+  const std::vector<double> values(static_cast<std::size_t>(heads), static_cast<double>(seed.value_or(0)));
+  arrays.params.push_back({name, "--seed", npy_from(values, {heads}, Storage::F32)});
   return success();
 }
 
-Result<step::ForwardArguments<double>> to_arguments(const RunArrays& arrays, Storage storage) {
-  step::ForwardArguments<double> arguments;
-  if (Status status = convert_flags(arrays.resets, true, arguments.flags); !status) return status.error();
-  if (Status status = convert_flags(arrays.lengths, false, arguments.flags); !status) return status.error();
+void encode_elements(const NpyArray& array, Storage storage, std::int64_t first, std::span<std::byte> into) {
+  const auto size = static_cast<std::size_t>(kernel::storage_bytes(storage));
+  std::array<float, kBlock> block;
+  for (std::size_t done = 0; done < into.size() / size; done += kBlock) {
+    const std::span<float> part(block.data(), std::min<std::size_t>(kBlock, into.size() / size - done));
+    npy_floats(array, first + static_cast<std::int64_t>(done), part);
+    scalar::encode_block(storage, part, into.data() + done * size);
+  }
+}
+
+Result<step::TensorMap<double>> flags_of(const RunArrays& arrays) {
+  step::TensorMap<double> flags;
+  if (Status status = convert_flags(arrays.resets, true, flags); !status) return status.error();
+  if (Status status = convert_flags(arrays.lengths, false, flags); !status) return status.error();
+  return flags;
+}
+
+Status check_arrays(const RunArrays& arrays, Storage storage) {
+  const Result<step::TensorMap<double>> flags = flags_of(arrays);
+  if (!flags) return flags.error();
   const std::vector<double>* const lengths =
-      arrays.lengths.empty() ? nullptr : &arguments.flags.at(arrays.lengths.front().name);
-  if (Status status = convert(arrays.inputs, storage, storage, arguments.inputs, lengths); !status)
-    return status.error();
-  if (Status status = convert(arrays.params, storage, Storage::F32, arguments.params); !status)
-    return status.error();
-  if (Status status = convert(arrays.states, storage, Storage::F32, arguments.initial_states); !status)
-    return status.error();
+      arrays.lengths.empty() ? nullptr : &flags->at(arrays.lengths.front().name);
+  if (Status status = check_finite(arrays.inputs, storage, storage, lengths); !status) return status;
+  if (Status status = check_finite(arrays.params, storage, Storage::F32); !status) return status;
+  return check_finite(arrays.states, storage, Storage::F32);
+}
+
+Result<step::ForwardArguments<double>> to_arguments(const RunArrays& arrays, Storage storage) {
+  if (Status status = check_arrays(arrays, storage); !status) return status.error();
+  step::ForwardArguments<double> arguments;
+  arguments.flags = flags_of(arrays).value();
+  convert(arrays.inputs, storage, arguments.inputs);
+  convert(arrays.params, Storage::F32, arguments.params);
+  convert(arrays.states, Storage::F32, arguments.initial_states);
   return arguments;
 }
 

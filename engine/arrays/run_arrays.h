@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -42,14 +43,26 @@ Result<step::Sizes> deduce_sizes(const step::Cell& cell, const RunArrays& arrays
 // The storage type that the inputs have by themselves. Errors (Input): they differ, or it cannot be told.
 Result<kernel::Storage> deduce_storage(const RunArrays& arrays);
 
-// The values, inputs rounded to `storage`, parameters and states to fp32. Error Input for an element type
-// that does not fit, and for values that are not finite.
+// Whether inputs are finite in `storage`, parameters and states in fp32; past the end of a row an input may
+// be anything. One pass over all arrays. Errors (Input): an element type that does not fit, and the place of
+// the first number that is not finite.
+Status check_arrays(const RunArrays& arrays, kernel::Storage storage);
+
+// `into.size()` bytes of elements from `first` on, rounded to `storage`, of an array that was checked.
+void encode_elements(const NpyArray& array, kernel::Storage storage, std::int64_t first,
+                     std::span<std::byte> into);
+
+// Resets as 0 and 1, and lengths, by the names of their tensors. Error Input: not of integers.
+Result<step::TensorMap<double>> flags_of(const RunArrays& arrays);
+
+// The values, inputs rounded to `storage`, parameters and states to fp32. Errors: those of check_arrays() and
+// flags_of().
 Result<step::ForwardArguments<double>> to_arguments(const RunArrays& arrays, kernel::Storage storage);
 
-// Gives every head `seed`, 0 if there is none, unless the arguments hold the seed of the cell's draws as an
-// array. Errors (Input): a seed that the array gives too, that fp32 cannot tell from its neighbours, or of a
-// cell that draws nothing.
+// Gives every head `seed`, 0 if there is none, unless there is an array for the seed of the cell's draws.
+// Errors (Input): a seed that the array gives too, that fp32 cannot tell from its neighbours, or of a cell
+// that draws nothing.
 Status set_seed(const step::Cell& cell, std::int64_t heads, std::optional<std::int64_t> seed,
-                step::ForwardArguments<double>& arguments);
+                RunArrays& arrays);
 
 }  // namespace rondo::engine

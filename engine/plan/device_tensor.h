@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -46,6 +47,10 @@ class DeviceTensor {
 
   // Rounds `values` (dense, elements() of them) to the storage type; gaps are poisoned. Waits for the copy.
   Status upload(std::span<const double> values) const;
+  // Elements from `first` on, in the storage type: as many as the bytes hold.
+  using Encode = std::function<void(std::int64_t first, std::span<std::byte> into)>;
+  // The same of a tensor without gaps, a part at a time, which never takes the memory of a copy.
+  Status upload(const Encode& encode) const;
   // All bytes to scalar::kPoisonByte, gaps included.
   Status poison() const;
   // Waits for the device.

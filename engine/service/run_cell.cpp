@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "engine/plan/device_tensor.h"
 
 namespace rondo::engine {
@@ -10,17 +12,16 @@ using schedule::Role;
 
 namespace {
 
-const std::vector<double>* given(schedule::TensorRef ref, const std::string& name,
-                                 const step::ForwardArguments<double>& arguments) {
-  const step::TensorMap<double>* map = ref.role == Role::Input          ? &arguments.inputs
-                                       : ref.role == Role::Param        ? &arguments.params
-                                       : ref.role == Role::InitialState ? &arguments.initial_states
-                                       : ref.role == Role::Resets || ref.role == Role::Lengths
-                                           ? &arguments.flags
-                                           : nullptr;
-  if (map == nullptr) return nullptr;
-  const auto found = map->find(name);
-  return found == map->end() ? nullptr : &found->second;
+// The array of a tensor; null for a state that is zero, and for what is no array of numbers.
+const NpyArray* given(schedule::TensorRef ref, const std::string& name, const RunArrays& arrays) {
+  const std::vector<NamedArray>* all = ref.role == Role::Input          ? &arrays.inputs
+                                       : ref.role == Role::Param        ? &arrays.params
+                                       : ref.role == Role::InitialState ? &arrays.states
+                                                                        : nullptr;
+  if (all == nullptr) return nullptr;
+  const auto found =
+      std::find_if(all->begin(), all->end(), [&](const NamedArray& entry) { return entry.name == name; });
+  return found == all->end() ? nullptr : &found->array;
 }
 
 // The tensors of one launch in the device's memory.
@@ -31,17 +32,24 @@ struct DeviceTensors {
 };
 
 Result<DeviceTensors> upload(const schedule::Task& task, const runtime::Device& device,
-                             const runtime::LoadedPlan& plan,
-                             const step::ForwardArguments<double>& arguments) {
+                             const runtime::LoadedPlan& plan, const RunArrays& arrays) {
+  const Result<step::TensorMap<double>> flags = flags_of(arrays);
+  if (!flags) return flags.error();
   DeviceTensors tensors;
   for (const executable::Tensor& tensor : plan.tensors()) {
     if (schedule::is_internal(tensor.ref.role)) continue;
     const std::string& name = task.written.tensors[static_cast<std::size_t>(tensor.ref.tensor)].name;
-    const std::vector<double>* values = given(tensor.ref, name, arguments);
-    if (values == nullptr && !tensor.written) continue;  // an initial state that is zero
+    const NpyArray* array = given(tensor.ref, name, arrays);
+    const bool flag = tensor.ref.role == Role::Resets || tensor.ref.role == Role::Lengths;
+    if (array == nullptr && !flag && !tensor.written) continue;  // an initial state that is zero
     Result<DeviceTensor> made = DeviceTensor::allocate(device, tensor.ref, task, task.problem.sizes);
     if (!made) return made.error();
-    const Status filled = values != nullptr ? made->upload(*values) : made->poison();
+    const auto encode = [&](std::int64_t first, std::span<std::byte> into) {
+      encode_elements(*array, made->storage(), first, into);
+    };
+    const Status filled = array != nullptr ? made->upload(DeviceTensor::Encode(encode))
+                          : flag           ? made->upload(flags->at(name))
+                                           : made->poison();
     if (!filled) return filled.error();
     tensors.bindings.set(made->binding());
     tensors.all.push_back(std::move(made).value());
@@ -104,9 +112,9 @@ CellRun run_of_nothing(const schedule::Task& task, const step::ForwardArguments<
   return run;
 }
 
-Result<CellRun> run_on_device(const schedule::Task& task, const step::ForwardArguments<double>& arguments,
+Result<CellRun> run_on_device(const schedule::Task& task, const RunArrays& arrays,
                               const runtime::Device& device, const runtime::LoadedPlan& plan) {
-  const Result<DeviceTensors> tensors = upload(task, device, plan, arguments);
+  const Result<DeviceTensors> tensors = upload(task, device, plan, arrays);
   if (!tensors) return tensors.error();
   const step::Sizes& sizes = task.problem.sizes;
   if (Status status = plan.launch(tensors->bindings, sizes.batch, sizes.time); !status) return status.error();

@@ -25,9 +25,9 @@ Result<CellRun> run_on_reference(const schedule::Task& task, const step::Forward
 // Of no rows or no steps: outputs without an element, and the first states as the last ones.
 CellRun run_of_nothing(const schedule::Task& task, const step::ForwardArguments<double>& arguments);
 
-// Runs a plan of the problem that the device has loaded once and waits. Error Device; Wrong where the kernel
-// left results unwritten.
-Result<CellRun> run_on_device(const schedule::Task& task, const step::ForwardArguments<double>& arguments,
+// Runs a plan of the problem that the device has loaded once and waits. The arrays are those that
+// check_arrays() and set_seed() were given. Error Device; Wrong where the kernel left results unwritten.
+Result<CellRun> run_on_device(const schedule::Task& task, const RunArrays& arrays,
                               const runtime::Device& device, const runtime::LoadedPlan& plan);
 
 }  // namespace rondo::engine

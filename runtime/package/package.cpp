@@ -1,21 +1,15 @@
 #include "runtime/package/package.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <set>
 
 #include "compiler/executable/serialise.h"
 #include "compiler/support/bytes.h"
 #include "compiler/support/hash.h"
 #include "compiler/support/integers.h"
-#include "compiler/support/locked_file.h"
+#include "compiler/support/mapped_file.h"
 
 namespace rondo::package {
 namespace {
@@ -24,34 +18,13 @@ bool all_zero(std::string_view bytes) {
   return std::all_of(bytes.begin(), bytes.end(), [](char c) { return c == 0; });
 }
 
-Error cannot_open(const std::string& path, int error) {
-  return {error == ENOENT ? ErrorKind::Missing : ErrorKind::Input,
-          fmt::format("cannot open the package '{}': {}", path, std::strerror(error)), ""};
-}
-
-struct Mapping {
-  std::shared_ptr<const void> owner;
-  std::string_view bytes;
-};
-
-Result<Mapping> map_file(const std::string& path) {
-  if (Status status = may_open(path); !status) return status.error();
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (file < 0) return cannot_open(path, errno);
-  struct stat about = {};
-  void* address = MAP_FAILED;
-  int error = ::fstat(file, &about) == 0 ? 0 : errno;
-  if (error == 0 && !S_ISREG(about.st_mode)) error = S_ISDIR(about.st_mode) ? EISDIR : EINVAL;
-  const auto size = static_cast<std::size_t>(about.st_size);
-  if (error == 0 && size > 0) {
-    address = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0);
-    if (address == MAP_FAILED) error = errno;
-  }
-  ::close(file);
-  if (error != 0) return cannot_open(path, error);
-  if (size == 0) return refused("'" + path + "'", "it is empty");
-  std::shared_ptr<const void> owner(address, [size](void* mapped) { ::munmap(mapped, size); });
-  return Mapping{std::move(owner), {static_cast<const char*>(address), size}};
+Result<MappedFile> map_package(const std::string& path) {
+  Result<MappedFile> mapped = map_file(path);
+  if (!mapped)
+    return Error{mapped.error().kind,
+                 fmt::format("cannot open the package '{}': {}", path, mapped.error().message), ""};
+  if (mapped->bytes.empty()) return refused("'" + path + "'", "it is empty");
+  return mapped;
 }
 
 }  // namespace
@@ -65,7 +38,7 @@ Status Package::expect(const std::string& hash) const {
 }
 
 Result<Package> Package::open(const std::string& path) {
-  Result<Mapping> mapped = map_file(path);
+  Result<MappedFile> mapped = map_package(path);
   if (!mapped) return mapped.error();
   Package package(mapped->bytes, "'" + path + "'");
   package.file_ = std::move(mapped->owner);

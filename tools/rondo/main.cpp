@@ -7,6 +7,7 @@
 #include "compiler/backend/backends.h"
 #include "engine/worker/compile_worker.h"
 #include "tools/rondo/commands.h"
+#include "tools/rondo/lost_file.h"
 #include "tools/rondo/report.h"
 #include "tuner/trial/worker.h"
 
@@ -50,6 +51,7 @@ int main(int argc, char** argv) {
   // `rondo emit ... | head` closes the pipe early: the write fails, and the work goes on to its end.
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);  // a file that would pass the limit for files is an error of its write
+  rondo::tools::explain_lost_files();
   try {
     return rondo::tools::main_of(argc, argv);
   } catch (const std::bad_alloc&) {

@@ -61,11 +61,19 @@ void say_what_is_left_aside(const Options& options, const Session& session) {
                      used.name()));
 }
 
+Result<engine::CellRun> run_on_reference(const schedule::Task& task, const RunArrays& arrays) {
+  const auto arguments = engine::to_arguments(arrays, task.problem.storage);
+  if (!arguments) return arguments.error();
+  return engine::run_on_reference(task, *arguments);
+}
+
 Result<engine::CellRun> compute(const Options& options, const step::Cell& cell,
-                                const schedule::Problem& problem,
-                                const step::ForwardArguments<double>& arguments, Session& session) {
-  if (problem.sizes.batch == 0 || problem.sizes.time == 0)
-    return engine::run_of_nothing({cell, problem, session.machine.profile}, arguments);
+                                const schedule::Problem& problem, const RunArrays& arrays, Session& session) {
+  if (problem.sizes.batch == 0 || problem.sizes.time == 0) {
+    const auto arguments = engine::to_arguments(arrays, problem.storage);
+    if (!arguments) return arguments.error();
+    return engine::run_of_nothing({cell, problem, session.machine.profile}, *arguments);
+  }
   say_what_is_left_aside(options, session);
   engine::Request request = request_of(options, session, cell, problem,
                                        {options.reference ? engine::kReference : options.strategy, {}});
@@ -75,8 +83,8 @@ Result<engine::CellRun> compute(const Options& options, const step::Cell& cell,
   session.machine = answer->machine;
   const schedule::Task task(cell, problem, session.machine.profile);
   Result<engine::CellRun> run =
-      answer->kernel ? engine::run_on_device(task, arguments, *session.machine.device, *answer->kernel->plan)
-                     : engine::run_on_reference(task, arguments);
+      answer->kernel ? engine::run_on_device(task, arrays, *session.machine.device, *answer->kernel->plan)
+                     : run_on_reference(task, arrays);
   if (run) run->where = answer->where();
   return run;
 }
@@ -120,7 +128,7 @@ Status run(const Options& options) {
   const step::Cell& cell = loaded->cell;
   const auto targets = targets_of(options, cell);
   if (!targets) return targets.error();
-  const Result<RunArrays> arrays = arrays_of(options);
+  Result<RunArrays> arrays = arrays_of(options);
   if (!arrays) return arrays.error();
   Options machine_options = options;
   machine_options.no_gpu = options.no_gpu || options.reference;
@@ -128,11 +136,10 @@ Status run(const Options& options) {
   if (!session) return session.error();
   const Result<schedule::Problem> problem = problem_of_arrays(options, cell, *arrays, engine::Needed::All);
   if (!problem) return problem.error();
-  auto arguments = engine::to_arguments(*arrays, problem->storage);
-  if (!arguments) return arguments.error();
-  if (Status status = engine::set_seed(cell, problem->sizes.heads, options.draw_seed, *arguments); !status)
+  if (Status status = engine::check_arrays(*arrays, problem->storage); !status) return status;
+  if (Status status = engine::set_seed(cell, problem->sizes.heads, options.draw_seed, *arrays); !status)
     return status.error();
-  const Result<engine::CellRun> result = compute(options, cell, *problem, *arguments, *session);
+  const Result<engine::CellRun> result = compute(options, cell, *problem, *arrays, *session);
   if (!result) return result.error();
   say_what_is_not_finite(*problem, *result);
   if (Status status = write_results(*targets, *problem, *result); !status) return status;
