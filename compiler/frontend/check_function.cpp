@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "compiler/frontend/foreign.h"
+
 namespace rondo::frontend {
 namespace {
 
@@ -89,8 +91,12 @@ class FunctionCheck {
     const std::string best = closest(name, known);
     const auto own = names_.find(best);
     if (own != names_.end()) own->second.used = true;
+    const std::string instead = instead_of_name(name);
     report(span, fmt::format("unknown name '{}'", name),
-           did_you_mean(name, known, "a function sees its parameters, and in a cell its tensors and consts"));
+           instead.empty()
+               ? did_you_mean(name, known,
+                              "a function sees its parameters, and in a cell its tensors and consts")
+               : instead);
   }
 
   void check(const ast::Call& node, step::Span span) {

@@ -10,7 +10,17 @@
 namespace rondo::frontend {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, const char*>, 91> kForeignFunctions = {{
+constexpr const char* kTransposed =
+    "there is no transpose: R @ h sums over the last extent of R; for the other one pass R transposed";
+constexpr const char* kRemainder =
+    "there is no remainder: a phase that grows by less than 1 wraps by select(p >= 1, p - 1, p)";
+constexpr const char* kRounded = "there is no rounding to whole numbers: its gradient would be zero";
+constexpr const char* kOuter =
+    "write k * v, where k is declared as k[4], four values a head, and v as v[D]: that is [4, D]; no value "
+    "is "
+    "[D, D]";
+
+constexpr std::array<std::pair<std::string_view, const char*>, 110> kForeignFunctions = {{
     {"cond", "write select(condition, a, b)"},
     {"if", "write select(condition, a, b)"},
     {"ifelse", "write select(condition, a, b)"},
@@ -104,6 +114,25 @@ constexpr std::array<std::pair<std::string_view, const char*>, 91> kForeignFunct
     {"sort", "the channels of a head have no order"},
     {"median", "the channels of a head have no order"},
     {"roll", "the channels of a head have no order"},
+    {"cumsum", "the channels of a head have no order; a sum over the steps is a state: next s = s + x"},
+    {"flip", "the channels of a head have no order"},
+    {"transpose", kTransposed},
+    {"permute", kTransposed},
+    {"mod", kRemainder},
+    {"fmod", kRemainder},
+    {"remainder", kRemainder},
+    {"outer", kOuter},
+    {"ger", kOuter},
+    {"floor", kRounded},
+    {"ceil", kRounded},
+    {"round", kRounded},
+    {"trunc", kRounded},
+    {"hypot", "write sqrt(square(a) + square(b) + eps): without eps its gradient at 0 is no number"},
+    {"isnan", "write not (x == x)"},
+    {"nantonum", "write select(x == x, x, 0)"},
+    {"reducesum", "write sum(x)"},
+    {"reducemean", "write mean(x)"},
+    {"reducemax", "write max(x)"},
 }};
 
 constexpr std::array<std::pair<std::string_view, const char*>, 16> kForeignStatements = {{
@@ -125,6 +154,18 @@ constexpr std::array<std::pair<std::string_view, const char*>, 16> kForeignState
     {"import", "a file holds cells and functions, and reads no other"},
 }};
 
+constexpr std::array<std::pair<std::string_view, const char*>, 9> kForeignNames = {{
+    {"pi", "write 3.14159265358979, or const pi = 3.14159265358979"},
+    {"e", "write exp(1), or const e = 2.71828182845905"},
+    {"tau", "write 6.28318530717959, or const tau = 6.28318530717959"},
+    {"inf", "there are no infinite constants: write a large number, such as 1e30"},
+    {"infinity", "there are no infinite constants: write a large number, such as 1e30"},
+    {"nan", "there is no constant that is no number"},
+    {"eps", "declare it: const eps = 1e-6"},
+    {"true", "conditions are comparisons, such as x > 0"},
+    {"false", "conditions are comparisons, such as x > 0"},
+}};
+
 // Without underscores, in small letters: Layer_Norm is layernorm.
 std::string plain(const std::string& name) {
   std::string result;
@@ -144,6 +185,8 @@ std::string found_in(const Table& table, const std::string& word) {
 }  // namespace
 
 std::string instead_of_function(const std::string& name) { return found_in(kForeignFunctions, plain(name)); }
+
+std::string instead_of_name(const std::string& name) { return found_in(kForeignNames, plain(name)); }
 
 std::string instead_of_statement(const std::string& word) { return found_in(kForeignStatements, word); }
 

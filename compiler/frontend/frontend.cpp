@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
+#include <optional>
+#include <utility>
 
 #include "compiler/frontend/lexer.h"
 #include "compiler/frontend/lower_cell.h"
@@ -64,6 +67,28 @@ class FileLowering {
   std::vector<step::Cell> cells_;
 };
 
+// What a file is that is no text, and where such files go; none for text. A few stray control characters are
+// reported each by itself.
+std::optional<std::string> no_text(std::string_view text) {
+  constexpr std::pair<std::string_view, const char*> kKnown[] = {
+      {"\x93NUMPY", "this is a .npy array: `rondo run` takes those by --input NAME=FILE"},
+      {"SQLite format 3", "this is a database: a tuning database is named by --db"},
+      {"\x7F"
+       "ELF",
+       "this is a program or a library"},
+      {"\xFF\xFE", "this is text in UTF-16: save it as UTF-8"},
+      {"\xFE\xFF", "this is text in UTF-16: save it as UTF-8"}};
+  for (const auto& [begin, help] : kKnown)
+    if (text.starts_with(begin)) return help;
+  constexpr std::ptrdiff_t kMostStray = 8;
+  const auto stray = std::count_if(text.begin(), text.end(), [](char c) {
+    const bool blank = c == '\n' || c == '\t' || c == '\r' || c == '\f' || c == '\v';
+    return (static_cast<unsigned char>(c) < ' ' && !blank) || c == 0x7F;
+  });
+  if (stray <= kMostStray) return std::nullopt;
+  return "give the path of a .cell file, which is text in UTF-8";
+}
+
 }  // namespace
 
 Parsed parse(std::string_view text, const std::string& path) {
@@ -72,6 +97,8 @@ Parsed parse(std::string_view text, const std::string& path) {
   if (text.size() > kMaxFileSize) {
     diagnostics.error({1, 1, 1},
                       fmt::format("this file has {} bytes; the limit is {}", text.size(), kMaxFileSize));
+  } else if (const std::optional<std::string> help = no_text(text)) {
+    diagnostics.error({1, 1, 1}, "this file is no text", *help);
   } else {
     const std::vector<Token> tokens = tokenize(text, diagnostics);
     const ast::File file = parse_file(tokens, diagnostics);

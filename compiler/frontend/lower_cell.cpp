@@ -224,6 +224,9 @@ class CellLowering {
   std::string misfit_help(const std::string& state, const Value& value, const Value& declared) const {
     if (std::holds_alternative<Matrix>(value)) return "a matrix can only stand on the left of '@'";
     const auto& wanted = std::get<Rows>(declared);
+    if (wanted.lead.empty() && !std::get<Rows>(value).lead.empty())
+      return "choose a row with v[0], or add rows as v[0] + v[1]: sum, mean and max reduce the channels of "
+             "each";
     if (wanted.extent == step::Extent::Vector || wanted.lead != std::get<Rows>(value).lead) return "";
     return fmt::format("declare {} for one value a channel, or reduce by sum, mean or max",
                        state + shape_text(wanted.lead, step::Tail::Vector, cell_.dimension));

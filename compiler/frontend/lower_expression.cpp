@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "compiler/frontend/foreign.h"
+
 namespace rondo::frontend {
 namespace {
 
@@ -119,7 +121,9 @@ Value ExpressionLowering::unknown_name(const std::string& name, step::Span span)
   if (diagnostics_.full()) return {};
   const std::vector<std::string> known = scope_.names();
   if (Symbol* meant = scope_.find(closest(name, known))) meant->used = true;
-  return report(span, fmt::format("unknown name '{}'", name), did_you_mean(name, known));
+  const std::string instead = instead_of_name(name);
+  return report(span, fmt::format("unknown name '{}'", name),
+                instead.empty() ? did_you_mean(name, known) : instead);
 }
 
 Value ExpressionLowering::lower(const ast::NextValue& node, step::Span span) {
