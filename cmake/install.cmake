@@ -42,11 +42,26 @@ add_custom_command(OUTPUT ${man}
   DEPENDS rondo ${CMAKE_SOURCE_DIR}/cmake/man_page.cmake COMMENT "Writing the man page" VERBATIM)
 add_custom_target(rondo_man_page ALL DEPENDS ${man})
 install(FILES ${man} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
-install(FILES ${CMAKE_SOURCE_DIR}/tools/package/rondo.bash
-  DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME rondo)
+
+# So is completion in shells: each looks in a folder of its own, for a name of its own.
+foreach(place bash:bash-completion/completions/rondo zsh:zsh/site-functions/_rondo fish:fish/vendor_completions.d/rondo.fish)
+  string(REGEX REPLACE ":.*" "" shell ${place})
+  string(REGEX REPLACE ".*:" "" file ${place})
+  get_filename_component(name ${file} NAME)
+  get_filename_component(folder ${file} DIRECTORY)
+  set(script ${CMAKE_BINARY_DIR}/completion/${shell}/${name})
+  add_custom_command(OUTPUT ${script}
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/completion/${shell}
+    COMMAND sh -c "\"$0\" completion ${shell} > \"$1.new\" && mv \"$1.new\" \"$1\"" $<TARGET_FILE:rondo> ${script}
+    DEPENDS rondo COMMENT "Writing the completion for ${shell}" VERBATIM)
+  list(APPEND completions ${script})
+  install(FILES ${script} DESTINATION ${CMAKE_INSTALL_DATADIR}/${folder})
+endforeach()
+add_custom_target(rondo_completion ALL DEPENDS ${completions})
 
 # Everything that is installed, for those who build no more than that.
-add_custom_target(rondo_package DEPENDS rondo rondo_shared rondo_shared_static rondo_rt rondo_rt_static rondo_man_page)
+add_custom_target(rondo_package DEPENDS rondo rondo_shared rondo_shared_static rondo_rt rondo_rt_static rondo_man_page
+  rondo_completion)
 if(TARGET rondo_llvm)
   add_dependencies(rondo_package rondo_llvm)
 endif()

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <filesystem>
+
+#include "compiler/frontend/diagnostics.h"
 #include "compiler/step/clip.h"
 #include "compiler/step/verify.h"
 #include "compiler/support/text_file.h"
@@ -13,10 +16,15 @@ namespace {
 
 constexpr std::int64_t kMostBytes = 1 << 20;  // of a cell file
 
-std::string shipped_names() {
+Error nothing_called(const std::string& name, bool may_be_shipped) {
   std::vector<std::string> names;
   for (const EmbeddedCell& cell : embedded_cells()) names.push_back(cell.name);
-  return fmt::format("{}", fmt::join(names, ", "));
+  const std::string meant = frontend::did_you_mean(std::filesystem::path(name).stem().string(), names);
+  return {ErrorKind::Missing,
+          may_be_shipped ? fmt::format("there is no shipped cell and no file '{}'", name)
+                         : fmt::format("there is no file '{}'", name),
+          fmt::format("{}{}give the path of a .cell file or a shipped cell: {}", meant,
+                      meant.empty() ? "" : " Or ", fmt::join(names, ", "))};
 }
 
 const EmbeddedCell* shipped_cell(const std::string& name) {
@@ -57,11 +65,7 @@ Result<CellFile> load_cell_file(const std::string& name, pipeline::PassWatcher* 
   if (const EmbeddedCell* cell = shipped_cell(name))
     return parsed_file(fmt::format("shipped:{}.cell", name), cell->text, watcher);
   Result<std::string> text = read_text_file(name, kMostBytes);
-  if (!text && text.error().kind == ErrorKind::Missing)
-    return Error{ErrorKind::Missing,
-                 plain ? fmt::format("there is no shipped cell and no file '{}'", name)
-                       : fmt::format("there is no file '{}'", name),
-                 fmt::format("give the path of a .cell file or a shipped cell: {}", shipped_names())};
+  if (!text && text.error().kind == ErrorKind::Missing) return nothing_called(name, plain);
   if (!text) return text.error();
   return parsed_file(name, std::move(text).value(), watcher);
 }

@@ -243,6 +243,14 @@ class Tree(unittest.TestCase):
         self.assertEqual(second, "--budget")
         self.assertEqual(third.split(), ["db", "doctor"])
         self.assertEqual(nested, ["--embed", "--best", "export", ""])
+        for topic in ("EXAMPLES", "ENVIRONMENT", "FILES", "EXIT STATUS"):
+            self.assertIn(topic, sections)
+        self.assertIn("RONDO_DB", sections["ENVIRONMENT"])
+        self.assertIn("tuning.db", sections["FILES"])
+        self.assertIn("rondo tune lstm", sections["EXAMPLES"])
+        for shell, file in (("bash", "bash-completion/completions/rondo"), ("zsh", "zsh/site-functions/_rondo"),
+                            ("fish", "fish/vendor_completions.d/rondo.fish")):
+            self.assertEqual((self.prefix / "share" / file).read_text(), run(command, "completion", shell))
 
     def test_cells_are_there(self):
         cells = sorted(path.name for path in (ROOT / "cells").glob("*.cell"))

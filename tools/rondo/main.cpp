@@ -16,9 +16,9 @@ namespace {
 
 Status run_command(const Options& options) {
   static const std::map<std::string, Status (*)(const Options&)> commands = {
-      {"check", check},         {"emit", emit},    {"tune", tune},       {"run", run},
-      {"verify", verify},       {"bench", bench},  {"package", package}, {"db", database},
-      {"calibrate", calibrate}, {"doctor", doctor}};
+      {"check", check}, {"emit", emit},           {"tune", tune},    {"run", run},
+        {"verify", verify},       {"bench", bench},  {"package", package},
+      {"db", database}, {"calibrate", calibrate}, {"doctor", doctor}};
   if (Status status = backend::prefer_backend(options.backend); !status) return status.error();
   return commands.at(options.command)(options);
 }
@@ -29,8 +29,7 @@ int main_of(int argc, char** argv) {
     if (parsed.status == 0)
       print(parsed.text);
     else
-      report({ErrorKind::Input, parsed.text, "`rondo --help` and `rondo COMMAND --help` list what there is"},
-             false);
+      report({ErrorKind::Input, parsed.text, parsed.hint}, false);
     return parsed.status;
   }
   Status status = run_command(parsed.options);

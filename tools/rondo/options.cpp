@@ -1,21 +1,13 @@
+// The options of every command, and which fields they fill.
 #include "tools/rondo/options.h"
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
-#include <algorithm>
-#include <iterator>
-#include <sstream>
-
 #include "compiler/pipeline/passes.h"
-#include "compiler/support/version.h"
+#include "tools/rondo/command_tree.h"
 
 namespace rondo::tools {
 namespace {
-
-constexpr const char* kExitCodes =
-    "exit status: 0 done, 2 bad input, 3 unsupported, 4 something is missing, 5 database, 6 GPU,\n"
-    "7 compiler, 8 wrong results, 70 defect of Rondo, 71 memory, 130 cancelled. See docs/command-line.md.";
 
 // What a command changes of the cells that it is given.
 void add_changes(CLI::App& app, Options& o) {
@@ -385,70 +377,12 @@ constexpr Command kCommands[] = {
     {"doctor", "say what was found on this machine and what is missing", doctor_options},
 };
 
-template <class Entry, std::size_t Count>
-bool listed(const Entry (&entries)[Count], const std::string& name) {
-  return std::any_of(std::begin(entries), std::end(entries),
-                     [&](const Entry& entry) { return name == entry.name; });
-}
-
-bool is_package_action(int argc, char** argv) {
-  constexpr const char* kPackageActions[] = {"build", "list", "show", "verify", "merge", "extract"};
-  return argc > 2 && std::any_of(std::begin(kPackageActions), std::end(kPackageActions),
-                                 [&](const char* action) { return std::string(argv[2]) == action; });
-}
-
-// What CLI11 would report only as a missing subcommand; "" if there is no such slip.
-std::string unknown_command(int argc, char** argv) {
-  if (argc == 1) return "no command given";
-  const std::string first = argv[1];
-  if (first[0] != '-' && !listed(kCommands, first)) return fmt::format("unknown command '{}'", first);
-  const bool known = first == "db" ? argc > 2 && listed(kActions, argv[2]) : is_package_action(argc, argv);
-  if ((first != "db" && first != "package") || argc == 2 || argv[2][0] == '-' || known) return "";
-  return fmt::format("unknown command '{} {}'", first, argv[2]);
-}
-
-ParsedOptions mistake(ParsedOptions result, std::string text) {
-  result.done = true;
-  result.status = 2;
-  result.text = std::move(text);
-  return result;
-}
-
-std::string one_line(std::string text) {
-  for (char& c : text)
-    if (c == '\n') c = ' ';
-  while (!text.empty() && text.back() == ' ') text.pop_back();
-  return text;
-}
-
 }  // namespace
 
-namespace {
-
-// An option of the commands that are called whose value is empty, as of a shell's variable that is not set;
-// "" for none. To go on as if it were not given would take another file than the one that was meant.
-std::string empty_value(const CLI::App& app) {
-  for (const CLI::Option* option : app.get_options())
-    for (const std::string& value : option->results())
-      if (value.empty()) return fmt::format("{} is given nothing: its value is empty", option->get_name());
-  for (const CLI::App* sub : app.get_subcommands())
-    if (std::string slip = empty_value(*sub); !slip.empty()) return slip;
-  return "";
-}
-
-}  // namespace
-
-ParsedOptions parse_options(int argc, char** argv) {
-  ParsedOptions result;
-  Options& o = result.options;
-  CLI::App app("Rondo compiles recurrent cells into tuned GPU kernels.", "rondo");
-  app.set_version_flag("--version", std::string("rondo ") + kVersion);
-  app.require_subcommand(1);
-  app.footer(kExitCodes);
+void add_commands(CLI::App& app, Options& o) {
   for (const Command& command : kCommands) {
     CLI::App* sub = app.add_subcommand(command.name, command.what);
     command.add(*sub, o);
-    sub->footer(kExitCodes);
     const char* name = command.name;
     sub->parse_complete_callback([&o, sub, name] {
       o.command = name;
@@ -456,19 +390,6 @@ ParsedOptions parse_options(int argc, char** argv) {
       o.dtype_given = sub->get_option_no_throw("--dtype") != nullptr && sub->count("--dtype") > 0;
     });
   }
-  if (std::string slip = unknown_command(argc, argv); !slip.empty())
-    return mistake(std::move(result), std::move(slip));
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    std::ostringstream out, unused;
-    if (app.exit(error, out, unused) != 0) return mistake(std::move(result), one_line(error.what()));
-    result.done = true;
-    result.text = out.str();
-    return result;
-  }
-  if (std::string slip = empty_value(app); !slip.empty()) return mistake(std::move(result), std::move(slip));
-  return result;
 }
 
 }  // namespace rondo::tools

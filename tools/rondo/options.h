@@ -88,6 +88,7 @@ struct ParsedOptions {
   bool done = false;  // --help, --version or a mistake: print and leave
   int status = 0;
   std::string text;  // to standard output if status is 0
+  std::string hint;  // what to do about a mistake
 };
 ParsedOptions parse_options(int argc, char** argv);
 
