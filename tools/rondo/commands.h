@@ -13,6 +13,7 @@ Status check(const Options& options);
 Status emit(const Options& options);
 Status tune(const Options& options);
 Status run(const Options& options);
+Status data(const Options& options);
 Status verify(const Options& options);
 Status bench(const Options& options);
 Status package(const Options& options);

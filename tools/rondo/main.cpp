@@ -17,7 +17,7 @@ namespace {
 Status run_command(const Options& options) {
   static const std::map<std::string, Status (*)(const Options&)> commands = {
       {"check", check}, {"emit", emit},           {"tune", tune},    {"run", run},
-        {"verify", verify},       {"bench", bench},  {"package", package},
+      {"data", data},   {"verify", verify},       {"bench", bench},  {"package", package},
       {"db", database}, {"calibrate", calibrate}, {"doctor", doctor}};
   if (Status status = backend::prefer_backend(options.backend); !status) return status.error();
   return commands.at(options.command)(options);

@@ -199,6 +199,19 @@ void run_options(CLI::App& app, Options& o) {
   add_json(app, o);
 }
 
+void data_options(CLI::App& app, Options& o) {
+  add_cell(app, o);
+  add_forms(app, o);
+  app.add_option("--shape", o.shape, "batch, time, heads, channels a head")->required();
+  app.add_option("--dtype", o.dtype, "what inputs are rounded to: fp32, bf16 or fp16; default: fp32");
+  app.add_option("-o,--output", o.folder, "folder for the files, which is made where it is missing")
+      ->type_name("FOLDER")
+      ->capture_default_str();
+  app.add_flag("--force", o.force, "replace files that are there");
+  app.add_option("--seed", o.seed, "of the numbers; 0: a fresh one")->capture_default_str();
+  add_json(app, o);
+}
+
 void verify_options(CLI::App& app, Options& o) {
   add_cell(app, o);
   add_forms(app, o);
@@ -369,6 +382,7 @@ constexpr Command kCommands[] = {
     {"emit", "print a stage on the way from cell to CUDA; needs no GPU", emit_options},
     {"tune", "search the fastest correct kernel and remember it", tune_options},
     {"run", "run a cell over .npy arrays", run_options},
+    {"data", "write random .npy arrays to run a cell over", data_options},
     {"verify", "compare a kernel with the reference", verify_options},
     {"bench", "time a kernel beside the copy bandwidth", bench_options},
     {"package", "kernels ahead of time: build, list, show, verify, merge, extract", package_options},

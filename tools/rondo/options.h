@@ -59,6 +59,9 @@ struct Options {
   std::optional<std::int64_t> draw_seed;  // run
   bool strict = false;                    // run, bench
 
+  std::string folder = ".";  // data
+  bool force = false;        // data
+
   bool simulate = false, no_full_shape = false, arbitrary_states = false;  // verify
   unsigned seed = 0;
   int samples = 21;                      // bench

@@ -83,6 +83,7 @@ const std::vector<Example>& examples() {
        "over an array [B, T, H, 2, D]"},
       {"run", "rondo run lstm --input x=x.npy --param-file U=U.npy --param-file b=b.npy --out h=-",
        "the output as .npy on standard output"},
+      {"data", "rondo data mingru --shape B=2,T=64,H=1,D=128 -o arrays", "arrays/x.npy and arrays/h0.npy"},
       {"verify", "rondo verify mingru --simulate --shape B=2,T=33,H=1,D=64 --pass fw,bw",
        "in the simulator, without a GPU"},
       {"verify", "rondo verify lstm --pass fw,fws,bw --dtype bf16", "what is tuned here, on the GPU"},
