@@ -27,9 +27,31 @@ TEST(Crossovers, LieWhereTheBestCandidateChanges) {
   const Crossover& at = *found.value();
   EXPECT_EQ(at.few, "shoot");
   EXPECT_EQ(at.many, "stream");
-  EXPECT_EQ(ranked_candidates({cell, channels_of(at.channels), profile})->front().strategy, "shoot");
-  EXPECT_EQ(ranked_candidates({cell, channels_of(2 * at.channels), profile})->front().strategy, "stream");
-  EXPECT_NE(print(at, channels_of(64)).find("at T=8192: shoot up to"), std::string::npos);
+  const auto best_of = [&](std::int64_t channels) {
+    Problem problem = channels_of(64);
+    problem.sizes.batch = channels / 64;
+    return ranked_candidates({cell, problem, profile})->front().strategy;
+  };
+  EXPECT_EQ(best_of(at.channels), "shoot");
+  EXPECT_EQ(best_of(2 * at.channels), "stream");
+  EXPECT_NE(print(at, channels_of(64)).find("at T=8192, H=1, D=64: shoot up to B="), std::string::npos);
+}
+
+// It was computed for rows of 1024 channels, and said another strategy than the ranking above it.
+TEST(Crossovers, AgreeWithTheRankingWhereTheyAreAsked) {
+  const step::Cell cell = testing::library_cell("paragru");
+  const target::Profile profile = target::find_profile("h200").value();
+  for (const std::int64_t dim : {16, 64, 500, 2048})
+    for (const std::int64_t batch : {1, 3, 16, 100, 700}) {
+      Problem problem = channels_of(64);
+      problem.sizes = {batch, 8192, 1, dim};
+      const schedule::Task task{cell, problem, profile};
+      const auto found = crossover(task);
+      ASSERT_TRUE(found.ok() && found.value());
+      const Crossover& at = *found.value();
+      EXPECT_EQ(batch * dim <= at.channels ? at.few : at.many, ranked_candidates(task)->front().strategy)
+          << batch << " rows of " << dim << ": " << print(at, problem);
+    }
 }
 
 TEST(Crossovers, OneStrategyHasNone) {
