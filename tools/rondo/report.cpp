@@ -8,6 +8,7 @@
 
 #include "compiler/support/enum_text.h"
 
+#include "tools/rondo/color.h"
 namespace rondo::tools {
 
 int exit_status(ErrorKind kind) {
@@ -42,8 +43,9 @@ const char* kind_name(ErrorKind kind) { return to_text(kErrorKinds, kind); }
 
 void report(const Error& error, bool as_json) {
   if (error.message.empty()) return;
-  std::string text = fmt::format("rondo: error: {}\n", error.message);
-  if (!error.hint.empty()) text += fmt::format("  hint: {}\n", error.hint);
+  std::string text = painted(Color::Red, "rondo: error:") + fmt::format(" {}\n", printable(error.message));
+  if (!error.hint.empty())
+    text += "  " + painted(Color::Cyan, "hint:") + fmt::format(" {}\n", printable(error.hint));
   if (error.kind == ErrorKind::Internal)
     text += "  this is a defect of Rondo: please report it with the command line and the cell file\n";
   std::fputs(printable(text).c_str(), stderr);
@@ -79,7 +81,7 @@ std::string printable(const std::string& text) {
 }
 
 void note(const std::string& text) {
-  std::fputs(printable(fmt::format("rondo: note: {}\n", text)).c_str(), stderr);
+  std::fputs((painted(Color::Yellow, "rondo: note:") + " " + printable(text) + "\n").c_str(), stderr);
 }
 
 namespace {

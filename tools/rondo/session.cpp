@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "engine/choice/shipped_layer.h"
+#include "tools/rondo/color.h"
 #include "tools/rondo/json_view.h"
 #include "tuner/trial/verify_alone.h"
 
@@ -12,7 +13,8 @@ Result<LoadedCell> load_cell(const Options& options, pipeline::PassWatcher* watc
   Result<engine::CellFile> file = engine::load_cell_file(options.cell, watcher);
   if (!file) return file.error();
   if (!file->parsed.ok()) {
-    std::fputs(frontend::render_all(file->parsed, file->text, file->path).c_str(), stderr);
+    std::fputs(painted_diagnostics(frontend::render_all(file->parsed, file->text, file->path)).c_str(),
+               stderr);
     if (options.json) print(diagnostics_json(*file));
     return already_shown(ErrorKind::Input);
   }
