@@ -19,6 +19,10 @@ class Diagnostics {
   static constexpr std::size_t kMaxErrors = 200;
 
   void error(step::Span span, std::string message, std::string help = "");
+  // What is no error and may not be what was meant.
+  void remark(step::Span span, std::string message, std::string help) {
+    remarks_.push_back({span, std::move(message), std::move(help)});
+  }
   std::size_t count() const { return list_.size(); }
   // Is the rest dropped? Then nobody needs to look for help.
   bool full() const { return list_.size() > kMaxErrors; }
@@ -26,9 +30,10 @@ class Diagnostics {
   bool any_at(step::Span span) const { return places_.contains({span.line, span.column}); }
   // Everything reported, in source order.
   std::vector<Diagnostic> take();
+  std::vector<Diagnostic> take_remarks() { return std::exchange(remarks_, {}); }
 
  private:
-  std::vector<Diagnostic> list_;
+  std::vector<Diagnostic> list_, remarks_;
   std::set<std::tuple<int, int, std::string>> seen_;
   std::set<std::pair<int, int>> places_;
 };

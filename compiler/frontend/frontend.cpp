@@ -105,7 +105,11 @@ Parsed parse(std::string_view text, const std::string& path) {
     parsed.cells = FileLowering(file, diagnostics).run();
   }
   parsed.diagnostics = diagnostics.take();
-  if (!parsed.ok()) parsed.cells.clear();
+  parsed.remarks = diagnostics.take_remarks();
+  if (!parsed.ok()) {
+    parsed.cells.clear();
+    parsed.remarks.clear();
+  }
   for (step::Cell& cell : parsed.cells) {
     cell.source = text;
     cell.path = path;

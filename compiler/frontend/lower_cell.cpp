@@ -245,7 +245,9 @@ class CellLowering {
     for (const ast::OutputItem& item : node.items) {
       PendingOutput output{item.name, "", Unknown{}, item.span};
       if (item.value) {
+        (void)expressions_.take_states_read();
         output.value = expressions_.lower(*item.value);
+        remark_on_old_states(item);
         expressions_.label(output.value, item.name);
         define(item.name, SymbolKind::Local, output.value, item.span);
         if (Symbol* symbol = scope_.find(item.name)) symbol->used = true;
@@ -263,6 +265,17 @@ class CellLowering {
       }
       outputs_.push_back(std::move(output));
     }
+  }
+
+  // `output h` is the state after the step, and in `output y = tanh(h)` it is the one before: where the new
+  // one could have been named and was not, the old one may not be what was meant.
+  void remark_on_old_states(const ast::OutputItem& item) {
+    const ExpressionLowering::StatesRead read = expressions_.take_states_read();
+    for (const std::string& state : read.before)
+      if (scope_.next_spans.contains(state) && !read.after.contains(state))
+        diagnostics_.remark(item.span,
+                            fmt::format("output '{}' reads '{}' as it was before the step", item.name, state),
+                            fmt::format("if its new value is meant, write 'next {}'", state));
   }
 
   // `output name`: a state's next value, or a value of the cell.

@@ -100,6 +100,7 @@ Value ExpressionLowering::lower(const ast::Name& node, step::Span span) {
   }
   if (Symbol* symbol = scope_.find(node.name)) {
     symbol->used = true;
+    if (symbol->kind == SymbolKind::State) states_read_.before.insert(node.name);
     return symbol->value;
   }
   return scope_.poisoned.contains(node.name) ? Value(Unknown{}) : unknown_name(node.name, span);
@@ -128,6 +129,7 @@ Value ExpressionLowering::unknown_name(const std::string& name, step::Span span)
 
 Value ExpressionLowering::lower(const ast::NextValue& node, step::Span span) {
   const auto found = scope_.next.find(node.state);
+  states_read_.after.insert(node.state);
   if (found != scope_.next.end()) return found->second;
   const Symbol* symbol = scope_.find(node.state);
   if (symbol && symbol->kind == SymbolKind::State) {

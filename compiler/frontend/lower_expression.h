@@ -4,7 +4,9 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compiler/frontend/ast.h"
@@ -25,6 +27,12 @@ class ExpressionLowering {
 
   // Gives the value's nodes the name the file gives it, for readable output; nodes that have one keep it.
   void label(const Value& value, const std::string& name);
+
+  // Names of the states that were read since the last call: before the step, and after it (`next h`).
+  struct StatesRead {
+    std::set<std::string> before, after;
+  };
+  StatesRead take_states_read() { return std::exchange(states_read_, {}); }
 
   // The step outgrew the limits (reported); values are Unknown from there on.
   bool exceeded() const { return exceeded_; }
@@ -75,6 +83,7 @@ class ExpressionLowering {
   Functions& functions_;
   Diagnostics& diagnostics_;
   std::vector<Frame> frames_;
+  StatesRead states_read_;
   int depth_ = 0;
   int evaluations_ = 0;
   bool exceeded_ = false;

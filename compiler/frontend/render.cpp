@@ -91,14 +91,22 @@ Excerpt excerpt(std::string_view line, const step::Span& span) {
 
 }  // namespace
 
-std::string render(const Diagnostic& diagnostic, std::string_view text, std::string_view path) {
+std::string render(const Diagnostic& diagnostic, std::string_view text, std::string_view path,
+                   std::string_view kind) {
   const step::Span& span = diagnostic.span;
-  std::string result = fmt::format("{}:{}:{}: error: {}\n", path, span.line, span.column, diagnostic.message);
+  std::string result =
+      fmt::format("{}:{}:{}: {}: {}\n", path, span.line, span.column, kind, diagnostic.message);
   const std::string number = fmt::format("{:>5}", span.line);
   const std::string margin(number.size(), ' ');
   const Excerpt shown = excerpt(line_of(text, span.line), span);
   result += fmt::format("{} | {}\n{} | {}\n", number, shown.source, margin, shown.carets);
   if (!diagnostic.help.empty()) result += fmt::format("{} = help: {}\n", margin, diagnostic.help);
+  return result;
+}
+
+std::string render_remarks(const Parsed& parsed, std::string_view text, std::string_view path) {
+  std::string result;
+  for (const Diagnostic& remark : parsed.remarks) result += render(remark, text, path, "remark");
   return result;
 }
 

@@ -256,5 +256,25 @@ TEST(Spans, NodesKnowWhereTheyWereWritten) {
   EXPECT_EQ(product.label, "next_h");
 }
 
+// No error: the old state may be what was meant.
+TEST(Remarks, AnOutputThatReadsTheOldStateBesideTheNewOne) {
+  const auto remarks = [](const std::string& body) {
+    const std::string text = "cell c(D) {\n  input x[D]\n  state h[D]\n" + body + "}\n";
+    const Parsed parsed = parse(text, "c.cell");
+    EXPECT_TRUE(parsed.ok()) << render_all(parsed, text, "c.cell");
+    return render_remarks(parsed, text, "c.cell");
+  };
+  EXPECT_EQ(remarks("  next h = tanh(h + x)\n  output y = 2 * h\n"),
+            "c.cell:5:10: remark: output 'y' reads 'h' as it was before the step\n"
+            "    5 |   output y = 2 * h\n"
+            "      |          ^\n"
+            "      = help: if its new value is meant, write 'next h'\n");
+  EXPECT_EQ(remarks("  next h = tanh(h + x)\n  output y = 2 * next h\n"), "");
+  EXPECT_EQ(remarks("  next h = tanh(h + x)\n  output y = next h - h\n"), "") << "both were thought of";
+  EXPECT_EQ(remarks("  output y = 2 * h\n  next h = tanh(h + x)\n"), "") << "there is no other yet";
+  EXPECT_EQ(remarks("  next h = tanh(h + x)\n  output h\n"), "");
+  EXPECT_NE(remarks("  fn f(a) = a * a\n  next h = tanh(h + x)\n  output y = f(h)\n"), "");
+}
+
 }  // namespace
 }  // namespace rondo::frontend::testing
