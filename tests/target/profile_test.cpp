@@ -1,4 +1,5 @@
 #include "compiler/target/profile.h"
+#include "compiler/target/board_memory.h"
 #include "compiler/target/target.h"
 
 #include <gtest/gtest.h>
@@ -10,6 +11,16 @@
 
 namespace rondo::target {
 namespace {
+
+TEST(Profiles, EveryShippedBoardHasItsMemory) {
+  for (const Profile& profile : shipped_profiles()) {
+    EXPECT_GE(board_memory(profile), std::int64_t{16} * 1'000'000'000) << profile.key;
+    if (profile.name.find("80GB") != std::string::npos) EXPECT_EQ(board_memory(profile), 80'000'000'000);
+  }
+  Profile other;
+  other.key = "other";
+  EXPECT_EQ(board_memory(other), 0);
+}
 
 TEST(Profile, EveryArchitectureHasOne) {
   std::set<std::string> archs;

@@ -42,6 +42,17 @@ TEST(Printable, NothingThatATerminalObeys) {
       << "U+009B begins a command too";
 }
 
+TEST(Sizes, HaveUnitsThatCanBeCompared) {
+  EXPECT_EQ(size_text(0), "0 bytes");
+  EXPECT_EQ(size_text(99999), "99999 bytes");
+  EXPECT_EQ(size_text(100000), "0.10 MB");
+  EXPECT_EQ(size_text(25'165'824), "25.2 MB");
+  EXPECT_EQ(size_text(99'499'999), "99.5 MB");
+  EXPECT_EQ(size_text(100'000'000), "0.10 GB");
+  EXPECT_EQ(size_text(1'610'612'736), "1.61 GB");
+  EXPECT_EQ(size_text(141'000'000'000), "141 GB");
+}
+
 TEST(ExitStatus, EachKindOfErrorHasTheDocumentedOne) {
   std::vector<int> ascending;
   for (const auto& [kind, status] : documented()) {

@@ -12,11 +12,13 @@
 #include "compiler/step/clip.h"
 #include "compiler/step/forms.h"
 #include "compiler/step/structure.h"
+#include "compiler/target/board_memory.h"
 #include "engine/arrays/run_arrays.h"
 #include "engine/choice/choose.h"
 #include "engine/choice/crossover.h"
 #include "engine/plan/ready_plan.h"
 #include "engine/request/problem_text.h"
+#include "tools/rondo/color.h"
 #include "tools/rondo/commands.h"
 #include "tools/rondo/json_view.h"
 #include "tools/rondo/parameter_table.h"
@@ -82,7 +84,13 @@ Result<std::vector<StrategyVerdict>> verdicts_of(const schedule::Task& task,
   return result;
 }
 
-std::string verdicts_text(const std::vector<StrategyVerdict>& verdicts) {
+// What a call takes: the tensors, their gradients where it is a backward pass, and what the strategy adds.
+std::string in_all(const engine::PlanMemory& memory, const CheckedMemory& all) {
+  const std::int64_t bytes = all.tensors + memory.workspace_bytes + memory.saved_bytes;
+  return size_text(bytes) + (all.board > 0 ? " of the board's " + size_text(all.board) : "");
+}
+
+std::string verdicts_text(const std::vector<StrategyVerdict>& verdicts, const CheckedMemory& all) {
   std::vector<Configuration> choices;
   for (const StrategyVerdict& verdict : verdicts)
     if (verdict.legality.legal) choices.push_back({verdict.name, verdict.choice->parameters});
@@ -90,34 +98,46 @@ std::string verdicts_text(const std::vector<StrategyVerdict>& verdicts) {
   std::string text;
   std::size_t row = 0;
   for (const StrategyVerdict& verdict : verdicts)
-    text += !verdict.legality.legal
-                ? fmt::format("  {} not legal: {}\n", verdict.name, verdict.legality.reason)
-                : fmt::format(
-                      "  {}\n    about {:.4f} ms by model, workspace {} bytes, saved for backward {} bytes\n",
-                      table.rows[row++], verdict.choice->expected_ms, verdict.memory.workspace_bytes,
-                      verdict.memory.saved_bytes);
+    text +=
+        !verdict.legality.legal
+            ? fmt::format("  {} not legal: {}\n", verdict.name, verdict.legality.reason)
+            : fmt::format(
+                  "  {}\n    about {:.4f} ms by model; workspace {}, saved for backward {}, in all {}\n",
+                  table.rows[row++], verdict.choice->expected_ms, size_text(verdict.memory.workspace_bytes),
+                  size_text(verdict.memory.saved_bytes), in_all(verdict.memory, all));
   return text + table.common;
 }
 
 std::string check_text(const schedule::Task& task, const std::vector<StrategyVerdict>& verdicts,
-                       const std::vector<CheckedTensor>& tensors, const engine::FitTable& fits,
-                       const std::optional<engine::Crossover>& crossover) {
+                       const std::vector<CheckedTensor>& tensors, const CheckedMemory& memory,
+                       const engine::FitTable& fits, const std::optional<engine::Crossover>& crossover) {
   std::string text = step::describe(task.written, task.structure) + step::describe_clip(task.written) +
                      step::describe_forms(task.written);
   text += fmt::format("strategies of this version, for {} {} {} on {}\n",
                       engine::shape_text(task.problem.sizes), kernel::storage_name(task.problem.storage),
                       schedule::pass_title(task.problem), task.profile.name);
-  text += verdicts_text(verdicts);
+  text += verdicts_text(verdicts, memory);
   if (crossover) text += engine::print(*crossover, task.problem);
   text += "what fits, and what is short\n" + engine::print(fits);
   text += "tensors\n";
   for (const CheckedTensor& tensor : tensors)
-    text += fmt::format("  {:<6} {:<8} {:<18} {:>12} elements {:>14} bytes\n", tensor.kind, tensor.name,
-                        tensor.axes, tensor.elements, tensor.bytes);
+    text += fmt::format("  {:<6} {:<8} {:<18} {:>12} elements {:>14}\n", tensor.kind, tensor.name,
+                        tensor.axes, tensor.elements, size_text(tensor.bytes));
   for (const step::NamedConstant& constant :
        schedule::cell_with_constants(task.written, task.problem).constants)
     text += fmt::format("  const  {} = {}\n", constant.name, constant.value);
   return text;
+}
+
+// The board's memory is that of the GPU at hand, where it is what was asked for.
+CheckedMemory memory_of(const std::vector<CheckedTensor>& tensors, const schedule::Problem& problem,
+                        const engine::Machine& machine) {
+  CheckedMemory memory;
+  for (const CheckedTensor& tensor : tensors) memory.tensors += tensor.bytes;
+  if (problem.pass == schedule::Pass::Backward) memory.tensors *= 2;
+  memory.board = machine.gpu_info ? static_cast<std::int64_t>(machine.gpu_info->memory_bytes)
+                                  : target::board_memory(machine.profile);
+  return memory;
 }
 
 }  // namespace
@@ -150,8 +170,13 @@ Status check(const Options& options) {
                              ? engine::crossover(task)
                              : Result<std::optional<engine::Crossover>>(std::nullopt);
   if (!crossover) return crossover.error();
-  print(options.json ? check_json(task, *verdicts, tensors, fits, *crossover)
-                     : check_text(task, *verdicts, tensors, fits, *crossover));
+  const engine::CellFile& file = loaded->file;
+  if (!options.json)
+    std::fputs(painted_diagnostics(frontend::render_remarks(file.parsed, file.text, file.path)).c_str(),
+               stderr);
+  const CheckedMemory memory = memory_of(tensors, *problem, session->machine);
+  print(options.json ? check_json(file.parsed.remarks, task, *verdicts, tensors, memory, fits, *crossover)
+                     : check_text(task, *verdicts, tensors, memory, fits, *crossover));
   if (any_legal(*verdicts)) return success();
   return Error{ErrorKind::Unsupported,
                fmt::format("no strategy computes cell {} at this shape on {}", cell.name, profile.name),

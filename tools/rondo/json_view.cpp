@@ -158,20 +158,29 @@ std::string choice_text(const engine::Choice& choice) {
 
 }  // namespace
 
-std::string diagnostics_json(const engine::CellFile& file) {
+namespace {
+
+json diagnostics_of(const std::vector<frontend::Diagnostic>& diagnostics) {
   json list = json::array();
-  for (const frontend::Diagnostic& diagnostic : file.parsed.diagnostics)
+  for (const frontend::Diagnostic& diagnostic : diagnostics)
     list.push_back({{"line", diagnostic.span.line},
                     {"column", diagnostic.span.column},
                     {"length", diagnostic.span.length},
                     {"message", diagnostic.message},
                     {"help", diagnostic.help}});
-  return dump({{"file", file.path}, {"ok", false}, {"diagnostics", list}});
+  return list;
 }
 
-std::string check_json(const schedule::Task& task, const std::vector<StrategyVerdict>& verdicts,
-                       const std::vector<CheckedTensor>& tensors, const engine::FitTable& fits,
-                       const std::optional<engine::Crossover>& crossover) {
+}  // namespace
+
+std::string diagnostics_json(const engine::CellFile& file) {
+  return dump({{"file", file.path}, {"ok", false}, {"diagnostics", diagnostics_of(file.parsed.diagnostics)}});
+}
+
+std::string check_json(const std::vector<frontend::Diagnostic>& remarks, const schedule::Task& task,
+                       const std::vector<StrategyVerdict>& verdicts,
+                       const std::vector<CheckedTensor>& tensors, const CheckedMemory& memory,
+                       const engine::FitTable& fits, const std::optional<engine::Crossover>& crossover) {
   json strategies = json::array();
   for (const StrategyVerdict& verdict : verdicts)
     strategies.push_back({{"name", verdict.name},
@@ -189,6 +198,7 @@ std::string check_json(const schedule::Task& task, const std::vector<StrategyVer
                     {"bytes", tensor.bytes}});
   return dump({{"file", task.written.path},
                {"ok", true},
+               {"remarks", diagnostics_of(remarks)},
                {"cell", task.written.name},
                {"clip", clip_json(task.written.clip)},
                {"forms", forms_json(task.written)},
@@ -201,7 +211,9 @@ std::string check_json(const schedule::Task& task, const std::vector<StrategyVer
                                               {"channels", crossover->channels}}
                                        : json(nullptr)},
                {"fits", fits_json(fits)},
-               {"tensors", list}});
+               {"tensors", list},
+               {"tensors_bytes", memory.tensors},
+               {"board_bytes", memory.board}});
 }
 
 std::string emit_json(const step::Cell& cell, const std::string& stage, const std::string& text,

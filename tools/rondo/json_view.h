@@ -35,9 +35,14 @@ struct CheckedTensor {
   std::string kind, name, axes;
   std::int64_t elements = 0, bytes = 0;
 };
-std::string check_json(const schedule::Task& task, const std::vector<StrategyVerdict>& verdicts,
-                       const std::vector<CheckedTensor>& tensors, const engine::FitTable& fits,
-                       const std::optional<engine::Crossover>& crossover);
+struct CheckedMemory {
+  std::int64_t tensors = 0;  // bytes; of a backward pass with their gradients
+  std::int64_t board = 0;    // 0: not known
+};
+std::string check_json(const std::vector<frontend::Diagnostic>& remarks, const schedule::Task& task,
+                       const std::vector<StrategyVerdict>& verdicts,
+                       const std::vector<CheckedTensor>& tensors, const CheckedMemory& memory,
+                       const engine::FitTable& fits, const std::optional<engine::Crossover>& crossover);
 
 // `passes` and `times` of --print-after and --time-passes; null where they were not asked for.
 std::string emit_json(const step::Cell& cell, const std::string& stage, const std::string& text,

@@ -5,10 +5,11 @@
 #include <cerrno>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "compiler/support/enum_text.h"
-
 #include "tools/rondo/color.h"
+
 namespace rondo::tools {
 
 int exit_status(ErrorKind kind) {
@@ -48,7 +49,7 @@ void report(const Error& error, bool as_json) {
     text += "  " + painted(Color::Cyan, "hint:") + fmt::format(" {}\n", printable(error.hint));
   if (error.kind == ErrorKind::Internal)
     text += "  this is a defect of Rondo: please report it with the command line and the cell file\n";
-  std::fputs(printable(text).c_str(), stderr);
+  std::fputs(text.c_str(), stderr);
   if (!as_json) return;
   const nlohmann::json object = {
       {"error", {{"kind", kind_name(error.kind)}, {"message", error.message}, {"hint", error.hint}}}};
@@ -78,6 +79,14 @@ std::string printable(const std::string& text) {
     else
       result += text[at];
   return result;
+}
+
+std::string size_text(std::int64_t bytes) {
+  const auto number = static_cast<double>(bytes);
+  if (number < 1e5) return fmt::format("{} bytes", bytes);
+  const auto [unit, name] = number < 1e8 ? std::pair(1e6, "MB") : std::pair(1e9, "GB");
+  const double value = number / unit;
+  return fmt::format("{:.{}f} {}", value, value < 10 ? 2 : value < 100 ? 1 : 0, name);
 }
 
 void note(const std::string& text) {

@@ -1,6 +1,7 @@
 // Errors on the terminal, and the exit status they become (docs/command-line.md).
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "compiler/support/result.h"
@@ -22,6 +23,8 @@ Error after_results(const std::string& results, const Error& error, bool as_json
 // The text with what a terminal would take for commands (control characters but new lines and tabs) as \\xNN:
 // names and notes come from files of others.
 std::string printable(const std::string& text);
+// "512 bytes", "25.2 MB", "1.61 GB".
+std::string size_text(std::int64_t bytes);
 // A remark on standard error: "rondo: note: ...".
 void note(const std::string& text);
 // To standard output, at once, as printable() text. A reader that went away is no error.
