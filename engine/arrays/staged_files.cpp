@@ -22,10 +22,10 @@ std::string target_of(const std::string& path) {
   return error ? path : target.string();
 }
 
-// "/dev/stdout", "/dev/fd/3": what is open already. What stands there for a file is a link to that file,
+// "-", "/dev/stdout", "/dev/fd/3": what is open already. What stands there for a file is a link to that file,
 // which must neither be replaced nor written from its beginning on.
 std::optional<int> descriptor_of(const std::string& path) {
-  if (path == "/dev/stdout") return STDOUT_FILENO;
+  if (path == "-" || path == "/dev/stdout") return STDOUT_FILENO;
   if (path == "/dev/stderr") return STDERR_FILENO;
   for (const std::string_view folder : {"/dev/fd/", "/proc/self/fd/"}) {
     if (path.rfind(folder, 0) != 0) continue;
@@ -39,13 +39,28 @@ std::optional<int> descriptor_of(const std::string& path) {
 
 }  // namespace
 
+StagedFiles::StagedFiles(const std::vector<std::string>& inputs) {
+  struct stat info {};
+  for (const std::string& input : inputs)
+    if (::stat(input.c_str(), &info) == 0 && S_ISREG(info.st_mode))
+      inputs_.emplace(std::pair<std::uint64_t, std::uint64_t>(info.st_dev, info.st_ino), input);
+}
+
 Status StagedFiles::add(const std::string& path, const std::string& contents) {
   const std::optional<int> open = descriptor_of(path);
-  const std::string target = open ? path : target_of(path);
+  const std::string target = open ? fmt::format("descriptor {}", *open) : target_of(path);
   if (!targets_.insert(target).second)
     return Error{ErrorKind::Input, fmt::format("'{}' is named as output twice", path), ""};
   struct stat info {};
   const bool exists = !open && ::stat(path.c_str(), &info) == 0;
+  const auto input = exists ? inputs_.find({info.st_dev, info.st_ino}) : inputs_.end();
+  if (input != inputs_.end())
+    return Error{ErrorKind::Input,
+                 input->second == path
+                     ? fmt::format("'{}' is an input of this command, and would be overwritten", path)
+                     : fmt::format("'{}' is the same file as the input '{}', which would be overwritten",
+                                   path, input->second),
+                 "name another file for the output"};
   if (exists && S_ISDIR(info.st_mode))
     return Error{ErrorKind::Input, fmt::format("cannot write '{}': it is a folder", path), ""};
   if (open || (exists && !S_ISREG(info.st_mode))) {
@@ -75,9 +90,9 @@ Status StagedFiles::commit() {
   return success();
 }
 
-Status write_output(const std::string& path, const std::string& contents) {
-  if (path == "-") return write_to_descriptor(STDOUT_FILENO, "standard output", contents);
-  StagedFiles files;
+Status write_output(const std::string& path, const std::string& contents,
+                    const std::vector<std::string>& inputs) {
+  StagedFiles files(inputs);
   if (Status status = files.add(path, contents); !status) return status;
   return files.commit();
 }

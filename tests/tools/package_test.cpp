@@ -44,6 +44,7 @@ Folder* Packages::folder_ = nullptr;
 TEST_F(Packages, AreBuiltAlikeEachTime) {
   const Outcome again = rondo(build({"-o", own_.path("b.rondo"), "--no-db", "--json"}, "sm_90,sm_80"));
   ASSERT_EQ(again.status, 0) << again.err;
+  EXPECT_EQ(json::parse(again.out)["written"], json({own_.path("b.rondo")}));
   EXPECT_EQ(read_file(own_.path("b.rondo")), read_file(path()));
   EXPECT_EQ(json::parse(again.out)["entries"].size(), 3U);
   EXPECT_EQ(own_.files(), (std::vector<std::string>{"b.rondo"}));

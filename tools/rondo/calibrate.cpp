@@ -54,7 +54,8 @@ Status calibrate(const Options& options) {
       return status;
   const std::string text = target::to_json(*profile) + "\n";
   if (options.output != "-")
-    if (Status status = engine::write_output(options.output, text); !status) return status;
+    if (Status status = engine::write_output(options.output, text, input_files_of(options)); !status)
+      return status;
   if (options.json) {
     print(text);
     return success();

@@ -147,7 +147,12 @@ Status show(Database& database, const Options& options) {
 
 Status write_text(const Result<std::string>& text, const Options& options) {
   if (!text) return text.error();
-  if (options.output != "-") return engine::write_output(options.output, *text);
+  if (options.output != "-") {
+    if (Status status = engine::write_output(options.output, *text, input_files_of(options)); !status)
+      return status;
+    if (options.json) print(written_json({options.output}));
+    return success();
+  }
   print(*text);
   return success();
 }

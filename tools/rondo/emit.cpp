@@ -65,8 +65,13 @@ Status emit(const Options& options) {
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
   if (options.time_passes && !options.json)
     std::fputs(pipeline::print_times(times, took.count()).c_str(), stderr);
-  if (options.output != "-") return engine::write_output(options.output, contents);
-  print(contents);
+  if (options.output == "-") {
+    print(contents);
+    return success();
+  }
+  if (Status status = engine::write_output(options.output, contents, input_files_of(options)); !status)
+    return status;
+  if (options.json) print(written_json({options.output}));
   return success();
 }
 

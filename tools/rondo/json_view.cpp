@@ -277,6 +277,8 @@ std::string tune_json(const step::Cell& cell, const target::Profile& profile,
                {"saving", compared}});
 }
 
+std::string written_json(const std::vector<std::string>& files) { return dump({{"written", files}}); }
+
 std::string run_json(const schedule::Task& task, const engine::CellRun& run,
                      const std::vector<std::string>& files) {
   json outputs = json::array(), states = json::array();

@@ -57,6 +57,9 @@ std::string tune_json(const step::Cell& cell, const target::Profile& profile,
                       const std::vector<TunedPass>& passes,
                       const std::optional<engine::SaveComparison>& saving = std::nullopt);
 
+// Of a command whose result is in files: {"written": [...]}.
+std::string written_json(const std::vector<std::string>& files);
+
 std::string run_json(const schedule::Task& task, const engine::CellRun& run,
                      const std::vector<std::string>& files);
 

@@ -93,6 +93,11 @@ Status set_targets(const std::vector<std::string>& archs, const std::string& bas
 }
 
 Status check_outputs(const Options& options) {
+  for (const auto& [option, file] : {std::pair("--embed", options.embed), {"--depfile", options.depfile}})
+    if (file == "-")
+      return Error{ErrorKind::Input,
+                   fmt::format("{} - is no file: standard output says what was built", option),
+                   "name a file"};
   if (options.output != "-" || !options.embed.empty()) return success();
   return Error{ErrorKind::Input, fmt::format("`rondo package {}` needs a file to write", options.action),
                "-o FILE, --embed FILE.c, or both"};
@@ -123,7 +128,7 @@ std::string rule_of(const Options& options, const tuner::PackageList& list) {
 
 // The package, its C source and the rule of what it was made from: all or none.
 Status write_package(const Options& options, const std::string& bytes, const std::string& rule = "") {
-  engine::StagedFiles files;
+  engine::StagedFiles files(input_files_of(options));
   if (options.output != "-")
     if (Status status = files.add(options.output, bytes); !status) return status;
   if (!options.embed.empty())
@@ -136,13 +141,15 @@ Status write_package(const Options& options, const std::string& bytes, const std
   if (Status status = files.commit(); !status) return status;
   const Result<Package> package = Package::from_memory(bytes, "the package");
   if (!package) return package.error();
+  std::vector<std::string> written;
+  for (const std::string& file : {options.output, options.embed, options.depfile})
+    if (file != "-" && !file.empty()) written.push_back(file);
   if (options.json) {
-    print(package->manifest());
+    print(built_json(*package, written));
     return success();
   }
   print(package_summary(*package));
-  for (const std::string& file : {options.output, options.embed})
-    if (file != "-" && !file.empty()) print(fmt::format("wrote {}\n", file));
+  for (const std::string& file : written) print(fmt::format("wrote {}\n", file));
   return success();
 }
 
@@ -254,7 +261,7 @@ Status extract(const Package& package, const Options& options) {
   if (error)
     return Error{ErrorKind::Input,
                  fmt::format("cannot make the folder '{}': {}", options.output, error.message()), ""};
-  engine::StagedFiles files;
+  engine::StagedFiles files(input_files_of(options));
   std::vector<std::string> names;
   for (std::uint32_t i = 0; i < package.index().parts.size(); ++i) {
     const Result<std::string_view> bytes = package.part(i);

@@ -129,6 +129,12 @@ std::string part_file_name(const package::Index& index, std::uint32_t part) {
   return fmt::format("{}.{}", part, ending_of(kind));
 }
 
+std::string built_json(const Package& package, const std::vector<std::string>& written) {
+  auto all = nlohmann::ordered_json::parse(package.manifest());
+  all["written"] = written;
+  return all.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
 std::string files_json(const std::vector<std::string>& files) {
   return nlohmann::ordered_json{{"files", files}}.dump(2, ' ', false,
                                                        nlohmann::ordered_json::error_handler_t::replace) +

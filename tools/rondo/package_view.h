@@ -32,6 +32,8 @@ std::string package_check_json(const package::Package& package, const PackageChe
 
 // Of a part, for `rondo package extract`: "manifest.json", "3-lstm-fw-sm_90.cubin".
 std::string part_file_name(const package::Index& index, std::uint32_t part);
+// The manifest, with the files that a package was written to.
+std::string built_json(const package::Package& package, const std::vector<std::string>& written);
 std::string files_json(const std::vector<std::string>& files);
 
 }  // namespace rondo::tools

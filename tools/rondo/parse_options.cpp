@@ -118,8 +118,7 @@ ParsedOptions help(CLI::App& app, const std::vector<std::string>& words) {
   if (words.empty()) return answer({}, help_of(app, "rondo"));
   if (words.size() == 1 && !topic_text(words.front()).empty()) return answer({}, topic_text(words.front()));
   const Followed at = follow(app, words);
-  if (at.words == words.size())
-    return answer({}, help_of(*at.app, "rondo" + at.path));
+  if (at.words == words.size()) return answer({}, help_of(*at.app, "rondo" + at.path));
   std::vector<std::string> known = subcommands_of(*at.app);
   if (at.words == 0) known.insert(known.end(), topics().begin(), topics().end());
   return mistake({}, fmt::format("there is no help for '{}'", fmt::join(words, " ")),
@@ -127,7 +126,10 @@ ParsedOptions help(CLI::App& app, const std::vector<std::string>& words) {
 }
 
 void add_footers(CLI::App& app, const std::string& path) {
-  const std::string shown = examples_of(path);
+  const std::string shown =
+      path.empty()
+          ? "`rondo help COMMAND` tells of a command, and `rondo help examples` shows what can be typed.\n"
+          : examples_of(path);
   app.footer(shown.empty() ? kExitCodes : shown + "\n" + kExitCodes);
   for (CLI::App* sub : app.get_subcommands([](CLI::App*) { return true; }))
     add_footers(*sub, path.empty() ? sub->get_name() : path + " " + sub->get_name());

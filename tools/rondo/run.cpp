@@ -25,6 +25,20 @@ struct Target {
   bool last;  // the last state, not an output
 };
 
+bool is_standard_output(const std::string& path) { return path == "-" || path == "/dev/stdout"; }
+
+// Whether an array goes to the standard output, which then has nothing else.
+Result<bool> writes_to_standard_output(const Options& options, const std::vector<Target>& targets) {
+  const auto found = std::find_if(targets.begin(), targets.end(),
+                                  [](const Target& target) { return is_standard_output(target.path); });
+  if (found == targets.end()) return false;
+  if (!options.json) return true;
+  return Error{ErrorKind::Input,
+               fmt::format("{} {}={} and --json both write to the standard output",
+                           found->last ? "--last" : "--out", found->tensor->name, found->path),
+               "name a file, or leave out --json"};
+}
+
 Result<std::vector<Target>> targets_of(const Options& options, const step::Cell& cell) {
   std::vector<Target> targets;
   for (const bool last : {false, true})
@@ -107,9 +121,9 @@ void say_what_is_not_finite(const schedule::Problem& problem, const engine::Cell
   look_at(run.last_states, "last state", kernel::Storage::F32);
 }
 
-Status write_results(const std::vector<Target>& targets, const schedule::Problem& problem,
-                     const engine::CellRun& run) {
-  engine::StagedFiles files;
+Status write_results(const Options& options, const std::vector<Target>& targets,
+                     const schedule::Problem& problem, const engine::CellRun& run) {
+  engine::StagedFiles files(input_files_of(options));
   for (const Target& target : targets) {
     const std::vector<double>& values = (target.last ? run.last_states : run.outputs).at(target.tensor->name);
     const kernel::Storage storage = target.last ? kernel::Storage::F32 : problem.storage;
@@ -120,6 +134,16 @@ Status write_results(const std::vector<Target>& targets, const schedule::Problem
   return files.commit();
 }
 
+std::string run_text(const step::Cell& cell, const schedule::Problem& problem, const engine::CellRun& result,
+                     const std::vector<std::string>& files) {
+  std::string text = fmt::format("{} {} {} on {}\n", cell.name, engine::shape_text(problem.sizes),
+                                 kernel::storage_name(problem.storage), result.where);
+  if (result.convergence) text += executable::describe(*result.convergence) + "\n";
+  for (const std::string& file : files) text += fmt::format("wrote {}\n", file);
+  if (files.empty()) text += "nothing written: name outputs with --out NAME=FILE.npy\n";
+  return text;
+}
+
 }  // namespace
 
 Status run(const Options& options) {
@@ -128,6 +152,8 @@ Status run(const Options& options) {
   const step::Cell& cell = loaded->cell;
   const auto targets = targets_of(options, cell);
   if (!targets) return targets.error();
+  const Result<bool> piped = writes_to_standard_output(options, *targets);
+  if (!piped) return piped.error();
   Result<RunArrays> arrays = arrays_of(options);
   if (!arrays) return arrays.error();
   Options machine_options = options;
@@ -142,19 +168,15 @@ Status run(const Options& options) {
   const Result<engine::CellRun> result = compute(options, cell, *problem, *arrays, *session);
   if (!result) return result.error();
   say_what_is_not_finite(*problem, *result);
-  if (Status status = write_results(*targets, *problem, *result); !status) return status;
+  if (Status status = write_results(options, *targets, *problem, *result); !status) return status;
   std::vector<std::string> files;
   for (const Target& target : *targets) files.push_back(target.path);
-  if (options.json) {
-    print(run_json({cell, *problem, session->machine.profile}, *result, files));
-    return success();
-  }
-  std::string text = fmt::format("{} {} {} on {}\n", cell.name, engine::shape_text(problem->sizes),
-                                 kernel::storage_name(problem->storage), result->where);
-  if (result->convergence) text += executable::describe(*result->convergence) + "\n";
-  for (const std::string& file : files) text += fmt::format("wrote {}\n", file);
-  if (files.empty()) text += "nothing written: name outputs with --out NAME=FILE.npy\n";
-  print(text);
+  const std::string text = options.json ? run_json({cell, *problem, session->machine.profile}, *result, files)
+                                        : run_text(cell, *problem, *result, files);
+  if (*piped)
+    std::fputs(printable(text).c_str(), stderr);
+  else
+    print(text);
   return success();
 }
 

@@ -98,6 +98,22 @@ Result<Session> open_session(const Options& options, Use use) {
   return session;
 }
 
+std::vector<std::string> input_files_of(const Options& options) {
+  std::vector<std::string> files = {options.lock,    options.list,     options.resets,
+                                    options.lengths, options.argument, options.database};
+  if (options.database.empty() && !options.no_database)
+    if (const Result<std::string> path = db::default_path()) files.push_back(*path);
+  const auto add_cell = [&](const std::string& cell) {
+    if (!engine::is_shipped_cell(cell)) files.push_back(cell);
+  };
+  add_cell(options.cell);
+  for (const std::string& cell : options.cells) add_cell(cell);
+  files.insert(files.end(), options.files.begin(), options.files.end());
+  for (const auto* named : {&options.inputs, &options.param_files, &options.states, &options.reset_states})
+    for (const std::string& text : *named) files.push_back(text.substr(text.find('=') + 1));
+  return files;
+}
+
 engine::Request request_of(const Options& options, Session& session, const step::Cell& cell,
                            const schedule::Problem& problem, const engine::Overrides& overrides,
                            const engine::Given& given) {

@@ -43,6 +43,9 @@ Result<const engine::ShippedLayer*> shipped_of(const Options& options);
 // Database, what is shipped, lock file and machine.
 Result<Session> open_session(const Options& options, Use use);
 
+// All files that the options name for reading, the database among them: no output may take their place.
+std::vector<std::string> input_files_of(const Options& options);
+
 // What a command asks of the service. The cell outlives it.
 engine::Request request_of(const Options& options, Session& session, const step::Cell& cell,
                            const schedule::Problem& problem, const engine::Overrides& overrides,
