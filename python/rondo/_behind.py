@@ -13,8 +13,8 @@ from ._errors import RondoError, WrongResultError
 
 
 class _Worker:
-    """Does one thing after the other on a thread that lives as long as there is something to do. The process waits at its end for
-    what is under way, and drops the rest."""
+    """Does one thing after the other on a thread that lives as long as there is something to do. The process waits at its end
+    for what is under way, and drops the rest."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()

@@ -147,7 +147,9 @@ def test_a_plan_is_not_made_while_a_stream_is_captured(monkeypatch):
     structure, sizes = rondo.Cell("lstm")._plain, {"B": 3, "T": 20}
     monkeypatch.setattr(torch.cuda, "is_current_stream_capturing", lambda: True)
     launch._may_make(structure, sizes, torch.device("cpu"))
-    with pytest.raises(rondo.RondoError, match="B=3, T=20 is not there yet, and the stream is being captured.*before the capture"):
+    with pytest.raises(
+        rondo.RondoError, match="B=3, T=20 is not there yet, and the stream is being captured.*before the capture"
+    ):
         launch._may_make(structure, sizes, torch.device("cuda", 0))
     monkeypatch.setattr(torch.cuda, "is_current_stream_capturing", lambda: False)
     launch._may_make(structure, sizes, torch.device("cuda", 0))
@@ -369,7 +371,6 @@ def test_the_backward_pass_is_made_beside_the_forward_pass(monkeypatch):
     x = torch.randn(2, 5, 1, 2, 56, requires_grad=True)
     rondo.Cell("mingru")(x)[0].sum().backward()
     assert sorted(made) == [s.PASS_FORWARD_SAVE, s.PASS_BACKWARD]
-
 
 
 def test_no_warning_in_common_use():

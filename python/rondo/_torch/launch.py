@@ -180,8 +180,8 @@ def _may_make(structure: Structure, sizes: dict[str, int], device: torch.device)
 def plan_of(
     structure: Structure, pass_: int, sizes: dict[str, int], device: torch.device, storage: torch.dtype, exact: bool
 ) -> Plan:
-    """The plan of these sizes, which is made at its first use. Beside that of a forward pass that saves goes that of the backward
-    pass, which comes next."""
+    """The plan of these sizes, which is made at its first use. Beside that of a forward pass that saves goes that of the
+    backward pass, which comes next."""
     ordinal = -1 if device.type == "cpu" else device.index
     if ordinal >= 0:
         torch.cuda.init()
@@ -197,6 +197,7 @@ def plan_of(
         sizes["H"],
         sizes["D"],
     )
+
     def may_make() -> None:
         _may_make(structure, sizes, device)
         if pass_ == s.PASS_FORWARD_SAVE and request.type != s.TYPE_F64:
