@@ -8,7 +8,7 @@
 function(rondo_runtime_library)
   set(sources compiler/support/bytes.cpp compiler/support/dynamic_library.cpp
     compiler/support/environment.cpp compiler/support/hash.cpp compiler/support/locked_file.cpp
-    compiler/support/strange_file.cpp compiler/scalar/storage.cpp)
+    compiler/support/mapped_file.cpp compiler/support/strange_file.cpp compiler/scalar/storage.cpp)
   foreach(folder compiler/executable runtime/cuda runtime/launch runtime/package runtime/capi/launch
       runtime/capi/package)
     file(GLOB found CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/${folder}/*.cpp)
