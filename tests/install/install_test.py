@@ -241,7 +241,7 @@ class Tree(unittest.TestCase):
         for name in commands:
             self.assertIn(name, first.split())
         self.assertEqual(second, "--budget")
-        self.assertEqual(third.split(), ["db", "doctor"])
+        self.assertEqual(third.split(), ["data", "db", "doctor"])
         self.assertEqual(nested, ["--embed", "--best", "export", ""])
         for topic in ("EXAMPLES", "ENVIRONMENT", "FILES", "EXIT STATUS"):
             self.assertIn(topic, sections)
@@ -260,6 +260,7 @@ class Tree(unittest.TestCase):
 class Packages(unittest.TestCase):
     FILES = ("bin/rondo", "librondo.so.0", "librondo.a", "librondo_rt.so.0", "librondo_rt.a", "include/rondo/rondo.h",
              "include/rondo/package.h", "docs/c-api.md", "cells/lstm.cell", "shipped/h200.json", "man1/rondo.1", "completions/rondo",
+             "site-functions/_rondo", "vendor_completions.d/rondo.fish",
              "pkgconfig/rondo.pc", "pkgconfig/rondo_rt.pc", "RondoConfig.cmake")
 
     def check_files(self, names):
