@@ -139,7 +139,8 @@ std::string run_text(const step::Cell& cell, const schedule::Problem& problem, c
   std::string text = fmt::format("{} {} {} on {}\n", cell.name, engine::shape_text(problem.sizes),
                                  kernel::storage_name(problem.storage), result.where);
   if (result.convergence) text += executable::describe(*result.convergence) + "\n";
-  for (const std::string& file : files) text += fmt::format("wrote {}\n", file);
+  for (const std::string& file : files)
+    text += fmt::format("wrote {}\n", is_standard_output(file) ? "to standard output" : file);
   if (files.empty()) text += "nothing written: name outputs with --out NAME=FILE.npy\n";
   return text;
 }
