@@ -4,6 +4,7 @@
 
 #include "compiler/pipeline/watch.h"
 #include "compiler/schedule/problem/problem.h"
+#include "compiler/schedule/problem/step_facts.h"
 #include "compiler/step/step_ir.h"
 #include "compiler/step/structure.h"
 #include "compiler/target/profile.h"
@@ -24,6 +25,16 @@ struct Task {
 
   // The same cell and profile for another problem.
   Task with(Problem other) const;
+
+  // A fact of the cell's step (StepFacts). Where somebody watches passes it is made anew, so that all are
+  // seen.
+  template <class T>
+  std::shared_ptr<const T> fact(const std::string& name, const std::function<T()>& make) const {
+    return watcher == nullptr ? facts_->remember<T>(name, make) : std::make_shared<const T>(make());
+  }
+
+ private:
+  std::shared_ptr<StepFacts> facts_ = std::make_shared<StepFacts>();  // of all tasks with the same cell
 };
 
 }  // namespace rondo::schedule

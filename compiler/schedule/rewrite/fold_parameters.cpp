@@ -176,8 +176,13 @@ int instructions(const step::Cell& cell, const step::StepGraph& step, bool contr
 
 }  // namespace
 
-int instructions_folded(const step::Cell& cell, const step::StepGraph& original) {
-  return instructions(cell, original, false) - instructions(cell, fold_parameters(cell, original), true);
+int instructions_folded(const Task& task, const std::string& name,
+                        const std::function<step::StepGraph()>& step) {
+  return *task.fact<int>("instructions folded in " + name, [&] {
+    const step::StepGraph original = step();
+    return instructions(task.cell, original, false) -
+           instructions(task.cell, fold_parameters(task.cell, original), true);
+  });
 }
 
 step::StepGraph fold_parameters(const step::Cell& cell, const step::StepGraph& original) {

@@ -70,8 +70,9 @@ class Space {
   int states() const { return static_cast<int>(task_.cell.next.size()); }
   Rewrite most_rewrite() const {
     if (task_.problem.math != kernel::Math::Fast) return Rewrite::None;
-    return instructions_folded(task_.cell, shoot_step(task_, true)) > 0 ? Rewrite::Throughput
-                                                                        : Rewrite::Latency;
+    const int folded =
+        instructions_folded(task_, "the step with its Jacobian", [&] { return shoot_step(task_, true); });
+    return folded > 0 ? Rewrite::Throughput : Rewrite::Latency;
   }
   std::int64_t element() const { return kernel::storage_bytes(task_.problem.storage); }
   // Steps of the chain that a load from memory takes, with half as many to spare; a ring of more than 32 is

@@ -17,12 +17,14 @@ using step::TensorKind;
 step::StepGraph shoot_step(const Task& task, bool newton) {
   const step::Cell& cell = task.cell;
   if (!newton) return {cell.graph, forward_roots(cell)};
-  step::JacobianStep jacobian = pipeline::watched(
-      task.watcher, pipeline::Pass::Jacobian, [&] { return step::jacobian_step(cell); },
-      [&](const step::JacobianStep& step) { return step::made(cell, step); });
-  std::vector<step::NodeId> roots = forward_roots(cell);
-  roots.insert(roots.end(), jacobian.entries.begin(), jacobian.entries.end());
-  return {std::move(jacobian.graph), std::move(roots)};
+  return *task.fact<step::StepGraph>("the step with its Jacobian", [&] {
+    step::JacobianStep jacobian = pipeline::watched(
+        task.watcher, pipeline::Pass::Jacobian, [&] { return step::jacobian_step(cell); },
+        [&](const step::JacobianStep& step) { return step::made(cell, step); });
+    std::vector<step::NodeId> roots = forward_roots(cell);
+    roots.insert(roots.end(), jacobian.entries.begin(), jacobian.entries.end());
+    return step::StepGraph{std::move(jacobian.graph), std::move(roots)};
+  });
 }
 
 SegmentSweep::SegmentSweep(ShootKernel& kernel, const Task& task, const ShootParameters& parameters)

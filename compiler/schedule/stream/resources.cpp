@@ -67,7 +67,9 @@ StepCost stream_cost(const Task& task) {
   return step_cost(task, step.graph, step.roots);
 }
 
-int stream_instructions_folded(const Task& task) { return instructions_folded(task.cell, stream_step(task)); }
+int stream_instructions_folded(const Task& task) {
+  return instructions_folded(task, pass_key(task.problem), [&] { return stream_step(task); });
+}
 
 std::int64_t segment_exchange_bytes(const Task& task, bool among_blocks) {
   const int states = static_cast<int>(task.cell.next.size());

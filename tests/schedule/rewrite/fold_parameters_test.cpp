@@ -162,7 +162,7 @@ TEST(FoldParameters, AComplementIsPartOfItsProduct) {
 TEST(FoldParameters, InstructionsTakenAwayAreCounted) {
   const auto folded = [](const char* name) {
     const Cell cell = step::simplify(cell_named(name));
-    return instructions_folded(cell, forward_of(cell));
+    return instructions_folded({cell, {}, {}}, "forward", [&] { return forward_of(cell); });
   };
   EXPECT_EQ(folded("hgrn"), 3);    // product and sum of the gate with its parameter; 1 - f
   EXPECT_EQ(folded("mingru"), 1);  // 1 - z
