@@ -28,7 +28,7 @@ TEST(Crossovers, LieWhereTheBestCandidateChanges) {
   EXPECT_EQ(at.few, "shoot");
   EXPECT_EQ(at.many, "stream");
   const auto best_of = [&](std::int64_t channels) {
-    Problem problem = channels_of(64);
+    schedule::Problem problem = channels_of(64);
     problem.sizes.batch = channels / 64;
     return ranked_candidates({cell, problem, profile})->front().strategy;
   };
@@ -43,7 +43,7 @@ TEST(Crossovers, AgreeWithTheRankingWhereTheyAreAsked) {
   const target::Profile profile = target::find_profile("h200").value();
   for (const std::int64_t dim : {16, 64, 500, 2048})
     for (const std::int64_t batch : {1, 3, 16, 100, 700}) {
-      Problem problem = channels_of(64);
+      schedule::Problem problem = channels_of(64);
       problem.sizes = {batch, 8192, 1, dim};
       const schedule::Task task{cell, problem, profile};
       const auto found = crossover(task);
