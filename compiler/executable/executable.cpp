@@ -33,6 +33,8 @@ Status check_tensor(const Tensor& tensor) {
     return defect(fmt::format("the size of tensor '{}'", tensor.name));
   if (!power_of_two(tensor.alignment) || tensor.alignment < scalar::storage_bytes(tensor.storage))
     return defect(fmt::format("tensor '{}' is aligned to {} bytes", tensor.name, tensor.alignment));
+  if (tensor.first != 0 && tensor.storage != scalar::Storage::F32)
+    return defect(fmt::format("tensor '{}' begins with {} and is not fp32", tensor.name, tensor.first));
   return success();
 }
 

@@ -2,8 +2,10 @@
 // a printer.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 
 #include "compiler/executable/bindings.h"
@@ -11,11 +13,22 @@
 
 namespace rondo::executable {
 
+// What fill() is in the host's memory.
+inline void fill_host(Address pointer, std::int64_t bytes, float value) {
+  if (value == 0) {
+    std::memset(reinterpret_cast<void*>(pointer), 0, static_cast<std::size_t>(bytes));
+    return;
+  }
+  auto* const numbers = reinterpret_cast<float*>(pointer);
+  std::fill(numbers, numbers + bytes / static_cast<std::int64_t>(sizeof(float)), value);
+}
+
 class LaunchSink {
  public:
   virtual ~LaunchSink() = default;
-  // Zeroes `bytes` at `pointer`, ordered before the launches that follow.
-  virtual Status zero(Address pointer, std::int64_t bytes) = 0;
+  // Fills `bytes` at `pointer` with an fp32 number, ordered before the launches that follow. Memory of no
+  // fp32 numbers is filled with 0 alone.
+  virtual Status fill(Address pointer, std::int64_t bytes, float value) = 0;
   // Copies `bytes` from `source` to `target`, which lie apart; ordered as launches are.
   virtual Status copy(Address target, Address source, std::int64_t bytes) = 0;
   // Starts launch `index` of the executable with `blocks` blocks. arguments[i] points to the value of its

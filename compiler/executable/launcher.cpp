@@ -169,10 +169,12 @@ Status Launcher::place(std::size_t index, const Bindings& bindings, Call& call, 
     if (tensor.need == Need::Required)
       return input_error(fmt::format("tensor '{}' is not bound", tensor.name),
                          "bind every input, parameter and output, and what one pass saves for the other");
+    const std::int64_t bytes = region_bytes(tensor, call.batch, call.time);
+    if (has_region(tensor))
+      return place_in_workspace(tensor, call.regions.offsets[index], bytes, call, place);
     const bool zero = tensor.need == Need::Zero;
     call.zero_needed |= zero;
-    return place_in_workspace(tensor, zero ? call.regions.zero : call.regions.discard,
-                              region_bytes(tensor, call.batch, call.time), call, place);
+    return place_in_workspace(tensor, zero ? call.regions.zero : call.regions.discard, bytes, call, place);
   }
   place.pointer = bound->pointer;
   place.strides = bound->strides.value_or(dense_strides(tensor, call.time));
@@ -295,8 +297,8 @@ Status Launcher::place_of_nothing(const Bindings& bindings, Call& call, std::spa
   return check_apart(places, call);
 }
 
-// What no step makes: the last state is the first, and its gradient the first one's; sums of gradients are
-// zero.
+// What no step makes: the last state is the first, given or not, and its gradient the first one's; sums of
+// gradients are zero.
 Status Launcher::answer_nothing(LaunchSink& sink, std::span<const Place> places, const Call& call) const {
   for (std::size_t i = 0; i < tensors_.size(); ++i) {
     const Tensor& tensor = tensors_[i];
@@ -308,8 +310,8 @@ Status Launcher::answer_nothing(LaunchSink& sink, std::span<const Place> places,
     for (std::size_t k = 0; k < tensors_.size() && from != tensor.ref.role; ++k)
       if (tensors_[k].ref == TensorRef{from, tensor.ref.tensor}) source = places[k].pointer;
     const std::int64_t bytes = region_bytes(tensor, call.batch, call.time);
-    const Status status =
-        source == 0 ? sink.zero(places[i].pointer, bytes) : sink.copy(places[i].pointer, source, bytes);
+    const Status status = source == 0 ? sink.fill(places[i].pointer, bytes, tensor.first)
+                                      : sink.copy(places[i].pointer, source, bytes);
     if (!status) return status;
   }
   return success();
@@ -333,9 +335,15 @@ Status Launcher::launch(LaunchSink& sink, const Bindings& bindings, std::int64_t
   if (is_empty(batch, time)) return answer_nothing(sink, places, call);
   if (call.zero_needed)
     if (Status status =
-            sink.zero(call.workspace + static_cast<Address>(call.regions.zero), call.regions.zero_bytes);
+            sink.fill(call.workspace + static_cast<Address>(call.regions.zero), call.regions.zero_bytes, 0);
         !status)
       return status;
+  for (std::size_t i = 0; i < tensors_.size(); ++i)
+    if (has_region(tensors_[i]) && !places[i].footprint)
+      if (Status status =
+              sink.fill(places[i].pointer, region_bytes(tensors_[i], batch, time), tensors_[i].first);
+          !status)
+        return status;
   for (std::size_t first = 0; first < launches_.size();) {
     const std::size_t end = section_end(launches_, first);
     if (Status status = run_section(sink, first, end, places, call); !status) return status;

@@ -60,8 +60,11 @@ class Printer final : public LaunchSink {
   Printer(const Executable& executable, std::string& text)
       : executable_(executable), text_(text), starts_(executable.launches.size(), 0) {}
 
-  Status zero(Address, std::int64_t bytes) override {
-    text_ += fmt::format("  zero {} bytes of the workspace, for tensors that are not bound\n", bytes);
+  Status fill(Address, std::int64_t bytes, float value) override {
+    text_ += value == 0
+                 ? fmt::format("  zero {} bytes of the workspace, for tensors that are not bound\n", bytes)
+                 : fmt::format("  fill {} bytes of the workspace with {}, for a state that is not bound\n",
+                               bytes, value);
     return success();
   }
 
@@ -109,8 +112,10 @@ class Printer final : public LaunchSink {
 
 std::string tensor_line(const Tensor& tensor, std::int64_t batch, std::int64_t time) {
   const RoleInfo& role = role_info(tensor.ref.role);
+  const std::string begins = fmt::format("{} if not bound", tensor.first);
   const char* need = role.internal                   ? "in the workspace"
                      : tensor.need == Need::Required ? "required"
+                     : has_region(tensor)            ? begins.c_str()
                      : tensor.need == Need::Zero     ? "zero if not bound"
                                                      : "thrown away if not bound";
   return fmt::format("  {:<16} {:<22} {:<5} {:<18} {:>12} elements, aligned to {} bytes, {}\n", tensor.name,

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <bit>
+
 #include "compiler/support/bytes.h"
 #include "compiler/support/hash.h"
 
@@ -65,6 +67,7 @@ void write_tensor(ByteWriter& out, const Tensor& tensor) {
   out.i32(tensor.alignment);
   out.i64(tensor.unit);
   write_size(out, tensor.size);
+  out.u32(std::bit_cast<std::uint32_t>(tensor.first));
 }
 
 Tensor read_tensor(ByteReader& in) {
@@ -79,6 +82,7 @@ Tensor read_tensor(ByteReader& in) {
   tensor.alignment = in.i32();
   tensor.unit = in.i64();
   tensor.size = read_size(in);
+  tensor.first = std::bit_cast<float>(in.u32());
   return tensor;
 }
 
@@ -184,7 +188,7 @@ Error refused(const std::string& origin, const std::string& what) {
 Executable read_payload(ByteReader& in) {
   Executable executable;
   executable.identity = read_identity(in);
-  executable.tensors = read_list<Tensor>(in, 56, read_tensor);
+  executable.tensors = read_list<Tensor>(in, 60, read_tensor);
   executable.kernels = read_list<Kernel>(in, 22, read_kernel);
   executable.launches = read_list<Launch>(in, 53, read_launch);
   executable.images = read_list<Image>(in, 21, read_image);

@@ -15,7 +15,7 @@
 
 namespace rondo::executable {
 
-inline constexpr std::uint32_t kFormatVersion = 3;
+inline constexpr std::uint32_t kFormatVersion = 4;
 
 std::string to_bytes(const Executable& executable);
 

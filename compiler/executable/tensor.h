@@ -40,7 +40,7 @@ inline constexpr int kRoles = static_cast<int>(Role::Lengths) + 1;
 // Whether a caller must bind a tensor of a role.
 enum class Need : std::uint8_t {
   Required,  // inputs, parameters, outputs, and what one pass saves for the other
-  Zero,      // read; zero if not bound: initial states, gradients of outputs and last states
+  Zero,      // read; zero (Tensor::first) if not bound: initial states, gradients of outputs and last states
   Discard,   // written; thrown away if not bound: last states, gradients that nobody wants
 };
 
@@ -99,6 +99,9 @@ struct Tensor {
   int alignment = 1;      // bytes: of the base pointer and, with a time axis, of both strides
   std::int64_t unit = 0;  // elements of one (batch row, time step), of one batch row, or of all of it
   SizeRule size;          // elements of the whole, laid out densely
+  // Of Role::InitialState: what each element is where it is not bound. Of Role::LastState: of its initial
+  // state, which a call of no steps leaves.
+  float first = 0;
   friend bool operator==(const Tensor&, const Tensor&) = default;
 };
 

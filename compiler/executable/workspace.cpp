@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 #include "compiler/support/integers.h"
 
@@ -38,8 +39,13 @@ Workspace WorkspaceRule::at(const std::vector<Tensor>& tensors, std::int64_t bat
     next += align_up(region_bytes(tensors[i], batch, time));
   }
   std::int64_t discard_bytes = 0;
-  for (const Tensor& tensor : tensors) {
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    const Tensor& tensor = tensors[i];
     if (is_internal(tensor.ref.role) || tensor.need == Need::Required) continue;
+    if (has_region(tensor)) {
+      result.offsets[i] = std::exchange(next, next + align_up(region_bytes(tensor, batch, time)));
+      continue;
+    }
     std::int64_t& region = tensor.need == Need::Zero ? result.zero_bytes : discard_bytes;
     region = std::max(region, region_bytes(tensor, batch, time));
   }

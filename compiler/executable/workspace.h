@@ -13,7 +13,7 @@ inline constexpr std::int64_t kRegionAlignment = 256;  // bytes, as of every CUD
 
 // Byte offsets into the workspace, and its size.
 struct Workspace {
-  std::array<std::int64_t, kMaxTensors> offsets;  // by tensor; those of bound tensors and of Status are 0
+  std::array<std::int64_t, kMaxTensors> offsets;  // by tensor, of those that have a region of their own
   std::int64_t zero = 0, zero_bytes = 0;          // stands for tensors that are read and were not bound
   std::int64_t discard = 0;                       // takes results that were not bound
   std::int64_t bytes = 0;                         // all of it
@@ -24,13 +24,17 @@ struct Workspace {
 // with strides of 0.
 std::int64_t region_bytes(const Tensor& tensor, std::int64_t batch, std::int64_t time);
 
+// Whether a tensor that may be left unbound has a region of its own then: it is read as a number other than
+// 0.
+inline bool has_region(const Tensor& tensor) { return tensor.need == Need::Zero && tensor.first != 0; }
+
 class WorkspaceRule {
  public:
   WorkspaceRule() = default;
   explicit WorkspaceRule(const std::vector<Tensor>& tensors);
 
-  // The regions for B batch rows of T steps: internal tensors in the order of their roles, then the zeroed
-  // region, then the one for unwanted results.
+  // The regions for B batch rows of T steps: internal tensors in the order of their roles, states that begin
+  // with a number of their own, then the zeroed region, then the one for unwanted results.
   Workspace at(const std::vector<Tensor>& tensors, std::int64_t batch, std::int64_t time) const;
 
  private:

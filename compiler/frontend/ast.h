@@ -81,10 +81,23 @@ struct Extent {
   bool integer = false;  // a number written as an integer
   Span span;
 };
+// A number of a declaration: `-1e30`, `inf`, or the name of a const.
+struct Bound {
+  std::variant<double, std::string> value;  // of a number with its sign
+  bool negated = false;                     // of a name
+  Span span;
+};
+struct Range {  // `in (0, 1]`
+  Bound low, high;
+  bool low_closed = false, high_closed = false;
+  Span span;
+};
 struct TensorDeclaration {
   std::string name;
   std::vector<Extent> extents;
   Span span;
+  std::optional<Range> range = {};
+  std::optional<Bound> first = {};  // of a state
 };
 
 struct Declare {

@@ -11,6 +11,7 @@
 #include "compiler/frontend/declare.h"
 #include "compiler/frontend/graph_tools.h"
 #include "compiler/frontend/lower_expression.h"
+#include "compiler/step/ranges.h"
 
 namespace rondo::frontend {
 namespace {
@@ -122,11 +123,51 @@ class CellLowering {
 
   void lower(const ast::Declare& node, const ast::Statement&) {
     for (const ast::TensorDeclaration& declaration : node.tensors) {
-      const std::optional<step::Tensor> tensor =
+      std::optional<step::Tensor> tensor =
           check_declaration(node.kind, declaration, cell_.dimension, diagnostics_);
+      if (tensor) declared_numbers(declaration, *tensor);
       Value value = tensor ? leaves(*tensor) : Unknown{};
       define(declaration.name, symbol_kind(node.kind), std::move(value), declaration.span);
     }
+  }
+
+  // The range and the first value, which may be consts.
+  void declared_numbers(const ast::TensorDeclaration& declaration, step::Tensor& tensor) {
+    const std::size_t known = diagnostics_.count();
+    if (declaration.range) {
+      const ast::Range& range = *declaration.range;
+      tensor.range = {number(range.low), number(range.high), range.low_closed, range.high_closed};
+    }
+    if (declaration.first) tensor.first = number(*declaration.first);
+    if (diagnostics_.count() != known) return;
+    if (const auto defect = step::range_defect(cell_, tensor))
+      diagnostics_.error(declaration.first ? declaration.first->span : declaration.range->span,
+                         defect->message, defect->help);
+  }
+
+  step::DeclaredNumber number(const ast::Bound& bound) {
+    if (const auto* literal = std::get_if<double>(&bound.value)) return {*literal, -1, false};
+    const auto& name = std::get<std::string>(bound.value);
+    Symbol* symbol = scope_.find(name);
+    if (symbol == nullptr) {
+      if (!scope_.poisoned.contains(name)) expressions_.unknown_name(name, bound.span);
+      return {};
+    }
+    symbol->used = true;
+    const auto* rows = std::get_if<Rows>(&symbol->value);
+    if (symbol->kind != SymbolKind::Const || rows == nullptr) {
+      if (!is_unknown(symbol->value))
+        diagnostics_.error(bound.span, fmt::format("'{}' is {}; a declaration takes numbers and consts", name,
+                                                   describe(symbol->kind)));
+      return {};
+    }
+    const step::Node& node = cell_.graph.at(rows->nodes[0]);
+    if (node.kind == step::NodeKind::NamedConst) return {0, node.const_index, bound.negated};
+    diagnostics_.error(bound.span,
+                       fmt::format("const '{}' is made of others; a declaration takes one that is "
+                                   "made of numbers alone",
+                                   name));
+    return {};
   }
 
   Value leaves(const step::Tensor& tensor) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <limits>
 #include <utility>
 
 #include "compiler/frontend/expression_parser.h"
@@ -168,11 +169,13 @@ class Parser {
     do {
       tokens_.skip_line_ends();
       result.tensors.push_back(tensor(word));
+      if (at_word("in")) result.tensors.back().range = range();
       if (tokens_.at(TokenKind::Assign)) {
-        tokens_.fail(tokens_.peek(), "a declaration gives no value",
-                     kind == step::TensorKind::State
-                         ? "a state begins with zero, or with what the caller passes"
-                         : "the caller passes it; a number with a name is written 'const k = 1'");
+        if (kind != step::TensorKind::State)
+          tokens_.fail(tokens_.peek(), "a declaration gives no value",
+                       "the caller passes it; a number with a name is written 'const k = 1'");
+        tokens_.take();
+        result.tensors.back().first = bound("what a state begins with is one number, or a const");
       }
     } while (tokens_.accept(TokenKind::Comma));
     return {std::move(result), word.span};
@@ -192,6 +195,51 @@ class Parser {
     } while (tokens_.accept(TokenKind::Comma));
     tokens_.close(TokenKind::RBracket, opening);
     return result;
+  }
+
+  // A word that means something in its place alone, and is a name elsewhere.
+  bool at_word(const char* word) { return tokens_.at(TokenKind::Name) && tokens_.peek().text == word; }
+
+  // in (low, high): a round bracket leaves out the number beside it, a square one takes it in.
+  ast::Range range() {
+    const char* help = "a range is like (0, 1), [0, 1) or (0, inf)";
+    ast::Range result;
+    result.span = tokens_.take().span;
+    if (!tokens_.at(TokenKind::LParen) && !tokens_.at(TokenKind::LBracket))
+      tokens_.fail(tokens_.peek(),
+                   fmt::format("expected '(' or '[' after 'in', found {}", describe(tokens_.peek())), help);
+    const Token opening = tokens_.open();
+    result.low_closed = opening.kind == TokenKind::LBracket;
+    result.low = bound(help);
+    if (!tokens_.accept(TokenKind::Comma))
+      tokens_.fail(
+          tokens_.peek(),
+          fmt::format("expected ',' and the upper end of the range, found {}", describe(tokens_.peek())),
+          help);
+    result.high = bound(help);
+    result.high_closed = tokens_.at(TokenKind::RBracket);
+    tokens_.close(result.high_closed ? TokenKind::RBracket : TokenKind::RParen, opening, "']' or ");
+    return result;
+  }
+
+  ast::Bound bound(const char* help) {
+    const Token first = tokens_.peek();
+    const bool negative = tokens_.accept(TokenKind::Minus);
+    if (!negative) (void)tokens_.accept(TokenKind::Plus);
+    const Token token = tokens_.peek();
+    if (token.kind != TokenKind::Number && token.kind != TokenKind::Name)
+      tokens_.fail(token, fmt::format("expected a number, found {}", describe(token)), help);
+    tokens_.take();
+    const TokenKind after = tokens_.peek().kind;
+    if (after >= TokenKind::Plus || after == TokenKind::LParen || after == TokenKind::LBracket)
+      tokens_.fail(tokens_.peek(), "a declaration takes numbers without arithmetic",
+                   "give the value a name: const k = 1 / 3");
+    const double infinity = std::numeric_limits<double>::infinity();
+    if (token.kind == TokenKind::Number || token.text == "inf") {
+      const double value = token.kind == TokenKind::Number ? token.number : infinity;
+      return {negative ? -value : value, false, first.span};
+    }
+    return {std::string(token.text), negative, token.span};
   }
 
   ast::Extent extent() {

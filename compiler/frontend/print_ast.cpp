@@ -56,13 +56,27 @@ std::string text(const Expr& expr) {
       expr.node);
 }
 
+std::string text(const Bound& bound) {
+  return std::visit([&](const auto& value) { return fmt::format("{}{}", bound.negated ? "-" : "", value); },
+                    bound.value);
+}
+
+// " in (0, inf) = 1"
+std::string declared(const TensorDeclaration& tensor) {
+  std::string result;
+  if (tensor.range)
+    result = fmt::format(" in {}{}, {}{}", tensor.range->low_closed ? '[' : '(', text(tensor.range->low),
+                         text(tensor.range->high), tensor.range->high_closed ? ']' : ')');
+  return tensor.first ? result + " = " + text(*tensor.first) : result;
+}
+
 std::string text(const TensorDeclaration& tensor) {
   std::string result = tensor.name;
   for (std::size_t i = 0; i < tensor.extents.size(); ++i) {
     result += i == 0 ? "[" : ", ";
     result += std::visit([](const auto& value) { return fmt::format("{}", value); }, tensor.extents[i].value);
   }
-  return tensor.extents.empty() ? result : result + "]";
+  return (tensor.extents.empty() ? result : result + "]") + declared(tensor);
 }
 
 std::string text(const Function& function, const std::string& indent) {

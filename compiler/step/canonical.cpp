@@ -9,6 +9,7 @@
 #include <bit>
 #include <map>
 
+#include "compiler/step/ranges.h"
 #include "compiler/step/simplify.h"
 #include "compiler/step/step_ir.h"
 #include "compiler/support/hash.h"
@@ -44,9 +45,11 @@ class CanonicalWriter {
 
   std::string text() {
     std::string text = "rondo step 1\n";
+    // Range and first value only where there is one, so that cells without keep their hash.
     for (const Tensor& tensor : cell_.tensors)
-      text += fmt::format("tensor {} {} {} [{}]\n", static_cast<int>(tensor.kind), tensor.name,
-                          static_cast<int>(tensor.tail), fmt::join(tensor.lead, ","));
+      text += fmt::format("tensor {} {} {} [{}]{}\n", static_cast<int>(tensor.kind), tensor.name,
+                          static_cast<int>(tensor.tail), fmt::join(tensor.lead, ","),
+                          declared_text(cell_, tensor));
     for (const NamedConstant& constant : cell_.constants)
       text += fmt::format("const {} {}\n", constant.name, constant.value);
     // Only where there is one, so that cells without keep their hash. The forward clip is in the graph.

@@ -100,8 +100,15 @@ class FormRewriting {
   NodeId after_reset(NodeId state, const std::pair<TensorId, int>& row) {
     if (reset_ == kNoNode) return state;
     const auto given = reset_to_.find(row);
-    const NodeId to = given == reset_to_.end() ? result_.graph.constant(0) : given->second;
+    const NodeId to =
+        given == reset_to_.end() ? first(original_.tensors[at(row.first)].first) : given->second;
     return result_.graph.scalar(Op::Select, {reset_, to, state});
+  }
+
+  NodeId first(const DeclaredNumber& number) {
+    if (number.const_index < 0) return result_.graph.constant(number.value);
+    const NodeId constant = result_.graph.named_constant(number.const_index);
+    return number.negated ? result_.graph.scalar(Op::Neg, {constant}) : constant;
   }
 
   NodeId only_valid(NodeId value) {
@@ -184,7 +191,7 @@ std::string describe_forms(const Cell& cell) {
   std::string text;
   if (forms.resets)
     text += fmt::format("resets: states are {} before a step whose byte in resets [B, T] is set\n",
-                        forms.reset_states ? "those of NAME_reset" : "zero");
+                        forms.reset_states ? "those of NAME_reset" : "what they begin with");
   if (forms.lengths)
     text += "lengths: steps from lengths [B] on leave the states as they are and give outputs of zero\n";
   if (forms.reversed) text += "reversed: time is walked from the last step to the first\n";

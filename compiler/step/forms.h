@@ -1,7 +1,8 @@
 // Forms of a sequence that any cell may take without a change of its text.
 //
-//   resets    a tensor of bytes, [B, T]: where it is not 0, the states before that step are zero. No gradient
-//             crosses a reset. Sequences packed side by side in one row are resets.
+//   resets    a tensor of bytes, [B, T]: where it is not 0, the states before that step are what a sequence
+//             begins with: zero, or what their declaration says. No gradient crosses a reset. Sequences
+//             packed side by side in one row are resets.
 //   reset_states  with resets: the states before such a step are given ones. Each state NAME gets a companion
 //             NAME_reset, a state that no step changes: what it begins with is what NAME is reset to, and the
 //             gradient of its initial state is the sum of what flows there at all resets.

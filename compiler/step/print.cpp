@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "compiler/step/derive.h"
+#include "compiler/step/ranges.h"
 #include "compiler/step/step_ir.h"
 
 namespace rondo::step {
@@ -84,7 +85,8 @@ NodeId size_of(const Graph& graph) { return static_cast<NodeId>(graph.nodes.size
 std::string print(const Cell& cell) {
   std::string text = header(cell, "step");
   for (const Tensor& tensor : cell.tensors)
-    text += fmt::format("  {} {}{}\n", tensor_kind_name(tensor.kind), tensor.name, shape_of(cell, tensor));
+    text += fmt::format("  {} {}{}{}\n", tensor_kind_name(tensor.kind), tensor.name, shape_of(cell, tensor),
+                        declared_text(cell, tensor));
   for (const NamedConstant& constant : cell.constants)
     text += fmt::format("  const {} = {}\n", constant.name, constant.value);
   if (cell.clip.gradient) text += fmt::format("  clip gradient {}\n", *cell.clip.gradient);

@@ -64,6 +64,49 @@ std::vector<Row> read_rows(ByteReader& reader) {
   return rows;
 }
 
+// Beyond its extents a tensor has these.
+constexpr std::uint8_t kRange = 1, kLowClosed = 2, kHighClosed = 4, kFirst = 8;
+
+void write_number(ByteWriter& writer, const DeclaredNumber& number) {
+  writer.f64(number.value);
+  writer.i32(number.const_index);
+  writer.flag(number.negated);
+}
+
+DeclaredNumber read_number(ByteReader& reader) {
+  DeclaredNumber number;
+  number.value = reader.f64();
+  number.const_index = reader.i32();
+  number.negated = reader.flag();
+  return number;
+}
+
+void write_declared(ByteWriter& writer, const Tensor& tensor) {
+  const DeclaredRange range = tensor.range.value_or(DeclaredRange{});
+  const bool first = !tensor.first.is_zero();
+  writer.u8(static_cast<std::uint8_t>((tensor.range ? kRange : 0) | (range.low_closed ? kLowClosed : 0) |
+                                      (range.high_closed ? kHighClosed : 0) | (first ? kFirst : 0)));
+  if (tensor.range) {
+    write_number(writer, range.low);
+    write_number(writer, range.high);
+  }
+  if (first) write_number(writer, tensor.first);
+}
+
+void read_declared(ByteReader& reader, Tensor& tensor) {
+  const std::uint8_t has = reader.u8();
+  if (has > (kRange | kLowClosed | kHighClosed | kFirst)) reader.fail();
+  if ((has & kRange) != 0) {
+    DeclaredRange range;
+    range.low = read_number(reader);
+    range.high = read_number(reader);
+    range.low_closed = (has & kLowClosed) != 0;
+    range.high_closed = (has & kHighClosed) != 0;
+    tensor.range = range;
+  }
+  if ((has & kFirst) != 0) tensor.first = read_number(reader);
+}
+
 void write_tensors(ByteWriter& writer, const std::vector<Tensor>& tensors) {
   writer.count(tensors.size());
   for (const Tensor& tensor : tensors) {
@@ -73,11 +116,12 @@ void write_tensors(ByteWriter& writer, const std::vector<Tensor>& tensors) {
     writer.count(tensor.lead.size());
     for (const int extent : tensor.lead) writer.i32(extent);
     writer.i32(tensor.rows);
+    write_declared(writer, tensor);
   }
 }
 
 std::vector<Tensor> read_tensors(ByteReader& reader) {
-  std::vector<Tensor> tensors(reader.count(14));
+  std::vector<Tensor> tensors(reader.count(15));
   for (Tensor& tensor : tensors) {
     tensor.kind = reader.one_of(TensorKind::Length);
     tensor.name = reader.text();
@@ -85,6 +129,7 @@ std::vector<Tensor> read_tensors(ByteReader& reader) {
     tensor.lead.resize(reader.count(4));
     for (int& extent : tensor.lead) extent = reader.i32();
     tensor.rows = reader.i32();
+    read_declared(reader, tensor);
   }
   return tensors;
 }

@@ -44,6 +44,22 @@ enum class Tail { Scalar, Vector, Matrix };  // declared as x[k], x[k, D], x[k, 
 
 inline constexpr int kMaxRows = 64;  // of one tensor
 
+// A number in a declaration: a literal, or a constant of the cell, which a caller may override.
+struct DeclaredNumber {
+  double value = 0;  // of a literal, sign included
+  int const_index = -1;
+  bool negated = false;  // of a constant
+  bool is_zero() const { return const_index < 0 && value == 0; }
+  friend bool operator==(const DeclaredNumber&, const DeclaredNumber&) = default;
+};
+
+// The range of a tensor's numbers, as declared (ranges.h).
+struct DeclaredRange {
+  DeclaredNumber low, high;
+  bool low_closed = false, high_closed = false;
+  friend bool operator==(const DeclaredRange&, const DeclaredRange&) = default;
+};
+
 struct Tensor {
   TensorKind kind = TensorKind::Input;
   std::string name;
@@ -51,6 +67,8 @@ struct Tensor {
   std::vector<int> lead;  // leading constant extents as declared, e.g. {4}; empty for x[D]
   int rows = 1;           // product of lead
   Span span;
+  std::optional<DeclaredRange> range = {};
+  DeclaredNumber first = {};  // State: what it begins with where the caller gives nothing
 };
 using TensorId = int;  // index into Cell::tensors
 

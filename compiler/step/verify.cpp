@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 namespace rondo::step {
@@ -184,6 +185,12 @@ void check_flag(const Cell& cell, const Tensor& tensor, Defects& defects) {
                                   tensor_kind_name(tensor.kind)));
 }
 
+void check_number(const Cell& cell, const Tensor& tensor, const DeclaredNumber& number, Defects& defects) {
+  if (std::isnan(number.value) ||
+      (number.const_index != -1 && !holds(cell.constants.size(), number.const_index)))
+    defects.push_back(fmt::format("tensor {} declares what is no number", tensor.name));
+}
+
 void check_tensors(const Cell& cell, Defects& defects) {
   std::set<std::string> names, output_names;
   for (const Tensor& tensor : cell.tensors) {
@@ -195,6 +202,9 @@ void check_tensors(const Cell& cell, Defects& defects) {
     if (tensor.tail == Tail::Matrix && tensor.kind != TensorKind::Param)
       defects.push_back(fmt::format("tensor {} is a matrix but no parameter", tensor.name));
     if (is_flag(tensor.kind)) check_flag(cell, tensor, defects);
+    for (const DeclaredNumber& number : {tensor.first, tensor.range.value_or(DeclaredRange{}).low,
+                                         tensor.range.value_or(DeclaredRange{}).high})
+      check_number(cell, tensor, number, defects);
     const int rows = rows_of(tensor.lead);
     if (rows == 0)
       defects.push_back(

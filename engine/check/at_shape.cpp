@@ -61,6 +61,7 @@ struct GivenTensor {
   bool timed = false, matrix = false;
   double scale = 1;
   std::vector<double> values;  // repeated from the first element on
+  std::optional<step::Interval> range = {};
 };
 
 // A result with its runs.
@@ -109,15 +110,16 @@ class AtShape {
                         executable::has_time_axis(tensor.ref.role),
                         tensor.ref.role == Role::Param && declared.tail == step::Tail::Matrix,
                         random_scale(declared, task_.problem.sizes.dim),
-                        {}};
+                        {},
+                        range_of(tensor.ref, declared)};
       if (auto own = own_values(tensor.ref)) {
         given.values = std::move(*own);
         given.scale = largest_of(given.values);
       } else {
-        given.values = random_values(schedule::storage_of(tensor.ref, task_),
-                                     std::min(tensor.rows * tensor.unit, kPattern), given.scale,
-                                     seed_ + 1000 * (given_.size() + 1));
+        given.values = random_numbers(task_, tensor.ref, std::min(tensor.rows * tensor.unit, kPattern),
+                                      given.scale, seed_ + 1000 * (given_.size() + 1));
       }
+      if (given.range) given.scale = largest_of(given.values);
       for (const Side side : {Side::Kernel, Side::Plain})
         if (Status status = runs_.fill(side, given.ref, given.values); !status) return status;
       given_.push_back(std::move(given));
@@ -144,6 +146,11 @@ class AtShape {
   std::optional<std::vector<double>> own_values(TensorRef ref) const {
     return given_values(own_.get(), ref.role, task_.written.tensors[static_cast<std::size_t>(ref.tensor)],
                         task_.problem.sizes);
+  }
+
+  std::optional<step::Interval> range_of(TensorRef ref, const step::Tensor& declared) const {
+    if (ref.role != Role::Input && ref.role != Role::Param) return std::nullopt;
+    return step::range_of(task_.written, declared, task_.problem.constants);
   }
 
   static double largest_of(const std::vector<double>& values) {
@@ -198,7 +205,9 @@ class AtShape {
       std::vector<double> values = given.values;
       for (std::size_t k = 0; k < values.size(); ++k) {
         const double sign = draw(own, run.steady && given.timed ? 0 : k);
-        values[k] += run.amplitude * unit_ * rounded_size(given, values[k], run.steady) * sign;
+        const double moved = run.amplitude * unit_ * rounded_size(given, values[k], run.steady) * sign;
+        // No caller's number lies outside of its range.
+        if (!given.range || given.range->contains(values[k] + moved)) values[k] += moved;
       }
       if (Status status = runs_.fill(Side::Plain, given.ref, values); !status) return status;
     }

@@ -54,9 +54,9 @@ std::vector<double> values_for(TensorRef ref, const schedule::Task& task, const 
                                const RandomOptions& options) {
   const step::Tensor& tensor = task.written.tensors[static_cast<std::size_t>(ref.tensor)];
   if (auto given = given_values(options.given, ref.role, tensor, sizes)) return std::move(*given);
-  return random_values(schedule::storage_of(ref, task), schedule::total_elements(ref, task.cell, sizes),
-                       scale_of(tensor, sizes, options),
-                       seed_for(schedule::name_of(ref, task.written), options.seed));
+  return random_numbers(task, ref, schedule::total_elements(ref, task.cell, sizes),
+                        scale_of(tensor, sizes, options),
+                        seed_for(schedule::name_of(ref, task.written), options.seed));
 }
 
 bool finite(const std::vector<double>& values) {
@@ -164,6 +164,43 @@ std::vector<double> random_values(Storage storage, std::int64_t count, double sc
   for (double& value : values)
     value = static_cast<double>(round_to(storage, static_cast<float>(random.uniform() * scale)));
   return values;
+}
+
+namespace {
+
+// Of a range whose ends are numbers of the storage type or beyond it.
+double draw_in(const step::Interval& range, double uniform) {  // in [-1, 1)
+  const double share = (uniform + 1) / 2;
+  const bool from_low = std::isfinite(range.low), to_high = std::isfinite(range.high);
+  if (from_low && to_high) return range.low + share * (range.high - range.low);
+  if (!from_low && !to_high) return uniform;
+  const double end = from_low ? range.low : range.high;
+  const double distance = -std::log(1 - share) * std::max(1.0, std::abs(end));
+  return from_low ? end + distance : end - distance;
+}
+
+}  // namespace
+
+std::vector<double> random_values_in(const step::Interval& range, Storage storage, std::int64_t count,
+                                     std::uint64_t seed) {
+  constexpr int kDraws = 64;  // until one lies in the range once it is rounded
+  Random random(seed);
+  std::vector<double> values(static_cast<std::size_t>(count));
+  for (double& value : values)
+    for (int draw = 0; draw < kDraws; ++draw) {
+      value = static_cast<double>(round_to(storage, static_cast<float>(draw_in(range, random.uniform()))));
+      if (range.contains(value)) break;
+    }
+  return values;
+}
+
+std::vector<double> random_numbers(const schedule::Task& task, TensorRef ref, std::int64_t count,
+                                   double scale, std::uint64_t seed) {
+  const Storage storage = schedule::storage_of(ref, task);
+  const step::Tensor& tensor = task.written.tensors[static_cast<std::size_t>(ref.tensor)];
+  const bool own = ref.role == Role::Input || ref.role == Role::Param || ref.role == Role::InitialState;
+  const auto range = own ? step::range_of(task.written, tensor, task.problem.constants) : std::nullopt;
+  return range ? random_values_in(*range, storage, count, seed) : random_values(storage, count, scale, seed);
 }
 
 std::vector<double> random_flags(const step::Tensor& tensor, const step::Sizes& sizes, std::uint64_t seed) {

@@ -6,6 +6,7 @@
 
 #include "compiler/schedule/plan/kernel_plan.h"
 #include "compiler/schedule/problem/task.h"
+#include "compiler/step/ranges.h"
 #include "compiler/step/reference/executor.h"
 #include "compiler/support/result.h"
 #include "engine/data/given_data.h"
@@ -29,13 +30,13 @@ struct RandomOptions {
 };
 
 // Inputs and loss weights are uniform in [-1, 1], vector and scalar parameters in [-1/2, 1/2], matrices in
-// [-1/sqrt(D), 1/sqrt(D)]: recurrences stay near stable. Initial states are the ones that the cell itself
-// reaches after a few steps from zero, so that states with a meaning (normalisers, running maxima) have one;
-// arbitrary ones are uniform in [-1, 1].
-// What is given takes the place of these; of states, where only some are given, the steps begin with those.
-// Past the end of a row of a cell with lengths inputs and loss weights are no numbers: they may be anything.
-// The same seed gives the same values for a tensor of the same name and size. Errors: those of the reference
-// executor; Input when a state is not finite after these steps.
+// [-1/sqrt(D), 1/sqrt(D)]: recurrences stay near stable. What has a range in the cell's text lies in it
+// (random_values_in()). Initial states are the ones that the cell itself reaches after a few steps from what
+// its text says, so that states with a meaning (normalisers, running maxima) have one; arbitrary ones are
+// drawn as inputs are. What is given takes the place of these; of states, where only some are given, the
+// steps begin with those. Past the end of a row of a cell with lengths inputs and loss weights are no
+// numbers: they may be anything. The same seed gives the same values for a tensor of the same name and size.
+// Errors: those of the reference executor; Input when a state is not finite after these steps.
 Result<HostProblem> random_problem(const schedule::Task& task, const step::Sizes& sizes,
                                    const RandomOptions& options = {});
 
@@ -45,6 +46,15 @@ double random_scale(const step::Tensor& tensor, std::int64_t dim);
 // `count` numbers uniform in [-scale, scale], rounded to the storage type.
 std::vector<double> random_values(kernel::Storage storage, std::int64_t count, double scale,
                                   std::uint64_t seed);
+// `count` numbers of a range that the storage type holds: uniform where it has two ends; from its one end on,
+// exponentially distributed with the mean 1, or with the end's own size where that is more than 1; uniform in
+// [-1, 1] without an end.
+std::vector<double> random_values_in(const step::Interval& range, kernel::Storage storage, std::int64_t count,
+                                     std::uint64_t seed);
+// The values of an input, a parameter or an initial state by its range, if the cell says one; of these and of
+// gradients else uniform in [-scale, scale].
+std::vector<double> random_numbers(const schedule::Task& task, schedule::TensorRef ref, std::int64_t count,
+                                   double scale, std::uint64_t seed);
 
 // A tensor of flags (step/forms.h). Resets: one step of eight. Lengths: T in the first row, and any from 0 to
 // T in the others, so that some batch tiles end before T.

@@ -7,6 +7,7 @@
 #include "compiler/schedule/analysis/history.h"
 #include "compiler/schedule/analysis/saved_products.h"
 #include "compiler/schedule/plan/signature.h"
+#include "compiler/step/ranges.h"
 #include "engine/data/host_problem.h"
 #include "engine/measure/measure.h"
 
@@ -26,12 +27,12 @@ constexpr int kDraws = 8;
 
 // Timing hardly depends on the values as long as they are ordinary numbers; shoot sweeps more often where
 // weights are large.
-Status fill_random(const runtime::Device& device, const DeviceTensor& tensor, double scale,
-                   std::uint64_t seed) {
+Status fill_random(const schedule::Task& task, const runtime::Device& device, const DeviceTensor& tensor,
+                   double scale, std::uint64_t seed) {
   const auto size = static_cast<std::size_t>(kernel::storage_bytes(tensor.storage()));
   const auto count =
       static_cast<std::int64_t>(std::min<std::size_t>(tensor.buffer().bytes() / size, kPatternElements));
-  return fill_repeated(device, tensor, random_values(tensor.storage(), count, scale, seed));
+  return fill_repeated(device, tensor, random_numbers(task, tensor.ref(), count, scale, seed));
 }
 
 // No reset, and rows of T steps: a pass with forms does the work of the plain one, all of it.
@@ -55,8 +56,11 @@ Result<std::vector<DeviceTensor>> make_tensors(const std::vector<TensorRef>& ref
       filled = fill_repeated(device, *tensor, flag_that_changes_nothing(declared, task.problem.sizes));
     else if (const auto own = given_values(given.get(), ref.role, declared, task.problem.sizes))
       filled = tensor->upload(*own);
+    else if (ref.role == Role::InitialState && !declared.range && !declared.first.is_zero())
+      filled =
+          fill_repeated(device, *tensor, {{step::first_of(task.written, declared, task.problem.constants)}});
     else
-      filled = fill_random(device, *tensor, scale, seed++);
+      filled = fill_random(task, device, *tensor, scale, seed++);
     if (!filled) return filled.error();
     tensors.push_back(std::move(tensor).value());
   }

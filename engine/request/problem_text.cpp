@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "compiler/schedule/analysis/saved_products.h"
+#include "compiler/step/ranges.h"
 #include "compiler/step/structure.h"
 
 namespace rondo::engine {
@@ -246,6 +247,7 @@ Result<schedule::Problem> parse_problem(const step::Cell& cell, const ProblemTex
   auto constants = parse_constants(cell, text.constants);
   if (!constants) return constants.error();
   problem.constants = std::move(constants).value();
+  if (Status status = step::check_ranges(cell, problem.constants); !status) return status.error();
   const auto save_products = parse_save(cell, text.save);
   if (!save_products) return save_products.error();
   problem.save_products = *save_products && pass != Pass::Forward;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "compiler/step/ranges.h"
 #include "engine/plan/device_tensor.h"
 
 namespace rondo::engine {
@@ -41,7 +42,7 @@ Result<DeviceTensors> upload(const schedule::Task& task, const runtime::Device& 
     const std::string& name = task.written.tensors[static_cast<std::size_t>(tensor.ref.tensor)].name;
     const NpyArray* array = given(tensor.ref, name, arrays);
     const bool flag = tensor.ref.role == Role::Resets || tensor.ref.role == Role::Lengths;
-    if (array == nullptr && !flag && !tensor.written) continue;  // an initial state that is zero
+    if (array == nullptr && !flag && !tensor.written) continue;  // an initial state as the cell says
     Result<DeviceTensor> made = DeviceTensor::allocate(device, tensor.ref, task, task.problem.sizes);
     if (!made) return made.error();
     const auto encode = [&](std::int64_t first, std::span<std::byte> into) {
@@ -106,7 +107,9 @@ CellRun run_of_nothing(const schedule::Task& task, const step::ForwardArguments<
     const auto first = arguments.initial_states.find(state.name);
     std::vector<double>& last = run.last_states[state.name];
     if (first != arguments.initial_states.end()) last = first->second;
-    last.resize(static_cast<std::size_t>(step::element_count(state, task.problem.sizes)), 0);
+    const double begins = step::first_of(task.written, state, task.problem.constants);
+    last.resize(static_cast<std::size_t>(step::element_count(state, task.problem.sizes)),
+                static_cast<double>(static_cast<float>(begins)));
   }
   run.where = "nothing: it has no element";
   return run;

@@ -144,13 +144,14 @@ enum {
   RONDO_ROLE_INPUT_GRADIENT = 9,
   RONDO_ROLE_PARAM_GRADIENT = 10,
   RONDO_ROLE_INITIAL_STATE_GRADIENT = 11,
-  RONDO_ROLE_RESETS = 20, /* [B, T], bytes: not 0 where the states before a step are zero */
+  RONDO_ROLE_RESETS = 20, /* [B, T], bytes: not 0 where states begin anew before a step */
   RONDO_ROLE_LENGTHS = 21 /* [B], int32: steps that a row has */
 };
 
 enum {
   RONDO_NEED_REQUIRED = 0,
-  RONDO_NEED_ZERO = 1,   /* read; counts as zero if it is not given */
+  RONDO_NEED_ZERO = 1,   /* read; if it is not given it counts as zero, an initial state as what
+                          * the cell's text says that it begins with */
   RONDO_NEED_DISCARD = 2 /* a result; thrown away if it is not given */
 };
 

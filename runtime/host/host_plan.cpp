@@ -63,8 +63,8 @@ void* shared_memory(std::int64_t bytes) {
 
 }  // namespace
 
-Status HostKernels::zero(executable::Address pointer, std::int64_t bytes) {
-  std::memset(reinterpret_cast<void*>(pointer), 0, static_cast<std::size_t>(bytes));
+Status HostKernels::fill(executable::Address pointer, std::int64_t bytes, float value) {
+  executable::fill_host(pointer, bytes, value);
   return success();
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <bit>
 #include <functional>
 
 namespace rondo::runtime {
@@ -32,9 +33,10 @@ class DevicePlan::DriverSink final : public executable::LaunchSink {
  public:
   DriverSink(const DevicePlan& plan, StreamHandle stream) : plan_(plan), stream_(stream) {}
 
-  Status zero(DeviceAddress pointer, std::int64_t bytes) override {
+  Status fill(DeviceAddress pointer, std::int64_t bytes, float value) override {
     // The region is padded to 256 bytes: rounding up to words stays inside.
-    return fill_words(pointer, 0, static_cast<std::size_t>((bytes + 3) / 4), stream_);
+    return fill_words(pointer, std::bit_cast<std::uint32_t>(value), static_cast<std::size_t>((bytes + 3) / 4),
+                      stream_);
   }
 
   Status copy(DeviceAddress target, DeviceAddress source, std::int64_t bytes) override {

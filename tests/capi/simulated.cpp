@@ -33,8 +33,8 @@ class SimulatorSink final : public executable::LaunchSink {
                 std::int64_t batch, std::int64_t time)
       : executable_(executable), plan_(plan), batch_(batch), time_(time) {}
 
-  Status zero(Address pointer, std::int64_t bytes) override {
-    std::memset(reinterpret_cast<void*>(pointer), 0, static_cast<std::size_t>(bytes));
+  Status fill(Address pointer, std::int64_t bytes, float value) override {
+    executable::fill_host(pointer, bytes, value);
     return success();
   }
   Status copy(Address target, Address source, std::int64_t bytes) override {

@@ -15,8 +15,8 @@ class SumSink final : public LaunchSink {
  public:
   explicit SumSink(std::int64_t unit) : unit_(unit) {}
 
-  Status zero(Address pointer, std::int64_t bytes) override {
-    std::memset(reinterpret_cast<void*>(pointer), 0, static_cast<std::size_t>(bytes));
+  Status fill(Address pointer, std::int64_t bytes, float value) override {
+    executable::fill_host(pointer, bytes, value);
     return success();
   }
   Status copy(Address target, Address source, std::int64_t bytes) override {

@@ -18,8 +18,11 @@ class Recorder final : public LaunchSink {
     std::int64_t blocks;
     std::vector<std::int64_t> values;
   };
-  Status zero(Address pointer, std::int64_t bytes) override {
-    zeroed.emplace_back(pointer, bytes);
+  Status fill(Address pointer, std::int64_t bytes, float value) override {
+    if (value != 0)
+      filled.push_back({pointer, bytes, value});
+    else
+      zeroed.emplace_back(pointer, bytes);
     EXPECT_TRUE(calls.empty()) << "zeroed after a launch";
     return success();
   }
@@ -47,7 +50,14 @@ class Recorder final : public LaunchSink {
     std::int64_t bytes;
     friend bool operator==(const Copy&, const Copy&) = default;
   };
+  struct Fill {
+    Address pointer;
+    std::int64_t bytes;
+    float value;
+    friend bool operator==(const Fill&, const Fill&) = default;
+  };
   std::vector<std::pair<Address, std::int64_t>> zeroed;
+  std::vector<Fill> filled;  // with another number
   std::vector<Copy> copied;
   std::vector<Call> calls;
   std::vector<Address> asked;

@@ -76,8 +76,8 @@ class ReferenceSink final : public executable::LaunchSink {
     if (task_.problem.pass == Pass::Backward) needs_ = schedule::backward_needs(task_.cell);
   }
 
-  Status zero(executable::Address pointer, std::int64_t bytes) override {
-    std::memset(reinterpret_cast<void*>(pointer), 0, static_cast<std::size_t>(bytes));
+  Status fill(executable::Address pointer, std::int64_t bytes, float value) override {
+    executable::fill_host(pointer, bytes, value);
     return success();
   }
   Status copy(executable::Address target, executable::Address source, std::int64_t bytes) override {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "engine/arrays/array_ranges.h"
 #include "engine/request/problem_text.h"
 
 namespace rondo::tools {
@@ -95,6 +96,8 @@ Result<OwnData> own_data(const Options& options, const step::Cell& cell) {
                  "give arrays of at least one row and one step"};
   auto arguments = engine::to_arguments(*arrays, problem->storage);
   if (!arguments) return arguments.error();
+  if (Status status = engine::check_ranges(cell, *arrays, problem->storage, problem->constants); !status)
+    return status.error();
   own.options.shape = engine::shape_text(problem->sizes);
   own.options.dtype = kernel::storage_name(problem->storage);
   own.given = std::make_shared<const engine::GivenData>(

@@ -11,6 +11,7 @@
 #include "compiler/schedule/strategies_for.h"
 #include "compiler/step/clip.h"
 #include "compiler/step/forms.h"
+#include "compiler/step/ranges.h"
 #include "compiler/step/structure.h"
 #include "compiler/target/board_memory.h"
 #include "engine/arrays/run_arrays.h"
@@ -38,7 +39,8 @@ std::vector<CheckedTensor> tensors_of(const schedule::Task& task) {
     const auto& [kind, role] = roles[static_cast<std::size_t>(tensor.kind)];
     const std::int64_t elements = step::element_count(tensor, task.problem.sizes);
     result.push_back({kind, tensor.name, fmt::format("[{}]", fmt::join(engine::axes_of(tensor), ", ")),
-                      elements, elements * kernel::storage_bytes(schedule::storage_of({role, id}, task))});
+                      elements, elements * kernel::storage_bytes(schedule::storage_of({role, id}, task)),
+                      step::declared_text(task.written, tensor)});
   }
   return result;
 }
@@ -121,8 +123,8 @@ std::string check_text(const schedule::Task& task, const std::vector<StrategyVer
   text += "what fits, and what is short\n" + engine::print(fits);
   text += "tensors\n";
   for (const CheckedTensor& tensor : tensors)
-    text += fmt::format("  {:<6} {:<8} {:<18} {:>12} elements {:>14}\n", tensor.kind, tensor.name,
-                        tensor.axes, tensor.elements, size_text(tensor.bytes));
+    text += fmt::format("  {:<6} {:<8} {:<18} {:>12} elements {:>14}{}\n", tensor.kind, tensor.name,
+                        tensor.axes, tensor.elements, size_text(tensor.bytes), tensor.declared);
   for (const step::NamedConstant& constant :
        schedule::cell_with_constants(task.written, task.problem).constants)
     text += fmt::format("  const  {} = {}\n", constant.name, constant.value);

@@ -194,6 +194,7 @@ std::string check_json(const std::vector<frontend::Diagnostic>& remarks, const s
     list.push_back({{"kind", tensor.kind},
                     {"name", tensor.name},
                     {"axes", tensor.axes},
+                    {"declared", tensor.declared.empty() ? "" : tensor.declared.substr(1)},
                     {"elements", tensor.elements},
                     {"bytes", tensor.bytes}});
   return dump({{"file", task.written.path},

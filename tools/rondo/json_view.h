@@ -34,6 +34,7 @@ struct StrategyVerdict {
 struct CheckedTensor {
   std::string kind, name, axes;
   std::int64_t elements = 0, bytes = 0;
+  std::string declared{};  // " in (0, inf) = 1", of its numbers
 };
 struct CheckedMemory {
   std::int64_t tensors = 0;  // bytes; of a backward pass with their gradients

@@ -174,9 +174,9 @@ void tune_options(CLI::App& app, Options& o) {
 
 void run_options(CLI::App& app, Options& o) {
   add_cell(app, o);
-  add_arrays(app, o, "default: zero");
+  add_arrays(app, o, "default: what the cell says, mostly zero");
   app.add_option("--resets", o.resets,
-                 "bytes or truth values [B, T]: states are zero before a step where they are set")
+                 "bytes or truth values [B, T]: states begin anew before a step where they are set")
       ->type_name("FILE");
   app.add_option("--reset-state", o.reset_states,
                  "what a state is reset to: h=h1.npy, [B, H, ..., D]; default: zero")

@@ -6,6 +6,7 @@
 
 #include "compiler/backend/backends.h"
 #include "compiler/target/target.h"
+#include "engine/arrays/array_ranges.h"
 #include "engine/arrays/staged_files.h"
 #include "engine/request/problem_text.h"
 #include "engine/service/run_cell.h"
@@ -164,6 +165,8 @@ Status run(const Options& options) {
   const Result<schedule::Problem> problem = problem_of_arrays(options, cell, *arrays, engine::Needed::All);
   if (!problem) return problem.error();
   if (Status status = engine::check_arrays(*arrays, problem->storage); !status) return status;
+  if (Status status = engine::check_ranges(cell, *arrays, problem->storage, problem->constants); !status)
+    return status;
   if (Status status = engine::set_seed(cell, problem->sizes.heads, options.draw_seed, *arrays); !status)
     return status.error();
   const Result<engine::CellRun> result = compute(options, cell, *problem, *arrays, *session);

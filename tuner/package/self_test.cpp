@@ -77,7 +77,12 @@ class Maker {
   SelfTest::Given drawn(TensorRef ref) const {
     const std::uint64_t number =
         static_cast<std::uint64_t>(ref.role) * 1000 + static_cast<std::uint64_t>(ref.tensor);
-    return {ref, scale_of(ref, task_.written, sizes_), kSeed * 1'000'003 + number, {}};
+    SelfTest::Given given{ref, scale_of(ref, task_.written, sizes_), kSeed * 1'000'003 + number, {}};
+    const step::Tensor& tensor = task_.written.tensors[static_cast<std::size_t>(ref.tensor)];
+    if (!tensor.range || (ref.role != Role::Input && ref.role != Role::Param)) return given;
+    // Who runs the test knows no ranges.
+    const std::int64_t count = schedule::total_elements(ref, task_.cell, sizes_);
+    return {ref, 0, 0, engine::random_numbers(task_, ref, count, given.scale, given.seed)};
   }
 
   void draw_inputs() {

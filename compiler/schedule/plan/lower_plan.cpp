@@ -9,6 +9,7 @@
 #include "compiler/schedule/analysis/saved_products.h"
 #include "compiler/schedule/plan/signature.h"
 #include "compiler/schedule/plan/tensor_layout.h"
+#include "compiler/step/ranges.h"
 
 namespace rondo::schedule {
 
@@ -131,6 +132,8 @@ Result<executable::Tensor> bound_tensor(TensorRef ref, const Task& task, int ali
   const step::Tensor declared = tensor_in_role(ref, task.cell);
   tensor.shape = shape_of(ref, task.cell);
   tensor.need = role.need;
+  if (ref.role == Role::InitialState || ref.role == Role::LastState)
+    tensor.first = static_cast<float>(step::first_of(task.cell, declared, task.problem.constants));
   const bool per_head = declared.tail == step::Tail::Scalar;  // of a step; no vector of them is moved
   if (!per_head && (role.timed || (ref.role == Role::Param && declared.tail == step::Tail::Matrix)))
     tensor.alignment = std::max({alignment, tensor.alignment, kernel::storage_bytes(task.problem.storage)});

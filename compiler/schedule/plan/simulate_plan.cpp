@@ -76,8 +76,8 @@ class PlanSimulator final : public executable::LaunchSink {
 
   // The zeroed region stands for tensors of several types; each gets its own buffer of zeros there when a
   // kernel is first given it.
-  Status zero(Address pointer, std::int64_t) override {
-    zeroed_ = pointer;
+  Status fill(Address pointer, std::int64_t, float value) override {
+    (value == 0 ? zeroed_ : filled_.emplace_back()) = pointer;
     return success();
   }
 
@@ -163,7 +163,10 @@ class PlanSimulator final : public executable::LaunchSink {
     const bool no_place = from_zeros || l.buffer_elements() == 0;
     const Address key = no_place ? kApart * 1024 + index * kWorkspace : address;
     if (const int known = memory_.find(index, key); known >= 0) return known;
-    if (from_zeros && address != zeroed_)
+    const bool was_filled = executable::has_region(tensor)
+                                ? std::count(filled_.begin(), filled_.end(), address) > 0
+                                : address == zeroed_;
+    if (from_zeros && !was_filled)
       result_.faults.push_back(tensor.name + ": it was not bound, and does not lie in the zeroed region");
     kernel::GlobalBuffer made = kernel::output_buffer(tensor.storage, l.buffer_elements(), options_.fp64);
     fill(tensor, l, from_zeros, made);
@@ -186,7 +189,8 @@ class PlanSimulator final : public executable::LaunchSink {
     const auto found = given_.find(tensor.ref);
     if (found == given_.end() && !zeros) return;  // written by the plan; reading it first is a fault
     for (std::int64_t i = 0; i < l.dense_elements(); ++i) {
-      const double value = zeros ? 0 : found->second.at(static_cast<std::size_t>(i));
+      const double value =
+          zeros ? static_cast<double>(tensor.first) : found->second.at(static_cast<std::size_t>(i));
       const auto at = static_cast<std::size_t>(l.place(i));
       if (is_integer(buffer.storage))
         buffer.integers[at] = static_cast<std::int32_t>(value);
@@ -228,6 +232,7 @@ class PlanSimulator final : public executable::LaunchSink {
   executable::Bindings bindings_;
   SimulatedMemory memory_;
   Address zeroed_ = 0;
+  std::vector<Address> filled_;  // with other numbers than 0
   std::int64_t workspace_bytes_ = 0;
   SimulatedRun result_;
 };

@@ -280,6 +280,7 @@ Result<BackwardResult<Real>> sweep_back(const Cell& cell, const Sizes& sizes,
   const Program program(cell, step.graph, sizes, constant_values(cell, arguments.constants), roots_of(step));
   auto run = bind_run(program, step, arguments, loss, options);
   if (!run) return run.error();
+  const TensorMap<Real> filled = fill_first(cell, sizes, arguments.constants, run->initial);
   round_history(history, options.perturbation);
   const std::vector<Real*> states = pointers(cell, TensorKind::State, history);
   run->history.assign(states.begin(), states.end());

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "compiler/step/ranges.h"
+
 namespace rondo::step {
 
 namespace {
@@ -99,6 +101,25 @@ Result<std::vector<const Real*>> bind(const Cell& cell, const Sizes& sizes, Tens
 }
 
 template <class Real>
+TensorMap<Real> fill_first(const Cell& cell, const Sizes& sizes,
+                           const std::map<std::string, double>& overrides,
+                           std::vector<const Real*>& initial) {
+  TensorMap<Real> filled;
+  for (const TensorId id : cell.of_kind(TensorKind::State)) {
+    const Tensor& state = cell.tensors[static_cast<std::size_t>(id)];
+    const Real*& given = initial[static_cast<std::size_t>(id)];
+    const double first = first_of(cell, state, overrides);
+    if (given != nullptr || first == 0) continue;
+    // As kernels hold it.
+    std::vector<Real>& values = filled[state.name];
+    values.assign(static_cast<std::size_t>(element_count(state, sizes)),
+                  static_cast<Real>(static_cast<float>(first)));
+    given = values.data();
+  }
+  return filled;
+}
+
+template <class Real>
 TensorMap<Real> allocate(const Cell& cell, const Sizes& sizes, TensorKind kind) {
   TensorMap<Real> tensors;
   for (const TensorId id : cell.of_kind(kind)) {
@@ -121,6 +142,10 @@ template Result<std::vector<const float*>> bind(const Cell&, const Sizes&, Tenso
                                                 const TensorMap<float>&, const char*, Absent);
 template Result<std::vector<const double*>> bind(const Cell&, const Sizes&, TensorKind,
                                                  const TensorMap<double>&, const char*, Absent);
+template TensorMap<float> fill_first(const Cell&, const Sizes&, const std::map<std::string, double>&,
+                                     std::vector<const float*>&);
+template TensorMap<double> fill_first(const Cell&, const Sizes&, const std::map<std::string, double>&,
+                                      std::vector<const double*>&);
 template TensorMap<float> allocate(const Cell&, const Sizes&, TensorKind);
 template TensorMap<double> allocate(const Cell&, const Sizes&, TensorKind);
 

@@ -22,6 +22,12 @@ template <class Real>
 Result<std::vector<const Real*>> bind(const Cell& cell, const Sizes& sizes, TensorKind kind,
                                       const TensorMap<Real>& tensors, const char* what, Absent absent);
 
+// The states that the caller left out and that do not begin with zero, as their declarations say; `initial`
+// (bind()) then points to them.
+template <class Real>
+TensorMap<Real> fill_first(const Cell& cell, const Sizes& sizes,
+                           const std::map<std::string, double>& overrides, std::vector<const Real*>& initial);
+
 // A zeroed tensor of the right size for every tensor of `kind`.
 template <class Real>
 TensorMap<Real> allocate(const Cell& cell, const Sizes& sizes, TensorKind kind);

@@ -27,7 +27,7 @@ template <class Real>
 struct ForwardArguments {
   TensorMap<Real> inputs;
   TensorMap<Real> params;
-  TensorMap<Real> initial_states;           // missing: zero
+  TensorMap<Real> initial_states;           // missing: what the cell says, mostly zero
   std::map<std::string, double> constants;  // overrides of `const`s
   // Of a cell with forms (forms.h), by tensor name: resets [B, T], set where they are not 0, and lengths [B].
   TensorMap<Real> flags = {};

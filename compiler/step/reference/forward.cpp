@@ -123,9 +123,10 @@ Result<ForwardResult<Real>> run_forward(const Cell& cell, const Sizes& sizes,
   if (!inputs) return inputs.error();
   const auto params = bind(cell, sizes, TensorKind::Param, arguments.params, "param", Absent::Error);
   if (!params) return params.error();
-  const auto initial =
+  auto initial =
       bind(cell, sizes, TensorKind::State, arguments.initial_states, "initial state", Absent::Zero);
   if (!initial) return initial.error();
+  const TensorMap<Real> filled = fill_first(cell, sizes, arguments.constants, *initial);
   const auto flags = bind_flags(cell, sizes, arguments.flags);
   if (!flags) return flags.error();
 

@@ -76,6 +76,28 @@ TEST(StorageCodec, PoisonIsNanInEveryType) {
   }
 }
 
+TEST(HostProblem, NumbersLieInTheirRange) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  for (const Storage storage : {Storage::F32, Storage::BF16, Storage::F16})
+    for (const step::Interval& range :
+         {step::Interval{0, 1}, step::Interval{-3, -2.9, true, true}, step::Interval{0, 1e-3},
+          step::Interval{0, infinity}, step::Interval{-infinity, -100}, step::Interval{-infinity, infinity},
+          step::Interval{7, 7, true, true}, step::Interval{0.999, 1, false, true}}) {
+      const std::vector<double> values = random_values_in(range, storage, 4096, 3);
+      double least = infinity, most = -infinity;
+      for (const double value : values) {
+        ASSERT_TRUE(range.contains(value)) << value << " is not in " << range.text();
+        ASSERT_EQ(value, static_cast<double>(round_to(storage, static_cast<float>(value))));
+        least = std::min(least, value);
+        most = std::max(most, value);
+      }
+      if (range.bounded() && range.high - range.low > 0.05) {
+        EXPECT_LT(least, range.low + 0.1 * (range.high - range.low)) << range.text();
+        EXPECT_GT(most, range.low + 0.9 * (range.high - range.low)) << range.text();
+      }
+    }
+}
+
 TEST(HostProblem, IsSeededScaledAndRounded) {
   const step::Cell cell = testing::library_cell("lstm");
   const schedule::Problem problem = testing::problem_of(Pass::Backward, 16);
