@@ -11,6 +11,17 @@ using engine::RunArrays;
 
 namespace {
 
+// Whether the arrays say other than the extents that --shape names.
+bool contradicts(const std::string& shape, const step::Sizes& given, const step::Sizes& found) {
+  const auto differs = [&](const char* axis, std::int64_t a, std::int64_t b) {
+    return a != b && shape.find(axis) != std::string::npos;
+  };
+  return differs("B=", given.batch, found.batch) || differs("T=", given.time, found.time) ||
+         differs("H=", given.heads, found.heads) || differs("D=", given.dim, found.dim);
+}
+
+}  // namespace
+
 Status read_arrays(const std::vector<std::string>& texts, const char* option,
                    std::vector<engine::NamedArray>& into) {
   for (const std::string& text : texts) {
@@ -22,17 +33,6 @@ Status read_arrays(const std::vector<std::string>& texts, const char* option,
   }
   return success();
 }
-
-// Whether the arrays say other than the extents that --shape names.
-bool contradicts(const std::string& shape, const step::Sizes& given, const step::Sizes& found) {
-  const auto differs = [&](const char* axis, std::int64_t a, std::int64_t b) {
-    return a != b && shape.find(axis) != std::string::npos;
-  };
-  return differs("B=", given.batch, found.batch) || differs("T=", given.time, found.time) ||
-         differs("H=", given.heads, found.heads) || differs("D=", given.dim, found.dim);
-}
-
-}  // namespace
 
 Result<RunArrays> arrays_of(const Options& options) {
   RunArrays arrays;

@@ -10,6 +10,10 @@ namespace rondo::tools {
 // Of --input, --param-file, --state, --reset-state, --resets and --lengths. Errors: those of read_npy().
 Result<engine::RunArrays> arrays_of(const Options& options);
 
+// Of one option, NAME=FILE each. Errors: those of read_npy().
+Status read_arrays(const std::vector<std::string>& texts, const char* option,
+                   std::vector<engine::NamedArray>& into);
+
 // The forward problem whose sizes and storage type the arrays tell, where --shape and --dtype do not. Errors
 // (Input): --shape says other than the arrays; those of deduce_sizes() and deduce_storage().
 Result<schedule::Problem> problem_of_arrays(const Options& options, const step::Cell& cell,

@@ -186,6 +186,17 @@ void run_options(CLI::App& app, Options& o) {
                "from the last step to the first; outputs stay in the order of time");
   app.add_option("--out", o.outs, "write an output: h=h.npy, [B, T, H, ..., D]")->type_name("NAME=FILE");
   app.add_option("--last", o.lasts, "write a last state: h=last.npy, [B, H, ..., D]")->type_name("NAME=FILE");
+  app.add_option("--grad", o.grads,
+                 "write the gradient of an input, a parameter or an initial state: x=gx.npy, shaped as it is")
+      ->type_name("NAME=FILE");
+  app.add_option(
+         "--loss", o.losses,
+         "weights of an output in the loss that is differentiated: h=wh.npy, [B, T, H, ..., D]; default: 1 "
+         "for all outputs, or where other weights are given, none")
+      ->type_name("NAME=FILE");
+  app.add_option("--loss-last", o.last_losses,
+                 "weights of a last state in that loss: h=w.npy, [B, H, ..., D]")
+      ->type_name("NAME=FILE");
   app.add_option("--seed", o.draw_seed, "of the cell's draws; default: 0");
   app.add_option("--shape", o.shape, "only where the arrays do not tell the sizes");
   app.add_option("--dtype", o.dtype, "storage type; default: that of the inputs");

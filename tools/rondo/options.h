@@ -52,6 +52,7 @@ struct Options {
 
   std::vector<std::string> inputs, param_files, states;  // run, verify, tune, bench
   std::vector<std::string> outs, lasts;                  // run
+  std::vector<std::string> grads, losses, last_losses;   // run: NAME=FILE
   std::vector<std::string> reset_states;                 // run: NAME=FILE
   std::string resets, lengths;                           // run: files; "": the form is not used
   bool reversed = false;                                 // run

@@ -2,14 +2,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "compiler/backend/backends.h"
 #include "compiler/target/target.h"
 #include "engine/arrays/array_ranges.h"
+#include "engine/arrays/loss_arrays.h"
 #include "engine/arrays/staged_files.h"
 #include "engine/request/problem_text.h"
-#include "engine/service/run_cell.h"
+#include "engine/service/run_training.h"
 #include "tools/rondo/arrays.h"
 #include "tools/rondo/commands.h"
 #include "tools/rondo/json_view.h"
@@ -20,11 +22,43 @@ namespace {
 
 using engine::RunArrays;
 
+// A result that is written to a file.
 struct Target {
-  const step::Tensor* tensor;
+  enum class Kind { Output, LastState, Gradient } kind = Kind::Output;
+  const step::Tensor* tensor = nullptr;
   std::string path;
-  bool last;  // the last state, not an output
 };
+
+constexpr std::array<const char*, 3> kOptions = {"--out", "--last", "--grad"};  // by kind
+constexpr std::array<const char*, 3> kNames = {"output", "state", "input, parameter or state"};
+
+bool is_of(const step::Tensor& tensor, Target::Kind kind) {
+  switch (kind) {
+    case Target::Kind::Output: return tensor.kind == step::TensorKind::Output;
+    case Target::Kind::LastState: return tensor.kind == step::TensorKind::State;
+    case Target::Kind::Gradient: break;
+  }
+  return tensor.kind == step::TensorKind::Input || tensor.kind == step::TensorKind::Param ||
+         tensor.kind == step::TensorKind::State;
+}
+
+Result<Target> target_of(const step::Cell& cell, Target::Kind kind, const std::string& text) {
+  const auto index = static_cast<std::size_t>(kind);
+  const auto parts = engine::parse_assignment(text, kOptions[index]);
+  if (!parts) return parts.error();
+  const step::Tensor* found = nullptr;
+  std::string known;
+  for (const step::Tensor& tensor : cell.tensors) {
+    if (!is_of(tensor, kind)) continue;
+    if (tensor.name == parts->first) found = &tensor;
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", tensor.name);
+  }
+  if (found == nullptr)
+    return Error{ErrorKind::Input,
+                 fmt::format("cell {} has no {} '{}'", cell.name, kNames[index], parts->first),
+                 "it has: " + known};
+  return Target{kind, found, parts->second};
+}
 
 bool is_standard_output(const std::string& path) { return path == "-" || path == "/dev/stdout"; }
 
@@ -36,30 +70,19 @@ Result<bool> writes_to_standard_output(const Options& options, const std::vector
   if (!options.json) return true;
   return Error{ErrorKind::Input,
                fmt::format("{} {}={} and --json both write to the standard output",
-                           found->last ? "--last" : "--out", found->tensor->name, found->path),
+                           kOptions[static_cast<std::size_t>(found->kind)], found->tensor->name, found->path),
                "name a file, or leave out --json"};
 }
 
 Result<std::vector<Target>> targets_of(const Options& options, const step::Cell& cell) {
   std::vector<Target> targets;
-  for (const bool last : {false, true})
-    for (const std::string& text : last ? options.lasts : options.outs) {
-      const auto parts = engine::parse_assignment(text, last ? "--last" : "--out");
-      if (!parts) return parts.error();
-      const step::TensorKind kind = last ? step::TensorKind::State : step::TensorKind::Output;
-      const step::Tensor* found = nullptr;
-      std::string known;
-      for (const step::TensorId id : cell.of_kind(kind)) {
-        const step::Tensor& tensor = cell.tensors[static_cast<std::size_t>(id)];
-        if (tensor.name == parts->first) found = &tensor;
-        known += fmt::format("{}{}", known.empty() ? "" : ", ", tensor.name);
-      }
-      if (found == nullptr)
-        return Error{
-            ErrorKind::Input,
-            fmt::format("cell {} has no {} '{}'", cell.name, last ? "state" : "output", parts->first),
-            "it has: " + known};
-      targets.push_back({found, parts->second, last});
+  for (const auto& [kind, texts] :
+       {std::pair(Target::Kind::Output, &options.outs), std::pair(Target::Kind::LastState, &options.lasts),
+        std::pair(Target::Kind::Gradient, &options.grads)})
+    for (const std::string& text : *texts) {
+      Result<Target> target = target_of(cell, kind, text);
+      if (!target) return target.error();
+      targets.push_back(std::move(target).value());
     }
   return targets;
 }
@@ -82,6 +105,15 @@ Result<engine::CellRun> run_on_reference(const schedule::Task& task, const RunAr
   return engine::run_on_reference(task, *arguments);
 }
 
+// Of what is asked, with the reference in the place of a kernel.
+engine::Request request_to_run(const Options& options, const step::Cell& cell,
+                               const schedule::Problem& problem, Session& session) {
+  engine::Request request = request_of(options, session, cell, problem,
+                                       {options.reference ? engine::kReference : options.strategy, {}});
+  request.stand_in = engine::StandIn::Cpus;
+  return request;
+}
+
 Result<engine::CellRun> compute(const Options& options, const step::Cell& cell,
                                 const schedule::Problem& problem, const RunArrays& arrays, Session& session) {
   if (problem.sizes.batch == 0 || problem.sizes.time == 0) {
@@ -90,10 +122,8 @@ Result<engine::CellRun> compute(const Options& options, const step::Cell& cell,
     return engine::run_of_nothing({cell, problem, session.machine.profile}, *arguments);
   }
   say_what_is_left_aside(options, session);
-  engine::Request request = request_of(options, session, cell, problem,
-                                       {options.reference ? engine::kReference : options.strategy, {}});
-  request.stand_in = engine::StandIn::Cpus;
-  Result<engine::Answer> answer = engine::answer(request, session.machine);
+  Result<engine::Answer> answer =
+      engine::answer(request_to_run(options, cell, problem, session), session.machine);
   if (!answer) return answer.error();
   session.machine = answer->machine;
   const schedule::Task task(cell, problem, session.machine.profile);
@@ -104,8 +134,47 @@ Result<engine::CellRun> compute(const Options& options, const step::Cell& cell,
   return run;
 }
 
+Result<step::LossGradients<double>> loss_of(const Options& options, const step::Cell& cell,
+                                            const schedule::Problem& problem) {
+  engine::LossArrays arrays;
+  if (Status status = read_arrays(options.losses, "--loss", arrays.outputs); !status) return status.error();
+  if (Status status = read_arrays(options.last_losses, "--loss-last", arrays.last_states); !status)
+    return status.error();
+  return engine::to_loss(cell, problem.sizes, arrays, problem.storage);
+}
+
+// Both passes. Where one of them has no kernel on the machine of the other, the reference computes both.
+Result<engine::TrainingRun> compute_gradients(const Options& options, const step::Cell& cell,
+                                              const schedule::Problem& forward, const RunArrays& arrays,
+                                              Session& session) {
+  const auto loss = loss_of(options, cell, forward);
+  if (!loss) return loss.error();
+  const auto found = engine::to_arguments(arrays, forward.storage);
+  if (!found) return found.error();
+  const step::ForwardArguments<double>& arguments = *found;
+  schedule::Problem problem = forward;
+  problem.pass = schedule::Pass::Backward;
+  if (problem.sizes.batch == 0 || problem.sizes.time == 0)
+    return engine::train_on_nothing({cell, problem, session.machine.profile}, arguments, *loss);
+  say_what_is_left_aside(options, session);
+  Result<engine::TrainingAnswer> answer = engine::answer_training(
+      request_to_run(options, cell, problem, session), session.machine, engine::Save::States);
+  if (!answer) return answer.error();
+  const bool kernels = answer->forward.kernel && answer->backward.kernel &&
+                       answer->forward.machine.profile.key == answer->backward.machine.profile.key;
+  session.machine = answer->backward.machine;
+  const schedule::Task task(cell, problem, session.machine.profile);
+  Result<engine::TrainingRun> run =
+      kernels ? engine::train_on_device(task, arguments, *loss, *session.machine.device,
+                                        *answer->forward.kernel->plan, *answer->backward.kernel->plan)
+              : engine::train_on_reference(task, arguments, *loss);
+  if (run) run->forward.where = kernels ? answer->backward.where() : engine::Answer{}.where();
+  return run;
+}
+
 // Says which results left the range of their type, or are no numbers.
-void say_what_is_not_finite(const schedule::Problem& problem, const engine::CellRun& run) {
+void say_what_is_not_finite(const schedule::Problem& problem, const engine::TrainingRun& all) {
+  const engine::CellRun& run = all.forward;
   const auto look_at = [&](const step::TensorMap<double>& results, const char* what,
                            kernel::Storage storage) {
     for (const auto& [name, values] : results) {
@@ -120,19 +189,50 @@ void say_what_is_not_finite(const schedule::Problem& problem, const engine::Cell
   };
   look_at(run.outputs, "output", problem.storage);
   look_at(run.last_states, "last state", kernel::Storage::F32);
+  look_at(all.gradients.inputs, "gradient of", problem.storage);
+  look_at(all.gradients.params, "gradient of", kernel::Storage::F32);
+  look_at(all.gradients.initial_states, "gradient of", kernel::Storage::F32);
+}
+
+const std::vector<double>& values_of(const Target& target, const engine::TrainingRun& run) {
+  const std::string& name = target.tensor->name;
+  if (target.kind == Target::Kind::Output) return run.forward.outputs.at(name);
+  if (target.kind == Target::Kind::LastState) return run.forward.last_states.at(name);
+  switch (target.tensor->kind) {
+    case step::TensorKind::Input: return run.gradients.inputs.at(name);
+    case step::TensorKind::Param: return run.gradients.params.at(name);
+    default: return run.gradients.initial_states.at(name);
+  }
+}
+
+// Of outputs, inputs and their gradients the storage type, of all else fp32.
+kernel::Storage storage_of(const Target& target, const schedule::Problem& problem) {
+  const bool timed =
+      target.tensor->kind == step::TensorKind::Output || target.tensor->kind == step::TensorKind::Input;
+  return timed ? problem.storage : kernel::Storage::F32;
 }
 
 Status write_results(const Options& options, const std::vector<Target>& targets,
-                     const schedule::Problem& problem, const engine::CellRun& run) {
+                     const schedule::Problem& problem, const engine::TrainingRun& run) {
   engine::StagedFiles files(input_files_of(options));
   for (const Target& target : targets) {
-    const std::vector<double>& values = (target.last ? run.last_states : run.outputs).at(target.tensor->name);
-    const kernel::Storage storage = target.last ? kernel::Storage::F32 : problem.storage;
-    const engine::NpyArray array =
-        engine::npy_from(values, engine::shape_of(*target.tensor, problem.sizes), storage);
+    const engine::NpyArray array = engine::npy_from(
+        values_of(target, run), engine::shape_of(*target.tensor, problem.sizes), storage_of(target, problem));
     if (Status status = files.add(target.path, engine::to_npy(array)); !status) return status;
   }
   return files.commit();
+}
+
+// Weights are of a loss that is differentiated.
+Status check_losses(const Options& options) {
+  if (!options.grads.empty() || (options.losses.empty() && options.last_losses.empty())) return success();
+  return Error{ErrorKind::Input, "--loss and --loss-last weigh what is differentiated, and nothing is",
+               "name a gradient with --grad NAME=FILE.npy"};
+}
+
+Result<engine::TrainingRun> without_gradients(Result<engine::CellRun> run) {
+  if (!run) return run.error();
+  return engine::TrainingRun{std::move(run).value(), {}};
 }
 
 std::string run_text(const step::Cell& cell, const schedule::Problem& problem, const engine::CellRun& result,
@@ -154,6 +254,7 @@ Status run(const Options& options) {
   const step::Cell& cell = loaded->cell;
   const auto targets = targets_of(options, cell);
   if (!targets) return targets.error();
+  if (Status status = check_losses(options); !status) return status;
   const Result<bool> piped = writes_to_standard_output(options, *targets);
   if (!piped) return piped.error();
   Result<RunArrays> arrays = arrays_of(options);
@@ -169,14 +270,17 @@ Status run(const Options& options) {
     return status;
   if (Status status = engine::set_seed(cell, problem->sizes.heads, options.draw_seed, *arrays); !status)
     return status.error();
-  const Result<engine::CellRun> result = compute(options, cell, *problem, *arrays, *session);
-  if (!result) return result.error();
-  say_what_is_not_finite(*problem, *result);
-  if (Status status = write_results(options, *targets, *problem, *result); !status) return status;
+  const Result<engine::TrainingRun> results =
+      options.grads.empty() ? without_gradients(compute(options, cell, *problem, *arrays, *session))
+                            : compute_gradients(options, cell, *problem, *arrays, *session);
+  if (!results) return results.error();
+  say_what_is_not_finite(*problem, *results);
+  if (Status status = write_results(options, *targets, *problem, *results); !status) return status;
+  const engine::CellRun& result = results->forward;
   std::vector<std::string> files;
   for (const Target& target : *targets) files.push_back(target.path);
-  const std::string text = options.json ? run_json({cell, *problem, session->machine.profile}, *result, files)
-                                        : run_text(cell, *problem, *result, files);
+  const std::string text = options.json ? run_json({cell, *problem, session->machine.profile}, result, files)
+                                        : run_text(cell, *problem, result, files);
   if (*piped)
     std::fputs(printable(text).c_str(), stderr);
   else

@@ -109,7 +109,8 @@ std::vector<std::string> input_files_of(const Options& options) {
   add_cell(options.cell);
   for (const std::string& cell : options.cells) add_cell(cell);
   files.insert(files.end(), options.files.begin(), options.files.end());
-  for (const auto* named : {&options.inputs, &options.param_files, &options.states, &options.reset_states})
+  for (const auto* named : {&options.inputs, &options.param_files, &options.states, &options.reset_states,
+                            &options.losses, &options.last_losses})
     for (const std::string& text : *named) files.push_back(text.substr(text.find('=') + 1));
   return files;
 }
