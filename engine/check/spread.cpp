@@ -225,7 +225,8 @@ Result<Spreads> measure_spreads(const schedule::Task& task, const HostProblem& d
       return Error{ErrorKind::Input,
                    fmt::format("cell {}: rounding alone makes '{}' infinite or no number at all",
                                task.written.name, schedule::name_of(ref, task.written)),
-                   "the cell leaves the range of its types on random inputs; nothing can be verified"};
+                   fmt::format("the cell leaves the range of its types, so no kernel can be compared: {}",
+                               kOtherData)};
   return spreads;
 }
 

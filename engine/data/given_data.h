@@ -10,6 +10,12 @@
 
 namespace rondo::engine {
 
+// What to do where random numbers leave the domain of a cell.
+inline constexpr const char* kOtherData =
+    "say in the cell's text where numbers lie (`input x[D] in (0, 1)`, `state v[D] = 1`), give data of your "
+    "own "
+    "(--input, --param-file, --state), or take fewer steps";
+
 // Some tensors of a cell, at sizes of their own; what is not among them stays random. A run of other sizes
 // repeats rows and steps: its row b is row b mod B of these, and its step t is step t mod T.
 struct GivenData {

@@ -92,7 +92,8 @@ Status reach_initial_states(const schedule::Task& task, HostProblem& data, const
       return Error{ErrorKind::Input,
                    fmt::format("cell {}: state '{}' is not finite after {} steps of random inputs",
                                task.written.name, name, kWarmUpSteps),
-                   "the recurrence is unstable, or divides by a state that starts at zero"};
+                   fmt::format("the recurrence is unstable, or divides by a state that starts at zero: {}",
+                               kOtherData)};
   }
   data.forward.initial_states = std::move(reached->last_states);
   for (const auto& [name, values] : given) data.forward.initial_states[name] = values;

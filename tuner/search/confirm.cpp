@@ -169,6 +169,7 @@ SearchResult Search::finish() {
   if (best) result.best = 0;
   result.end = end_;
   result.diagnosis = diagnosis_;
+  if (!best) result.incomparable = incomparable_;
   result.tried = tried_;
   result.total = candidates_.size() + twins_.size();
   result.seconds = elapsed();

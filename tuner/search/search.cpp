@@ -14,6 +14,7 @@ using db::TrialStatus;
 
 namespace {
 
+constexpr int kMostUntold = 3;          // candidates of which nothing can be said, until the search gives up
 constexpr double kConfirmShare = 0.15;  // of the budget, kept for the leaders
 constexpr int kShortSamples = 2;
 constexpr double kShortSample = 100e-6;
@@ -51,7 +52,8 @@ constexpr EnumText<SearchEnd> kSearchEnds[] = {{SearchEnd::Exhausted, "every can
                                                {SearchEnd::Converged, "no more gain"},
                                                {SearchEnd::Budget, "time budget used"},
                                                {SearchEnd::Cancelled, "cancelled"},
-                                               {SearchEnd::DeviceLost, "the device was lost"}};
+                                               {SearchEnd::DeviceLost, "the device was lost"},
+                                               {SearchEnd::Incomparable, "nothing can be said of what ran"}};
 static_assert(is_total(kSearchEnds));
 
 }  // namespace
@@ -138,6 +140,8 @@ bool Search::should_stop() {
 std::optional<SearchEnd> Search::reason_to_stop() const {
   if (cancelled()) return SearchEnd::Cancelled;
   if (measurer_.can_run() && !measurer_.alive()) return SearchEnd::DeviceLost;
+  // All have the same data.
+  if (untold_ >= kMostUntold && !best_ && !spared_) return SearchEnd::Incomparable;
   if (options_.exhaustive) return std::nullopt;
   if (out_of_time()) return SearchEnd::Budget;
   if (enough_tries()) return SearchEnd::Converged;
@@ -228,6 +232,13 @@ bool Search::verify(std::size_t candidate) {
   Row& r = row(candidate);
   if (r.verified) return true;
   const Result<engine::Verdict> verdict = measurer_.verify(candidate, 0);
+  if (!verdict && verdict.error().kind == ErrorKind::Input) {
+    // The data are at fault: it is not called wrong.
+    if (!incomparable_) incomparable_ = verdict.error();
+    ++untold_;
+    fail(candidate, TrialStatus::Cancelled, "cannot tell: " + verdict.error().message);
+    return false;
+  }
   if (!verdict) {
     fail(candidate, verdict.error());
     return false;

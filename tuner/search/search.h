@@ -54,8 +54,8 @@ class Measurer {
   virtual Result<std::vector<std::vector<double>>> run_interleaved(const std::vector<std::size_t>& candidates,
                                                                    int rounds,
                                                                    const std::function<bool()>& stop) = 0;
-  // Compares with the reference, on data of a seed; 0: on the data of this run. Error: why it could not be
-  // compared.
+  // Compares with the reference, on data of a seed; 0: on the data of this run. Errors: why it could not be
+  // compared; Input where nothing can be said on these data: it is neither right nor wrong.
   virtual Result<engine::Verdict> verify(std::size_t candidate, std::uint64_t seed) = 0;
   // Compares with a plain kernel at the user's own sizes. Of one that passed the summary says what was
   // compared. Errors: Device where a kernel failed on the GPU; else why nothing can be compared.
@@ -124,7 +124,8 @@ enum class SearchEnd {
   Converged,  // patience ran out
   Budget,
   Cancelled,
-  DeviceLost,  // a kernel broke the context
+  DeviceLost,    // a kernel broke the context
+  Incomparable,  // nothing can be said of what ran
 };
 const char* end_name(SearchEnd end);
 
@@ -138,6 +139,7 @@ struct SearchResult {
   std::size_t tried = 0, total = 0;
   double seconds = 0;
   std::optional<Diagnosis> diagnosis;  // where all that ran was wrong
+  std::optional<Error> incomparable;   // where nothing is best, and of some that ran nothing can be said: why
 };
 
 // `candidates`: ranked. Never fails: failures of candidates are rows.

@@ -74,6 +74,8 @@ class Search {
   std::optional<std::size_t>
       spared_;  // while nothing is right: the wrong one nearest to its limit, not dropped
   std::optional<Diagnosis> diagnosis_;
+  std::optional<Error> incomparable_;  // of the first candidate of which nothing can be said
+  int untold_ = 0;                     // how many they are
   std::size_t in_flight_ = 0;
   std::size_t tried_ = 0;
   std::size_t clean_ = 0;       // compiled without fault

@@ -35,7 +35,7 @@ class Trials {
   // One sample of each plan in turn.
   virtual Result<std::vector<double>> round(const std::vector<TrialPlan>& plans) = 0;
   // Compares with the reference on data of a seed; 0: of the set-up's, which is at hand, other data takes
-  // making. Error: why it could not be compared.
+  // making. Errors: why it could not be compared; Input where nothing can be said on these data.
   virtual Result<engine::Verdict> verify(const TrialPlan& plan, std::uint64_t seed = 0) = 0;
   // Compares with plain kernels at the problem's own sizes (engine/check/at_shape.h). Of one that passed the
   // summary says what was compared. Errors: Device where a kernel failed; else why nothing can be

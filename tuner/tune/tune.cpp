@@ -115,6 +115,10 @@ std::vector<std::size_t> starts_of(const engine::ShippedLayer& known, const sche
 Error nothing_worked(const SearchResult& result) {
   if (result.end == SearchEnd::Cancelled)
     return {ErrorKind::Cancelled, "tuning was cancelled before any candidate was measured", ""};
+  if (result.incomparable && !result.diagnosis)
+    return {ErrorKind::Input,
+            fmt::format("no kernel can be compared with the reference: {}", result.incomparable->message),
+            result.incomparable->hint};
   if (result.diagnosis) return {ErrorKind::Wrong, result.diagnosis->text(), result.diagnosis->advice()};
   std::map<std::string, int> reasons;
   for (const Row& row : result.rows) ++reasons[fmt::format("{}: {}", db::to_text(row.status), row.reason)];

@@ -26,6 +26,7 @@ struct Point {
   double excess = 77;  // by so many times the limit
   const char* tensor = "h_out";
   bool right_elsewhere = false;  // wrong on the data of the run only
+  bool untold = false;           // nothing can be said of it on the data of the run
   bool fails = false;            // the launch is refused
   bool kills = false;            // takes the device with it
   bool wrong_at_shape = false;   // right in all but a comparison at the full shape
@@ -130,6 +131,7 @@ class TableMeasurer final : public Measurer {
     verified.push_back(candidate);
     seeds.push_back(seed);
     const Point& p = points_.at(candidate);
+    if (p.untold) return Error{ErrorKind::Input, "h_out cannot be told from a wrong one", "other data"};
     if (p.wrong && !(p.right_elsewhere && seed != 0))
       return engine::Verdict{false, p.tensor, p.excess,
                              std::string(p.tensor) + ": error 3.1e-01 (limit 4.0e-03)"};

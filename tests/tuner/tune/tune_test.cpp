@@ -184,6 +184,35 @@ TEST(Tune, AllWrongIsADiagnosisOfKindWrong) {
   EXPECT_FALSE(error.hint.empty());
 }
 
+// Neither right nor wrong: nothing becomes best, nothing is called wrong, and the data are named.
+TEST(Tune, WhatCannotBeToldIsNotCalledWrong) {
+  std::vector<testing::Point> points(40);
+  for (testing::Point& point : points) point.untold = true;
+  testing::TableMeasurer machine(points);
+  const SearchResult result = search(testing::line(40), machine, {}, machine.clock());
+  EXPECT_FALSE(result.best);
+  EXPECT_EQ(result.end, SearchEnd::Incomparable);
+  EXPECT_LT(machine.verified.size(), 10u) << "all have the same data: it gives up early";
+  for (const Row& row : result.rows) EXPECT_NE(row.status, db::TrialStatus::Wrong) << row.reason;
+  const Error error = nothing_worked(result);
+  EXPECT_EQ(error.kind, ErrorKind::Input);
+  EXPECT_NE(error.message.find("h_out cannot be told"), std::string::npos) << error.message;
+  EXPECT_EQ(error.hint, "other data");
+}
+
+// One of which nothing can be said is passed over where others are right.
+TEST(Tune, WhatCannotBeToldIsPassedOver) {
+  std::vector<testing::Point> points(12);
+  for (std::size_t i = 0; i < points.size(); ++i)
+    points[i].seconds = 1e-3 * (1 + 0.02 * static_cast<double>(i));
+  points[0].untold = true;
+  testing::TableMeasurer machine(points);
+  const SearchResult result = search(testing::line(12), machine, {}, machine.clock());
+  ASSERT_TRUE(result.best);
+  EXPECT_NE(result.rows[*result.best].candidate.parameters.at("channels"), 0);
+  EXPECT_TRUE(result.rows[*result.best].verified);
+}
+
 // Timed in the same run and slower: what it claims does not keep it.
 TEST_F(Recording, WhatIsBeatenSideBySideGivesWay) {
   const db::Platform here{"0.1.0", "GPU-1", "13.0"};
