@@ -5,6 +5,8 @@
 #include <bit>
 #include <functional>
 
+#include "runtime/launch/call_key.h"
+
 namespace rondo::runtime {
 
 namespace {
@@ -12,20 +14,6 @@ namespace {
 // What starts more kernels is started launch by launch: a graph takes memory for each, and hides less the
 // longer it runs.
 constexpr std::int64_t kMostGraphed = 4096;
-
-// Everything that the launches of a call depend on, and the checks of its bindings. It keeps its memory, so
-// that a call allocates none for it.
-const GraphCache::Key& key_of(const Bindings& bindings, std::int64_t batch, std::int64_t time) {
-  thread_local GraphCache::Key key;
-  key.assign({batch, time});
-  for (const Binding& binding : bindings.entries()) {
-    const Strides strides = binding.strides.value_or(Strides{});
-    key.insert(key.end(), {static_cast<std::int64_t>(binding.tensor.role), binding.tensor.tensor,
-                           static_cast<std::int64_t>(binding.pointer), binding.strides.has_value(), strides.b,
-                           strides.t, binding.bytes.value_or(-1)});
-  }
-  return key;
-}
 
 }  // namespace
 
@@ -152,7 +140,7 @@ Status DevicePlan::launch(StreamHandle stream, const Bindings& bindings, std::in
   if (!capturing) return capturing.error();
   if (*capturing) return start(stream, bindings, batch, time);
   const auto call = [&](StreamHandle on) { return start(on, bindings, batch, time); };
-  return graphs_->run(stream, key_of(bindings, batch, time), std::cref(call));
+  return graphs_->run(stream, key_of_call(bindings, batch, time), std::cref(call));
 }
 
 Status DevicePlan::prepare(const Bindings& bindings, std::int64_t batch, std::int64_t time,
@@ -161,7 +149,7 @@ Status DevicePlan::prepare(const Bindings& bindings, std::int64_t batch, std::in
   if (Status status = check_fits(batch, time); !status) return status;
   if (!graphed(batch, time)) return success();
   graphs_->prepare(
-      key_of(bindings, batch, time), [&](StreamHandle on) { return start(on, bindings, batch, time); },
+      key_of_call(bindings, batch, time), [&](StreamHandle on) { return start(on, bindings, batch, time); },
       calls);
   return success();
 }
