@@ -108,6 +108,32 @@ TEST(ObjectFile, AddendsDoNotOverflow) {
   }
 }
 
+// Every kind of relocation, and places before and behind its own: what is in memory is the symbol and the
+// addend, less the place where it counts from there.
+TEST(ObjectFile, RelocationsOfEveryKindAreWhatTheySay) {
+  for (const std::uint64_t type : {R_X86_64_64, R_X86_64_PC64, R_X86_64_PC32, R_X86_64_PLT32})
+    for (const std::uint64_t offset : {std::uint64_t{0}, std::uint64_t{8}, std::uint64_t{56}})
+      for (const std::int64_t addend : {std::int64_t{-4}, std::int64_t{0}, std::int64_t{40}}) {
+        HandMade made;
+        made.relocation = {offset, ELF64_R_INFO(1, type), addend};
+        const auto loaded = ObjectFile::load(made.file());
+        ASSERT_TRUE(loaded.ok()) << loaded.error().message;
+        const char* const entry = static_cast<const char*>(loaded->function("entry"));
+        const std::int64_t counted_from =
+            type == R_X86_64_64 ? 0 : reinterpret_cast<std::intptr_t>(entry + offset);
+        const std::int64_t wanted = reinterpret_cast<std::intptr_t>(entry) + addend - counted_from;
+        std::int64_t got = 0;
+        if (type == R_X86_64_64 || type == R_X86_64_PC64) {
+          std::memcpy(&got, entry + offset, 8);
+        } else {
+          std::int32_t narrow = 0;
+          std::memcpy(&narrow, entry + offset, 4);
+          got = narrow;
+        }
+        EXPECT_EQ(got, wanted) << type << " at " << offset;
+      }
+}
+
 // Otherwise a short file could ask for any amount of work.
 TEST(ObjectFile, SectionsMayNotOverlap) {
   HandMade made;
@@ -221,6 +247,19 @@ TEST(LaunchCost, AThreadMustBeWorthItsWaking) {
   EXPECT_EQ(cost.threads(64, 16), 16) << "1.6 ms of work";
   EXPECT_EQ(cost.threads(3, 16), 3) << "no thread without a block";
   EXPECT_EQ(cost.threads(64, 2), 2);
+}
+
+// However long a thread was interrupted, its time counts as four times what was known.
+TEST(LaunchCost, AnInterruptionCountsAsFourTimesAtMost) {
+  for (const double known : {50.0, 400.0, 2000.0, 1e5})
+    for (const double took : {4.5, 10.0, 1e3, 1e9})
+      for (int blocks = 1; blocks <= 64; blocks *= 2) {
+        LaunchCost interrupted, bounded;
+        for (int i = 0; i < 5; ++i) interrupted.measured(known, 1), bounded.measured(known, 1);
+        interrupted.measured(took * known, 1);
+        bounded.measured(4 * known, 1);
+        EXPECT_EQ(interrupted.threads(blocks, 1000), bounded.threads(blocks, 1000)) << known << " " << took;
+      }
 }
 
 // A launch that was interrupted, or some noise, does not move blocks to other threads.

@@ -11,6 +11,12 @@
 #include <cstdlib>
 #include <fstream>
 #include <functional>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "compiler/target/target.h"
+#include "tests/support/turns.h"
 
 namespace rondo::runtime {
 namespace {
@@ -76,6 +82,64 @@ bool computes_with_few_threads() {
 
 TEST(ThreadPool, ComputesWithTheThreadsThatTheSystemGives) {
   EXPECT_EQ(child([] { _exit(computes_with_few_threads() ? 0 : 1); }), 0);
+}
+
+// What a launch did: of each block the last launch that computed it, and how many it computed in all.
+struct Launched {
+  explicit Launched(std::size_t most) : last(most) {}
+  std::vector<std::atomic<std::int64_t>> last;
+  std::atomic<std::int64_t> computed{0}, twice{0}, foreign{0};
+  std::int64_t launch = 0;
+  int threads = 0;  // that may take part
+};
+
+void compute(void* context, std::int64_t block, int thread) {
+  auto& launched = *static_cast<Launched*>(context);
+  const std::int64_t launch = launched.launch;
+  // Threads that the system puts off in the middle of a block, and before it.
+  if ((block + launch) % 7 == 0) std::this_thread::yield();
+  if (launched.last[static_cast<std::size_t>(block)].exchange(launch) >= launch) ++launched.twice;
+  if (thread >= launched.threads) ++launched.foreign;
+  if ((block + launch) % 11 == 0) std::this_thread::yield();
+  ++launched.computed;
+}
+
+// More threads than cores, so that in most launches some come late or not at all, and launches that follow
+// each other at once: what one leaves running, forgets or does twice meets the next.
+TEST(ThreadPool, LaunchesOfFewBlocksOnMoreThreadsThanCores) {
+  constexpr std::int64_t kLeast = 2, kMost = 62;
+  const int launches = rondo::testing::all_cases() ? 100'000 : 2'000;
+  ThreadPool pool(std::min(3 * target::usable_threads() + 1, 40));
+  Launched launched(kMost);
+  std::mt19937 random(1);
+  for (int launch = 1; launch <= launches; ++launch) {
+    const auto blocks = kLeast + static_cast<std::int64_t>(random() % (kMost - kLeast + 1));
+    const int most = static_cast<int>(random() % static_cast<unsigned>(pool.threads() + 2));
+    launched.launch = launch;
+    launched.threads = most == 0 ? pool.threads() : std::min(most, pool.threads());
+    launched.computed = 0;
+    pool.run(blocks, compute, &launched, {most, launch % 2 == 0, launch % 3 == 0});
+    ASSERT_EQ(launched.computed, blocks) << launch << ": when it returned";
+    for (std::int64_t block = 0; block < blocks; ++block)
+      ASSERT_EQ(launched.last[static_cast<std::size_t>(block)], launch)
+          << "block " << block << " of " << blocks;
+    ASSERT_EQ(launched.twice, 0) << launch;
+    ASSERT_EQ(launched.foreign, 0) << launch << ": threads that may not take part";
+  }
+}
+
+// Callers from several threads take turns, and none sees the blocks of another.
+TEST(ThreadPool, CallersTakeTurns) {
+  ThreadPool pool(4);
+  std::atomic<int> failed{0};
+  std::vector<std::thread> callers;
+  for (int caller = 0; caller < 3; ++caller)
+    callers.emplace_back([&] {
+      for (int launch = 0; launch < 200; ++launch)
+        if (!computes(pool)) ++failed;
+    });
+  for (std::thread& caller : callers) caller.join();
+  EXPECT_EQ(failed, 0);
 }
 
 // exit() destroys what is static, the shared pool among it, whose threads the child does not have.
