@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <fstream>
 #include <functional>
+#include <limits>
 #include <random>
 
 #include "compiler/executable/serialise.h"
@@ -154,9 +155,29 @@ TEST(Package, AnIndexThatContradictsItselfIsRefused) {
   wrong = index;
   wrong.entries[0].codes.clear();
   EXPECT_TRUE(refused(wrong));
-  wrong = index;
-  wrong.entries[0].dim = 0;
-  EXPECT_TRUE(refused(wrong));
+  for (std::int64_t Entry::*size : {&Entry::batch, &Entry::time, &Entry::heads, &Entry::dim})
+    for (const std::int64_t none : {0, -1}) {
+      wrong = index;
+      wrong.entries[0].*size = none;
+      EXPECT_TRUE(refused(wrong));
+    }
+  // In each entry, not in the first alone.
+  for (std::size_t i = 0; i < index.entries.size(); ++i) {
+    for (const double ms : {std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity(),
+                            std::numeric_limits<double>::quiet_NaN(), -1.0}) {
+      wrong = index;
+      wrong.entries[i].expected_ms = ms;
+      EXPECT_TRUE(refused(wrong)) << ms;
+    }
+    wrong = index;
+    wrong.entries[i].multiprocessors = -1;
+    EXPECT_TRUE(refused(wrong));
+    for (const std::uint32_t other : {index.entries[i].executable, std::uint32_t{0}}) {
+      wrong = index;
+      wrong.entries[i].self_test = other;
+      EXPECT_TRUE(refused(wrong)) << "a part of another kind";
+    }
+  }
 }
 
 // A package with other parts of a kind in the place of its own, and all hashes right again.
@@ -209,6 +230,15 @@ TEST(Package, IsTheOneThatIsExpectedOrNone) {
   ASSERT_FALSE(other.ok());
   EXPECT_EQ(other.error().kind, ErrorKind::Input);
   EXPECT_NE(other.error().message.find(package.hash()), std::string::npos);
+  for (std::size_t digits = 0; digits < kHashDigits; ++digits)
+    EXPECT_FALSE(package.expect(package.hash().substr(0, digits)).ok())
+        << "the first " << digits << " digits";
+  EXPECT_FALSE(package.expect(package.hash() + "0").ok());
+  for (std::size_t digit = 0; digit < kHashDigits; ++digit) {
+    std::string changed = package.hash();
+    changed[digit] = changed[digit] == '0' ? '1' : '0';
+    EXPECT_FALSE(package.expect(changed).ok()) << "another digit " << digit;
+  }
 }
 
 // 5,000 entries of one large part: the part is read once.

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "tests/runtime/package/packages.h"
 
 namespace rondo::package {
@@ -78,6 +80,62 @@ TEST_F(Selection, WhatNeedsTooMuchSharedMemoryIsPassedOver) {
   EXPECT_NE(none.error().message.find("more shared memory than the 1500 bytes"), std::string::npos)
       << none.error().message;
   EXPECT_EQ(taken({}, {80, 1500}), "sm_80 cubin sm_80");
+}
+
+// An image is loaded whole, so each of its kernels has to fit.
+TEST_F(Selection, EveryKernelOfAnImageHasToFit) {
+  constexpr int kLess = 1024, kMore = 4096, kKernels = 3;
+  for (int large = 0; large <= kKernels; ++large) {
+    executable::Image image = image_for("sm_90", ImageKind::Cubin);
+    image.resources.clear();
+    for (int i = 0; i < kKernels; ++i)
+      image.resources.push_back({"k" + std::to_string(i), 40, i == large ? kMore : kLess, 8, 4, 2, 256});
+    const std::string bytes = rondo::testing::package_of({{.arch = "sm_90", .images = {image}}});
+    const Package package = Package::from_memory(bytes, "a test").value();
+    EXPECT_EQ(select(package, {}, {90, (kLess + kMore) / 2}).ok(), large == kKernels) << large;
+    EXPECT_TRUE(select(package, {}, {90, kMore}).ok()) << large;
+  }
+}
+
+TEST_F(Selection, PtxRunsOnItsOwnArchitectureAndLaterOnes) {
+  const std::string bytes = rondo::testing::package_of(
+      {{.arch = "compute_86", .images = {image_for("sm_86", ImageKind::Ptx)}},
+       {.arch = "compute_90", .batch = 64, .images = {image_for("sm_90a", ImageKind::Ptx)}}});
+  const Package package = Package::from_memory(bytes, "a test").value();
+  for (const int capability : {75, 80, 85, 86, 87, 89, 90, 100, 120}) {
+    const auto selected = select(package, {}, {capability, 0});
+    EXPECT_EQ(selected.ok(), capability >= 86) << capability;
+    if (!selected) continue;
+    EXPECT_EQ(selected->size(), 1u) << "text with instructions of one architecture is for none";
+  }
+}
+
+// Kernels that differ in anything that makes them compute something else are no choice among shapes.
+TEST(Kinds, EveryMemberThatDecidesWhatIsComputedMustBeNamed) {
+  using executable::Identity;
+  const std::pair<const char*, std::function<void(Identity&)>> changes[] = {
+      {"cell", [](Identity& i) { i.cell_hash = std::string(64, 'c'); }},
+      {"storage", [](Identity& i) { i.storage = "fp16"; }},
+      {"math", [](Identity& i) { i.math = "accurate"; }},
+      {"pass", [](Identity& i) { i.pass = "fws"; }},
+      {"heads", [](Identity& i) { i.heads += 1; }},
+      {"dim", [](Identity& i) { i.dim *= 2; }}};
+  for (const auto& [what, change] : changes) {
+    PackageWriter writer;
+    for (const bool changed : {false, true}) {
+      Kernels kernels = rondo::testing::kernels_of({.batch = changed ? 64 : 2});
+      if (changed) change(kernels.executable.identity);
+      const Entry before = kernels.entry;
+      kernels.entry = entry_of(kernels.executable.identity, before.arch);
+      kernels.entry.origin = before.origin;
+      ASSERT_TRUE(writer.add(kernels).ok()) << what;
+    }
+    const std::string bytes = writer.bytes();
+    const Package package = Package::from_memory(bytes, "a test").value();
+    const auto selected = select(package, {.cell = "paragru"}, {90, 0});
+    ASSERT_FALSE(selected.ok()) << what;
+    EXPECT_EQ(selected.error().kind, ErrorKind::Input) << what << ": " << selected.error().message;
+  }
 }
 
 class Shapes : public Selection {
