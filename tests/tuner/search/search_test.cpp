@@ -185,6 +185,25 @@ TEST(Search, StartsWhereItIsTold) {
   ASSERT_TRUE(result.best);
 }
 
+// Whichever comes from the compiler first: what is known is compared with what was found, its code or
+// another's.
+TEST(Search, TheIncumbentIsNoDuplicate) {
+  for (const double late_until : {0.0, 0.1, 0.2})
+    for (const std::size_t twin : {0u, 3u, 19u}) {
+      std::vector<Point> points(20);
+      points[7].code = points[twin].code = "same";
+      TableMeasurer machine(points);
+      machine.late = 7;
+      machine.late_until = late_until;
+      SearchOptions options;
+      options.incumbent = 7;
+      const SearchResult result = search(testing::line(20), machine, options, machine.clock());
+      ASSERT_TRUE(result.incumbent && result.best);
+      EXPECT_EQ(result.rows[*result.incumbent].status, TrialStatus::Ok) << late_until << " " << twin;
+      EXPECT_TRUE(result.rows[*result.incumbent].confirmed) << late_until << " " << twin;
+    }
+}
+
 TEST(Search, AnIncumbentThatIsWrongIsNotKept) {
   std::vector<Point> points(20);
   points[7].seconds = 1e-6;
@@ -301,6 +320,29 @@ TEST(Search, ConfirmsLeadersSideBySide) {
   const auto confirmed =
       std::count_if(result.rows.begin(), result.rows.end(), [](const Row& r) { return r.confirmed; });
   EXPECT_EQ(confirmed, options.leaders);
+}
+
+// The race's few samples flatter all, and the leaders lose that when they are measured side by side. What was
+// raced alone then looks faster than each of them, and is not: the best is one that was confirmed.
+TEST(Search, ARacedBestDoesNotBeatAConfirmedOne) {
+  for (const double flatters : {0.9, 0.95, 0.99})
+    for (const int leaders : {2, 3, 4}) {
+      std::vector<Point> points(12);
+      // Each is faster than those before it, so that most were best and verified once.
+      for (std::size_t i = 0; i < points.size(); ++i)
+        points[i].seconds = 1e-4 * (1 + 0.004 * static_cast<double>(points.size() - 1 - i));
+      TableMeasurer machine(points);
+      machine.noise = 0;
+      machine.flatters = flatters;
+      SearchOptions options;
+      options.leaders = leaders;
+      const SearchResult result = search(testing::line(12), machine, options, machine.clock());
+      ASSERT_TRUE(result.best);
+      const Row& best = result.rows[*result.best];
+      EXPECT_TRUE(best.confirmed) << flatters << " " << leaders;
+      EXPECT_EQ(best.candidate.parameters.at("channels"), 11) << "the fastest in truth";
+      EXPECT_DOUBLE_EQ(best.timing.median_s, 1e-4) << "what it was confirmed with";
+    }
 }
 
 // Fastest in the race and verified, but it hangs when the leaders are timed again: it is not the choice.
