@@ -42,6 +42,8 @@ TEST_F(CacheKeyTest, AnotherCompilerVersionMisses) {
 }
 
 TEST_F(CacheKeyTest, EmptyFieldsMiss) {
+  // A name for each member: with a new one this does not compile, and it has to be emptied below too.
+  [[maybe_unused]] const auto& [source, flags, arch, compiler_version] = key;
   for (std::string CacheKey::*field :
        {&CacheKey::source, &CacheKey::flags, &CacheKey::arch, &CacheKey::compiler_version}) {
     CacheKey changed = key;

@@ -270,6 +270,45 @@ TEST_F(ProofTest, ATimeIsMeasuredForOnePass) {
   EXPECT_EQ(must(db.merge_database(second.path())).best, 1) << "nothing was verified of the best";
 }
 
+// Every member of a proof counts: for a contest its pass, whether it passed and was timed, and all of its
+// platform. An import has to know of this very pass's kernel only whether it was right or wrong here.
+TEST_F(ProofTest, ABestIsShieldedByAWholeProofAlone) {
+  const Platform here = sample_platform();
+  const std::string own_pass = sample_problem().pass, other_pass = own_pass == "fw" ? "fws" : "fw";
+  Platform machines[] = {here, here, here, here};
+  auto& [rondo_version, device, driver] = machines[1];
+  rondo_version = machines[2].device = machines[3].driver = "another";
+  int number = 0;
+  for (const std::string& pass : {own_pass, other_pass})
+    for (const bool passed : {true, false})
+      for (const bool timed : {true, false})
+        for (const Platform& platform : machines) {
+          SCOPED_TRACE(pass + (passed ? " passed" : " failed") + (timed ? " timed " : " not timed ") +
+                       std::to_string(&platform - machines));
+          Database mine = sample_database(folder + "/mine" + std::to_string(++number) + ".db");
+          const std::int64_t id = best(mine, sample_trial(2));
+          Verification known = sample_verification(id);
+          known.pass = pass;
+          known.passed = passed;
+          known.timed = timed;
+          known.platform = platform;
+          must(mine.record_verification(known));
+          const bool own = pass == own_pass;
+          for (const double claimed : {1.5, 2.5}) {
+            Database second = sample_database(folder + "/second" + std::to_string(++number) + ".db");
+            best(second, sample_trial(claimed, R"({"claims":"another"})"));
+            const bool gives_way = own ? !passed : claimed < 2;
+            EXPECT_EQ(must(mine.merge_database(second.path())).best, gives_way ? 1 : 0)
+                << "import of " << claimed;
+            must(mine.set_best(id, Replace::Always));
+          }
+          const std::int64_t slower = record(mine, sample_trial(3, R"({"timed":"here"})"));
+          EXPECT_EQ(must(mine.set_best(slower, Replace::IfFaster, {&here, 0})),
+                    !(own && passed && timed && platform == here))
+              << "in a contest";
+        }
+}
+
 TEST_F(ProofTest, AFileOfTheFirstSchemaOpensAndProvesNothing) {
   const std::string copy = earlier_file();
   EXPECT_TRUE(must(Database::is_older(copy)));

@@ -28,7 +28,8 @@ class FakeWork final : public TrustWork {
     Result<Choice> choice = choose({cell_, problem_, profile_}, options);
     if (!choice) return choice.error();
     ++made;
-    made_ = Made{*choice, "code of " + schedule::print(choice->parameters) + text, image, origin};
+    const std::string own = "code of " + schedule::print(choice->parameters) + text;
+    made_ = Made{*choice, code.empty() ? own : code, image, origin};
     return *made_;
   }
   Result<Outcome> verify() override {
@@ -41,6 +42,7 @@ class FakeWork final : public TrustWork {
 
   int made = 0, verified = 0;
   std::string text;             // of this version
+  std::string code;             // the key under which the database has it; "": by the choice
   std::string image = "bytes";  // of the code
   std::string origin;           // of code of others
   schedule::Parameters wrong;   // whose kernel is wrong

@@ -1,4 +1,6 @@
 // What a record proves: nothing, until its code was verified where it runs.
+#include <map>
+
 #include "tests/engine/trust/fixture.h"
 
 namespace rondo::engine {
@@ -73,6 +75,51 @@ TEST_F(Trust, AnOlderProofCountsForItsOwnShapeAlone) {
   gpu.text = "";
   ASSERT_TRUE(trusted(gpu).ok());
   EXPECT_EQ(gpu.verified, 1) << "at twice the steps that was not verified";
+}
+
+TEST_F(Trust, AnOlderProofCountsForItsOwnBytesAlone) {
+  record(points_[0], 1);
+  FakeWork gpu = work();
+  ASSERT_TRUE(trusted(gpu).ok());
+  gpu.text = ", mended";
+  ASSERT_TRUE(trusted(gpu).ok());
+  ASSERT_EQ(gpu.verified, 1);
+  gpu.text = "";
+  gpu.image = "swapped";
+  ASSERT_TRUE(trusted(gpu).ok());
+  EXPECT_EQ(gpu.verified, 1) << "under the older key lie other bytes now";
+}
+
+// The text of a kernel may be that of another pass (a step that saves nothing, say): what was compared for
+// the one was not for the other.
+TEST_F(Trust, AnOlderProofCountsForItsOwnPassAlone) {
+  const Candidate near_best = ranked_candidates({cell_, problem_, profile_})->at(1);
+  const schedule::Problem forward = problem_;
+  schedule::Problem saving = problem_;
+  saving.pass = schedule::Pass::ForwardSave;
+  for (const bool forward_first : {true, false}) {
+    SCOPED_TRACE(forward_first ? "forward first" : "saving first");
+    TearDown();
+    points_.clear();
+    SetUp();
+    const schedule::Problem &first = forward_first ? forward : saving,
+                            &other = forward_first ? saving : forward;
+    record_for(first, near_best, 1);
+    problem_ = first;
+    FakeWork gpu = work();
+    ASSERT_TRUE(trusted(gpu).ok());
+    ASSERT_EQ(gpu.verified, 1);
+    problem_ = other;
+    gpu.text = ", mended";
+    ASSERT_TRUE(trusted(gpu).ok());
+    ASSERT_EQ(gpu.verified, 1);
+    gpu.text = "";
+    ASSERT_TRUE(trusted(gpu).ok());
+    EXPECT_EQ(gpu.verified, 1) << "this very code was verified for the first pass alone";
+    ASSERT_TRUE(trusted(gpu).ok());
+    EXPECT_EQ(gpu.verified, 0);
+    problem_ = forward;
+  }
 }
 
 TEST_F(Trust, WhatIsWrongIsPassedOverForGood) {
@@ -368,6 +415,48 @@ TEST_F(Trust, CodeOfOthersThatIsWrongIsPassedOver) {
   gpu.origin = "";
   gpu.wrong = {};
   EXPECT_EQ(trusted(gpu)->parameters, points_[0]);
+}
+
+// Code of others is blocked where a trial process found it wrong, and not where it is right or nothing could
+// try it.
+TEST_F(Trust, CodeOfOthersIsBlockedWhereItIsWrongAlone) {
+  record(points_[0], 1);
+  const db::Cubin cubin{.key = {"source", "flags", "sm_90a", "13.0"}, .image = "bytes", .resources = "{}"};
+  const std::string other = (folder_ / "other.db").string();
+  ASSERT_TRUE(db::Database::open(other)->put_cubin(cubin).ok());
+  ASSERT_TRUE(database_->merge_database(other, {}, db::Database::Kernels::Taken).ok());
+  FakeWork gpu = work();
+  gpu.code = cubin.key.hash();
+  gpu.origin = "merged from 'other.db'";
+  const auto blocked = [&] { return (*database_->get_cubin(cubin.key))->blocked(); };
+  ASSERT_FALSE(blocked());
+  gpu.error = Error{ErrorKind::Missing, "there is no trial process", ""};
+  (void)trusted(gpu);
+  EXPECT_FALSE(blocked()) << "nothing was tried";
+  gpu.error.reset();
+  ASSERT_TRUE(trusted(gpu).ok());
+  EXPECT_FALSE(blocked()) << "it is right";
+  gpu.image = "other bytes";
+  gpu.wrong = points_[0];
+  (void)trusted(gpu);
+  EXPECT_TRUE(blocked());
+}
+
+// A proof is kept under the whole name of its pass, what goes between two passes included.
+TEST_F(Trust, AProofNamesItsWholePass) {
+  record(points_[0], 1);
+  FakeWork gpu = work();
+  TrustWork::Made made;
+  made.choice.trial = (*database_->find_best(database_problem({cell_, problem_, profile_})))->trial.id;
+  std::map<std::string, std::string> passes;  // by code
+  for (const schedule::Problem& problem : schedule::in_all_passes(problem_)) {
+    made.code = "code of " + schedule::pass_key(problem);
+    passes[made.code] = schedule::pass_key(problem);
+    ASSERT_TRUE(keep_verification(gpu, made, kHere, problem, {true, "all agree"}, *database_).ok());
+  }
+  const auto kept = database_->verifications(made.choice.trial);
+  ASSERT_EQ(kept->size(), passes.size());
+  for (const db::Verification& each : *kept) EXPECT_EQ(each.pass, passes.at(each.code));
 }
 
 // What cannot be compared may run where it was compiled here, and not where others made it.
