@@ -172,6 +172,23 @@ static void test_launches(int ordinal, void* current) {
   cuda->set_current(NULL);
 }
 
+/* Which of a plan's kernels it is whose blocks wait for each other does not matter: all of them must be on
+ * the GPU. */
+static void test_waiting_kernels(void) {
+  enum { RESIDENT = 2 * 132 }; /* as the driver says: two blocks a multiprocessor */
+  rondo_context* context = context_on(RONDO_DEVICE_CUDA, 0);
+  for (int kernels = 1; kernels <= 4; ++kernels)
+    for (int waiting = 0; waiting < kernels; ++waiting) {
+      rondo_plan* plan = NULL;
+      if (!OK(stand_in_waiting_plan(context, D, kernels, waiting, &plan))) continue;
+      int64_t most = 0;
+      OK(rondo_plan_largest_batch(plan, 1, &most));
+      CHECK(most == RESIDENT);
+      OK(rondo_plan_destroy(plan));
+    }
+  OK(rondo_context_destroy(context));
+}
+
 static void test_plans_of_gpus_on_the_cpu(void) {
   rondo_context* context = context_on(RONDO_DEVICE_CPU, 0);
   rondo_plan* plan = NULL;
@@ -190,6 +207,7 @@ int main(int argc, char** argv) {
   test_launches(1, cuda->context_of(0)); /* two devices in a process */
   test_plans_of_gpus_on_the_cpu();
   CHECK(cuda->counts().modules_loaded == 3 && cuda->counts().modules_unloaded == 3);
+  test_waiting_kernels();
   CHECK(cuda->counts().contexts_retained == cuda->counts().contexts_released);
   return report();
 }

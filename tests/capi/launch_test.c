@@ -309,6 +309,16 @@ static void test_wrong_tensors(rondo_plan* plan) {
   REFUSED(STRIDES(STAND_IN_OUT, UNIT, UNIT, 0, D, 1), "two of its steps share memory");
   REFUSED(STRIDES(0, INT64_MAX / 4 * 4, UNIT, 0, D, 1), "reach past the end");
   REFUSED(STRIDES(0, -T * UNIT, UNIT, 0, D, 1), "below its pointer");
+  /* Of an extent too many or too few in each axis, the strides of which agree with it. */
+  for (int axis = 0; axis < 5; ++axis)
+    for (int by = -1; by <= 1; by += 2) {
+      c = call_of(b);
+      STRIDES(0, 0, 0, 0, 0, 1);
+      c.tensors[0].extents[axis] += by;
+      for (int outer = 3; outer >= 0; --outer)
+        c.tensors[0].strides[outer] = c.tensors[0].strides[outer + 1] * c.tensors[0].extents[outer + 1];
+      FAILS(launch(plan, &c), RONDO_ERROR_INPUT, "has extent");
+    }
   c = call_of(b);
   c.tensors[STAND_IN_FIRST].rank = 4;
   c.tensors[STAND_IN_FIRST].extents[0] = B, c.tensors[STAND_IN_FIRST].extents[1] = 1;
@@ -316,6 +326,21 @@ static void test_wrong_tensors(rondo_plan* plan) {
   c.tensors[STAND_IN_FIRST].strides[0] = UNIT + 4, c.tensors[STAND_IN_FIRST].strides[1] = UNIT;
   c.tensors[STAND_IN_FIRST].strides[2] = D, c.tensors[STAND_IN_FIRST].strides[3] = 1;
   FAILS(launch(plan, &c), RONDO_ERROR_INPUT, "it must be dense");
+  /* Each axis of more than one element has the stride of a dense tensor; an axis of one may have any. */
+  for (int axis = 0; axis < 4; ++axis) {
+    c = call_of(b);
+    const int64_t extents[] = {B, 1, 2, D}, dense[] = {UNIT, UNIT, D, 1};
+    c.tensors[STAND_IN_FIRST].rank = 4;
+    memcpy(c.tensors[STAND_IN_FIRST].extents, extents, sizeof extents);
+    memcpy(c.tensors[STAND_IN_FIRST].strides, dense, sizeof dense);
+    OK(launch(plan, &c));
+    c.tensors[STAND_IN_FIRST].strides[axis] += 4;
+    if (extents[axis] == 1)
+      OK(launch(plan, &c));
+    else
+      FAILS(launch(plan, &c), RONDO_ERROR_INPUT, "it must be dense");
+  }
+  memset(b->out, 0x5A, sizeof b->out);
 
   c = call_of(b);
   FAILS(rondo_launch(plan, NULL), RONDO_ERROR_INPUT, "rondo_launch_args is NULL");
@@ -396,6 +421,67 @@ static void test_steps(rondo_plan* plan) {
   free(b);
 }
 
+/* A state in place at each place of a buffer that the rows of x lie in, at each distance: it may lie between
+ * two rows, and shares memory with none. */
+static void test_steps_beside_strided_inputs(rondo_plan* plan) {
+  buffers* b = new_buffers();
+  for (int64_t distance = UNIT; distance <= T * UNIT; distance += 4)
+    for (int64_t at = 0; at + B * UNIT <= B * T * UNIT; at += 4) {
+      call c = call_of(b);
+      c.args.time = 1;
+      c.args.tensor_count = STAND_IN_LAST;
+      c.args.tensors = c.tensors;
+      c.tensors[STAND_IN_X].rank = 5;
+      const int64_t extents[] = {B, 1, 1, 2, D}, strides[] = {distance, 0, 0, D, 1};
+      memcpy(c.tensors[STAND_IN_X].extents, extents, sizeof extents);
+      memcpy(c.tensors[STAND_IN_X].strides, strides, sizeof strides);
+      c.tensors[STAND_IN_FIRST].data = b->x + at;
+      int meets = 0;
+      for (int64_t row = 0; row < B; ++row)
+        meets |= at < row * distance + UNIT && row * distance < at + B * UNIT;
+      if (meets)
+        FAILS(rondo_step(plan, &c.args), RONDO_ERROR_INPUT, "updated in place and shares memory with 'x'");
+      else
+        OK(rondo_step(plan, &c.args));
+    }
+  free(b);
+}
+
+/* Each of several states in place is updated, whatever bytes those before it have, and no other memory is. */
+static void test_steps_of_several_states(rondo_context* context) {
+  enum { MOST_STATES = 4, MOST_ELEMENTS = 2 * 70 };
+  static const int64_t dims[] = {1, 3, 16, 64, 70};
+  for (int states = 1; states <= MOST_STATES; ++states)
+    for (int d = 0; d < 5; ++d) {
+      rondo_plan* plan = NULL;
+      if (!OK(stand_in_states_plan(context, dims[d], states, &plan))) return;
+      float memory[MOST_STATES][MOST_ELEMENTS + 1];
+      for (int i = 0; i < MOST_STATES * (MOST_ELEMENTS + 1); ++i) ((float*)memory)[i] = (float)i;
+      rondo_tensor tensors[MOST_STATES];
+      memset(tensors, 0, sizeof tensors);
+      for (int state = 0; state < states; ++state) {
+        tensors[state].index = state;
+        tensors[state].type = RONDO_TYPE_F32;
+        tensors[state].data = memory[state];
+        tensors[state].bytes = B * dims[d] * 4;
+      }
+      rondo_launch_args args = {.struct_size = sizeof args, .tensor_size = sizeof tensors[0], .batch = B};
+      args.tensors = tensors;
+      args.tensor_count = (size_t)states;
+      OK(rondo_plan_step_workspace_bytes(plan, B, &args.workspace_bytes));
+      args.workspace = aligned_alloc(256, ((size_t)args.workspace_bytes + 255) / 256 * 256);
+      for (int step = 0; step < 3; ++step) OK(rondo_step(plan, &args));
+      for (int state = 0; state < MOST_STATES; ++state)
+        for (int i = 0; i <= MOST_ELEMENTS; ++i) {
+          const float before = (float)(state * (MOST_ELEMENTS + 1) + i);
+          const int mine = state < states && i < B * dims[d];
+          CHECK(memory[state][i] == (mine ? before + 3 * (float)(state + 1) : before));
+        }
+      free(args.workspace);
+      OK(rondo_plan_destroy(plan));
+    }
+}
+
 /* No rows or no steps: nothing is computed, and tensors without an element may be null. */
 static void test_nothing(rondo_plan* plan) {
   buffers* b = new_buffers();
@@ -435,10 +521,12 @@ int main(void) {
   rondo_plan* plan = NULL;
   OK(stand_in_plan(context, D, &plan));
   test_plan_queries(context, plan);
+  test_steps_of_several_states(context);
   OK(rondo_context_destroy(context)); /* the plan keeps what it needs */
   test_launches(plan);
   test_wrong_tensors(plan);
   test_steps(plan);
+  test_steps_beside_strided_inputs(plan);
   test_nothing(plan);
   FAILS(rondo_context_destroy((rondo_context*)plan), RONDO_ERROR_INPUT, "is a plan, not a context");
   OK(rondo_plan_destroy(plan));

@@ -1,6 +1,7 @@
 #include "tests/capi/stand_in.h"
 
 #include <cstring>
+#include <string>
 
 #include "runtime/capi/launch/plan.h"
 #include "runtime/capi/launch/status.h"
@@ -52,6 +53,34 @@ class SumSink final : public LaunchSink {
 
  private:
   std::int64_t unit_;
+};
+
+// Arguments: the pointers of the first states, then of the last ones, and B.
+class StatesSink final : public LaunchSink {
+ public:
+  StatesSink(std::int64_t dim, int states) : dim_(dim), states_(states) {}
+
+  Status zero(Address, std::int64_t) override { return success(); }
+  Status copy(Address, Address, std::int64_t) override { return success(); }
+  Status launch(std::size_t, std::int64_t, std::span<void* const> arguments) override {
+    const auto number = [&](int i) {
+      std::int64_t value = 0;
+      std::memcpy(&value, arguments[static_cast<std::size_t>(i)], sizeof value);
+      return value;
+    };
+    for (int state = 0; state < states_; ++state) {
+      if (number(states_ + state) % kRegionAlignment != 0)
+        return Error{ErrorKind::Internal, "a result lies on no boundary", ""};
+      for (std::int64_t i = 0; i < number(2 * states_) * dim_; ++i)
+        reinterpret_cast<float*>(number(states_ + state))[i] =
+            reinterpret_cast<const float*>(number(state))[i] + static_cast<float>(state + 1);
+    }
+    return success();
+  }
+
+ private:
+  std::int64_t dim_;
+  int states_;
 };
 
 Tensor tensor(Role role, const char* name, std::int64_t unit, bool written) {
@@ -111,17 +140,67 @@ extern "C" rondo_status stand_in_plan(rondo_context* context, int64_t dim, rondo
   });
 }
 
-extern "C" rondo_status stand_in_cuda_plan(rondo_context* context, int64_t dim, rondo_plan** plan) {
+namespace {
+
+rondo_status cuda_plan(rondo_context* context, Executable executable, rondo_plan** plan) {
   return capi::guarded([&]() -> rondo::Status {
     const auto object = capi::object_of<capi::ContextObject>(context);
     if (!object) return object.error();
-    Executable executable = sum_executable(dim);
     executable.images.push_back(
         {"sm_90", ImageKind::Cubin, "none", "\x7f" + std::string("ELF") + std::string(64, ' '), {}});
     executable.images.back().seal();
     auto made = capi::load_plan((*object)->device, executable, {"stand-in", "for tests", false, 0});
     if (!made) return made.error();
     *plan = capi::new_handle(std::move(made).value());
+    return success();
+  });
+}
+
+}  // namespace
+
+extern "C" rondo_status stand_in_cuda_plan(rondo_context* context, int64_t dim, rondo_plan** plan) {
+  return cuda_plan(context, sum_executable(dim), plan);
+}
+
+extern "C" rondo_status stand_in_waiting_plan(rondo_context* context, int64_t dim, int kernels, int waiting,
+                                              rondo_plan** plan) {
+  Executable executable = sum_executable(dim);
+  const Launch launch = executable.launches.front();
+  executable.launches.clear();
+  for (int i = 0; i < kernels; ++i) {
+    if (i > 0) executable.kernels.push_back({"other" + std::to_string(i)});
+    executable.kernels.back().cooperative = i == waiting;
+    executable.launches.push_back(launch);
+    executable.launches.back().kernel = static_cast<std::uint16_t>(i);
+    executable.launches.back().grid.blocks = {0, 1, 1, 0};
+  }
+  return cuda_plan(context, std::move(executable), plan);
+}
+
+extern "C" rondo_status stand_in_states_plan(rondo_context* context, int64_t dim, int states,
+                                             rondo_plan** plan) {
+  return capi::guarded([&]() -> rondo::Status {
+    const auto object = capi::object_of<capi::ContextObject>(context);
+    if (!object) return object.error();
+    Executable executable = sum_executable(dim);
+    executable.tensors.clear();
+    Launch& launch = executable.launches.front();
+    launch.arguments.clear();
+    for (const Role role : {Role::InitialState, Role::LastState})
+      for (int state = 0; state < states; ++state) {
+        executable.tensors.push_back(tensor(role, "", dim, role == Role::LastState));
+        Tensor& made = executable.tensors.back();
+        made.ref.tensor = state;
+        made.name = (role == Role::LastState ? "last" : "first") + std::to_string(state);
+        made.shape = "[B, H, D]";
+        launch.arguments.push_back(
+            {Argument::Kind::Pointer, 8, static_cast<std::uint16_t>(executable.tensors.size() - 1)});
+      }
+    launch.arguments.push_back({Argument::Kind::Batch, 8, 0});
+    auto work = capi::host_work(executable, std::make_shared<StatesSink>(dim, states));
+    if (!work) return work.error();
+    *plan = capi::new_handle(capi::make_plan((*object)->device, executable.identity, std::move(*work),
+                                             {"stand-in", "for tests", false, 0}));
     return success();
   });
 }

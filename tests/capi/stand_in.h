@@ -17,6 +17,14 @@ rondo_status stand_in_plan(rondo_context* context, int64_t dim, rondo_plan** pla
 /* The same plan as code for a GPU, a kernel called "sum"; the context is one of CUDA (fake_cuda.h). */
 rondo_status stand_in_cuda_plan(rondo_context* context, int64_t dim, rondo_plan** plan);
 
+/* The same with so many kernels, a block a batch row each, of which the blocks of one wait for each other. */
+rondo_status stand_in_waiting_plan(rondo_context* context, int64_t dim, int kernels, int waiting,
+                                   rondo_plan** plan);
+/* A plan of several states and nothing else: a step adds i + 1 to each element of state i. Tensors are the
+ * first states and then the last ones, [B, H, D], fp32. Results that do not begin on a boundary of what an
+ * allocator gives are an internal error. */
+rondo_status stand_in_states_plan(rondo_context* context, int64_t dim, int states, rondo_plan** plan);
+
 #ifdef __cplusplus
 }
 #endif
