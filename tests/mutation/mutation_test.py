@@ -15,7 +15,7 @@ sys.path.insert(0, str(HERE))
 import faults as planted  # noqa: E402 (lies beside this test)
 import run  # noqa: E402
 
-LEAST = 60  # faults
+LEAST = 360  # faults
 RONDO = sys.argv.pop(1)
 
 
@@ -110,6 +110,11 @@ class Mutation(unittest.TestCase):
         self.assertEqual(run.finding_of_test(1, failed)["test"], "Clip.One")
         self.assertIsNone(run.finding_of_test(-6, failed))
         self.assertIsNone(run.finding_of_test(0, "[  PASSED  ] 3 tests.\n"))
+        in_c = "/a/launch_test.c:12: it does not hold that a == b\n9 checks, 1 failed\n"
+        self.assertEqual(run.finding_of_test(1, in_c)["test"], "launch_test.c: it does not hold that a == b")
+        self.assertIsNone(run.finding_of_test(-11, in_c))
+        self.assertIsNone(run.finding_of_test(1, "/a/launch_test.c:12: it does not hold that a == b\n"))
+        self.assertIsNone(run.finding_of_test(0, "9 checks, 0 failed\n"))
 
 
 if __name__ == "__main__":

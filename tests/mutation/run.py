@@ -71,9 +71,21 @@ def finding_of_verify(status, text):
 
 
 def finding_of_test(status, text):
-    """The first test that failed, or None. A program that died did not end with a summary of failed tests."""
+    """The first test or check that failed, or None. A program that died did not end with a summary of what failed."""
     failed = re.search(r"^\[  FAILED  \] (\w+\.\w+)", text, re.M)
-    return {"test": failed.group(1)} if status == 1 and failed and " FAILED TEST" in text else None
+    if status == 1 and failed and " FAILED TEST" in text:
+        return {"test": failed.group(1)}
+    failed = re.search(r"^\S*?(\w+\.[ch]):\d+: (.*)$", text, re.M)  # of a test in C (tests/capi/check.h)
+    counted = re.search(r"^\d+ checks, [1-9]\d* failed$", text, re.M)
+    return {"test": f"{failed.group(1)}: {failed.group(2)[:120]}"} if status == 1 and failed and counted else None
+
+
+def words_of_test(what):
+    """Program and words: a filter of its tests, or what a test in C is given, files of the build among it."""
+    program, *words = what.split()
+    if program.startswith("capi_"):
+        return [str(BUILD / program), *(str(BUILD / word) for word in words)]
+    return [str(BUILD / program), *(f"--gtest_filter={word}" for word in words)]
 
 
 class Runner:
@@ -81,6 +93,8 @@ class Runner:
         self.jobs = jobs
         self.timeout = timeout
         programs = {fault["test"].split()[0] if fault["test"] else "rondo" for fault in chosen}
+        if any(program.startswith("capi_") for program in programs):
+            programs.add("fake_cuda")
         self.programs = sorted(programs)
 
     def build(self, log):
@@ -101,8 +115,7 @@ class Runner:
     def start(self, run):
         """(status, text) of one run; status None after a time-out."""
         kind, what = run
-        program, *words = what.split() if kind == "test" else ["rondo", *command(what, kind)]
-        words = [str(BUILD / program), *(f"--gtest_filter={word}" if kind == "test" else word for word in words)]
+        words = words_of_test(what) if kind == "test" else [str(BUILD / "rondo"), *command(what, kind)]
         try:
             done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, errors="replace", check=False,
                                   timeout=self.timeout)
@@ -187,8 +200,7 @@ def main():
         for fault in chosen:
             print(f"{fault['name']}\n  {fault['file']}")
             for kind, what in runs_of(fault):
-                print("  " + ("{} --gtest_filter='{}'".format(*what.split()) if kind == "test"
-                              else "rondo " + " ".join(command(what, kind))))
+                print("  " + (shlex.join(words_of_test(what)) if kind == "test" else "rondo " + " ".join(command(what, kind))))
         return 0
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # as Ctrl-C: files are put back
     runner = Runner(options.jobs, options.timeout, chosen)
