@@ -12,16 +12,16 @@ namespace {
 
 using nlohmann::json;
 
-// A search by the model alone. It ends by itself once it has enough candidates, so how many it tries does not
-// depend on the machine's speed.
+// A search by the model alone, which records what the compiler prunes: here a kernel that spills. It ends by
+// itself once it has enough candidates, so how many it tries does not depend on the machine's speed.
 struct Searched {
   const Folder folder;
   const std::string database = folder.path("t.db");
   std::map<std::string, json> model_ms;  // by strategy and parameters
 
   Searched() {
-    const Outcome outcome = rondo({"tune", "mingru", "--shape", "B=2,T=16,D=64", "--db", database, "--budget",
-                                   "600s", "--workers", "1", "--json"});
+    const Outcome outcome = rondo({"tune", "mingru", "--shape", "B=1,T=4096,D=64", "--db", database,
+                                   "--budget", "600s", "--workers", "1", "--json"});
     EXPECT_EQ(outcome.status, 0) << outcome.err;
     const json passes = json::parse(outcome.out)["passes"];
     for (const json& row : passes[0]["rows"])
