@@ -60,7 +60,7 @@ class StatesSink final : public LaunchSink {
  public:
   StatesSink(std::int64_t dim, int states) : dim_(dim), states_(states) {}
 
-  Status zero(Address, std::int64_t) override { return success(); }
+  Status fill(Address, std::int64_t, float) override { return success(); }
   Status copy(Address, Address, std::int64_t) override { return success(); }
   Status launch(std::size_t, std::int64_t, std::span<void* const> arguments) override {
     const auto number = [&](int i) {
