@@ -178,10 +178,16 @@ def _may_make(structure: Structure, sizes: dict[str, int], device: torch.device)
 
 
 def plan_of(
-    structure: Structure, pass_: int, sizes: dict[str, int], device: torch.device, storage: torch.dtype, exact: bool
+    structure: Structure,
+    pass_: int,
+    sizes: dict[str, int],
+    device: torch.device,
+    storage: torch.dtype,
+    exact: bool,
+    trains: bool = False,
 ) -> Plan:
-    """The plan of these sizes, which is made at its first use. Beside that of a forward pass that saves goes that of the
-    backward pass, which comes next."""
+    """The plan of these sizes, which is made at its first use. Where a forward pass `trains`, the plan of the backward pass,
+    which comes next, is made beside it."""
     ordinal = -1 if device.type == "cpu" else device.index
     if ordinal >= 0:
         torch.cuda.init()
@@ -200,7 +206,7 @@ def plan_of(
 
     def may_make() -> None:
         _may_make(structure, sizes, device)
-        if pass_ == s.PASS_FORWARD_SAVE and request.type != s.TYPE_F64:
+        if trains and request.type != s.TYPE_F64:
             make_ahead(request._replace(pass_=s.PASS_BACKWARD), exact)
 
     return plan_for(request, exact, may_make)

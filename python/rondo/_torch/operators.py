@@ -66,7 +66,8 @@ def _forward(tensors: Tensors, how: str, given: int, time_major: bool, pass_: in
         storage, device = tensors[0].dtype, tensors[0].device
         if sizes["B"] == 0 or sizes["T"] == 0:
             return _of_nothing(tensors[0], tensors, specs, results, sizes, time_major)
-        plan = plan_of(structure, pass_, sizes, device, storage, torch.are_deterministic_algorithms_enabled())
+        trains = pass_ == s.PASS_FORWARD_SAVE and any(tensor.requires_grad for tensor in tensors)
+        plan = plan_of(structure, pass_, sizes, device, storage, torch.are_deterministic_algorithms_enabled(), trains)
         call = remember(key, Call(plan, specs, results, results, sizes, device, storage, time_major))
     return call(tensors)
 
