@@ -1,9 +1,11 @@
 // A shared library opened at run time, so that Rondo starts where the library is not installed.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string>
 
+#include "compiler/support/environment.h"
 #include "compiler/support/result.h"
 
 namespace rondo {
@@ -49,5 +51,49 @@ class DynamicLibrary {
   void* handle_ = nullptr;
   std::string opened_as_;
 };
+
+// Looks up the functions of a table, and remembers the names that the library lacks, so that one error lists
+// them all:
+//
+//   struct Api {
+//     explicit Api(const DynamicLibrary& library) : imports{library} {}
+//     Imports imports;
+//     Imported<decltype(cuInit)> init{imports, "cuInit"};
+//   };
+struct Imports {
+  const DynamicLibrary& library;
+  std::string missing = {};  // with commas
+};
+
+enum class Need { Always, Optional };  // of a function, so that a table serves at all
+
+// A function of a library, which knows its name.
+template <class F>
+class Imported {
+ public:
+  Imported(Imports& from, const char* name, Need need = Need::Always) : name_(name) {
+    if (!from.library.load(function_, name) && need == Need::Always)
+      from.missing += (from.missing.empty() ? "" : ", ") + std::string(name);
+  }
+  template <class... Arguments>
+  auto operator()(Arguments... arguments) const {
+    return function_(arguments...);
+  }
+  explicit operator bool() const { return function_ != nullptr; }
+  const char* name() const { return name_; }
+
+ private:
+  const char* name_;
+  F* function_ = nullptr;
+};
+
+// The process's own library: opened at the first call, by T::open() with what the environment variable says.
+// Never destroyed: such libraries have state that other static destructors may still reach.
+template <class T>
+Result<const T*> library_of_process(const char* variable) {
+  static const auto* opened = new Result<std::unique_ptr<const T>>(T::open(environment(variable)));
+  if (!*opened) return opened->error();
+  return (**opened).get();
+}
 
 }  // namespace rondo

@@ -10,80 +10,84 @@
 
 namespace rondo::runtime {
 
-// Types come from cuda.h, whose macros already choose the versions (cuMemAlloc means cuMemAlloc_v2);
-// load_driver_api asks libcuda for the same versions by name. Pointers of the last group may be null: older
-// drivers lack them.
+// Types come from cuda.h, whose macros already choose the versions (cuMemAlloc means cuMemAlloc_v2); libcuda
+// is asked for the same versions by name. The last two are of CUDA 11.8: older drivers lack them.
 struct DriverApi {
-  decltype(&cuInit) init = nullptr;
-  decltype(&cuDriverGetVersion) driver_get_version = nullptr;
-  decltype(&cuGetErrorName) get_error_name = nullptr;
-  decltype(&cuGetErrorString) get_error_string = nullptr;
+  explicit DriverApi(const DynamicLibrary& library) : imports{library} {}
+  Imports imports;
 
-  decltype(&cuDeviceGetCount) device_get_count = nullptr;
-  decltype(&cuDeviceGet) device_get = nullptr;
-  decltype(&cuDeviceGetName) device_get_name = nullptr;
-  decltype(&cuDeviceGetUuid) device_get_uuid = nullptr;
-  decltype(&cuDeviceGetAttribute) device_get_attribute = nullptr;
-  decltype(&cuDeviceTotalMem) device_total_mem = nullptr;
+  Imported<decltype(cuInit)> init{imports, "cuInit"};
+  Imported<decltype(cuDriverGetVersion)> driver_get_version{imports, "cuDriverGetVersion"};
+  Imported<decltype(cuGetErrorName)> get_error_name{imports, "cuGetErrorName"};
+  Imported<decltype(cuGetErrorString)> get_error_string{imports, "cuGetErrorString"};
 
-  decltype(&cuDevicePrimaryCtxRetain) primary_ctx_retain = nullptr;
-  decltype(&cuDevicePrimaryCtxRelease) primary_ctx_release = nullptr;
-  decltype(&cuCtxSetCurrent) ctx_set_current = nullptr;
-  decltype(&cuCtxGetCurrent) ctx_get_current = nullptr;
-  decltype(&cuCtxGetDevice) ctx_get_device = nullptr;
-  CUresult (*ctx_synchronize)() = nullptr;
+  Imported<decltype(cuDeviceGetCount)> device_get_count{imports, "cuDeviceGetCount"};
+  Imported<decltype(cuDeviceGet)> device_get{imports, "cuDeviceGet"};
+  Imported<decltype(cuDeviceGetName)> device_get_name{imports, "cuDeviceGetName"};
+  Imported<decltype(cuDeviceGetUuid)> device_get_uuid{imports, "cuDeviceGetUuid_v2"};
+  Imported<decltype(cuDeviceGetAttribute)> device_get_attribute{imports, "cuDeviceGetAttribute"};
+  Imported<decltype(cuDeviceTotalMem)> device_total_mem{imports, "cuDeviceTotalMem_v2"};
 
-  decltype(&cuStreamCreate) stream_create = nullptr;
-  decltype(&cuStreamDestroy) stream_destroy = nullptr;
-  decltype(&cuStreamSynchronize) stream_synchronize = nullptr;
-  decltype(&cuStreamQuery) stream_query = nullptr;
-  decltype(&cuStreamWaitEvent) stream_wait_event = nullptr;
-  decltype(&cuLaunchHostFunc) launch_host_func = nullptr;
-  decltype(&cuEventCreate) event_create = nullptr;
-  decltype(&cuEventDestroy) event_destroy = nullptr;
-  decltype(&cuEventRecord) event_record = nullptr;
-  decltype(&cuEventQuery) event_query = nullptr;
-  decltype(&cuEventSynchronize) event_synchronize = nullptr;
-  decltype(&cuEventElapsedTime) event_elapsed_time = nullptr;
+  Imported<decltype(cuDevicePrimaryCtxRetain)> primary_ctx_retain{imports, "cuDevicePrimaryCtxRetain"};
+  Imported<decltype(cuDevicePrimaryCtxRelease)> primary_ctx_release{imports, "cuDevicePrimaryCtxRelease_v2"};
+  Imported<decltype(cuCtxSetCurrent)> ctx_set_current{imports, "cuCtxSetCurrent"};
+  Imported<decltype(cuCtxGetCurrent)> ctx_get_current{imports, "cuCtxGetCurrent"};
+  Imported<decltype(cuCtxGetDevice)> ctx_get_device{imports, "cuCtxGetDevice"};
+  Imported<CUresult()> ctx_synchronize{imports, "cuCtxSynchronize"};
 
-  decltype(&cuMemGetInfo) mem_get_info = nullptr;
-  decltype(&cuMemAlloc) mem_alloc = nullptr;
-  decltype(&cuMemFree) mem_free = nullptr;
-  decltype(&cuMemHostAlloc) mem_host_alloc = nullptr;
-  decltype(&cuMemFreeHost) mem_free_host = nullptr;
-  decltype(&cuMemcpyHtoDAsync) memcpy_htod = nullptr;
-  decltype(&cuMemcpyDtoHAsync) memcpy_dtoh = nullptr;
-  decltype(&cuMemcpyDtoDAsync) memcpy_dtod = nullptr;
-  decltype(&cuMemsetD8Async) memset_d8 = nullptr;
-  decltype(&cuMemsetD32Async) memset_d32 = nullptr;
+  Imported<decltype(cuStreamCreate)> stream_create{imports, "cuStreamCreate"};
+  Imported<decltype(cuStreamDestroy)> stream_destroy{imports, "cuStreamDestroy_v2"};
+  Imported<decltype(cuStreamSynchronize)> stream_synchronize{imports, "cuStreamSynchronize"};
+  Imported<decltype(cuStreamQuery)> stream_query{imports, "cuStreamQuery"};
+  Imported<decltype(cuStreamWaitEvent)> stream_wait_event{imports, "cuStreamWaitEvent"};
+  Imported<decltype(cuLaunchHostFunc)> launch_host_func{imports, "cuLaunchHostFunc"};
+  Imported<decltype(cuEventCreate)> event_create{imports, "cuEventCreate"};
+  Imported<decltype(cuEventDestroy)> event_destroy{imports, "cuEventDestroy_v2"};
+  Imported<decltype(cuEventRecord)> event_record{imports, "cuEventRecord"};
+  Imported<decltype(cuEventQuery)> event_query{imports, "cuEventQuery"};
+  Imported<decltype(cuEventSynchronize)> event_synchronize{imports, "cuEventSynchronize"};
+  // _v2 (12.8) differs only in accepting events that were not recorded; the plain name exists in every
+  // driver.
+  Imported<decltype(cuEventElapsedTime)> event_elapsed_time{imports, "cuEventElapsedTime"};
 
-  decltype(&cuModuleLoadData) module_load_data = nullptr;
-  decltype(&cuModuleLoadDataEx) module_load_data_ex = nullptr;
-  decltype(&cuModuleUnload) module_unload = nullptr;
-  decltype(&cuModuleGetFunction) module_get_function = nullptr;
-  decltype(&cuFuncGetAttribute) func_get_attribute = nullptr;
-  decltype(&cuFuncSetAttribute) func_set_attribute = nullptr;
-  decltype(&cuOccupancyMaxActiveBlocksPerMultiprocessor) occupancy_blocks = nullptr;
-  decltype(&cuLaunchKernel) launch_kernel = nullptr;
-  decltype(&cuLaunchCooperativeKernel) launch_cooperative = nullptr;
+  Imported<decltype(cuMemGetInfo)> mem_get_info{imports, "cuMemGetInfo_v2"};
+  Imported<decltype(cuMemAlloc)> mem_alloc{imports, "cuMemAlloc_v2"};
+  Imported<decltype(cuMemFree)> mem_free{imports, "cuMemFree_v2"};
+  Imported<decltype(cuMemHostAlloc)> mem_host_alloc{imports, "cuMemHostAlloc"};
+  Imported<decltype(cuMemFreeHost)> mem_free_host{imports, "cuMemFreeHost"};
+  Imported<decltype(cuMemcpyHtoDAsync)> memcpy_htod{imports, "cuMemcpyHtoDAsync_v2"};
+  Imported<decltype(cuMemcpyDtoHAsync)> memcpy_dtoh{imports, "cuMemcpyDtoHAsync_v2"};
+  Imported<decltype(cuMemcpyDtoDAsync)> memcpy_dtod{imports, "cuMemcpyDtoDAsync_v2"};
+  Imported<decltype(cuMemsetD8Async)> memset_d8{imports, "cuMemsetD8Async"};
+  Imported<decltype(cuMemsetD32Async)> memset_d32{imports, "cuMemsetD32Async"};
 
-  decltype(&cuStreamBeginCapture) stream_begin_capture = nullptr;
-  decltype(&cuStreamEndCapture) stream_end_capture = nullptr;
-  decltype(&cuStreamIsCapturing) stream_is_capturing = nullptr;
-  decltype(&cuThreadExchangeStreamCaptureMode) exchange_capture_mode = nullptr;
-  decltype(&cuGraphInstantiateWithFlags) graph_instantiate = nullptr;
-  decltype(&cuGraphUpload) graph_upload = nullptr;
-  decltype(&cuGraphLaunch) graph_launch = nullptr;
-  decltype(&cuGraphGetNodes) graph_get_nodes = nullptr;
-  decltype(&cuGraphExecDestroy) graph_exec_destroy = nullptr;
-  decltype(&cuGraphDestroy) graph_destroy = nullptr;
+  Imported<decltype(cuModuleLoadData)> module_load_data{imports, "cuModuleLoadData"};
+  Imported<decltype(cuModuleLoadDataEx)> module_load_data_ex{imports, "cuModuleLoadDataEx"};
+  Imported<decltype(cuModuleUnload)> module_unload{imports, "cuModuleUnload"};
+  Imported<decltype(cuModuleGetFunction)> module_get_function{imports, "cuModuleGetFunction"};
+  Imported<decltype(cuFuncGetAttribute)> func_get_attribute{imports, "cuFuncGetAttribute"};
+  Imported<decltype(cuFuncSetAttribute)> func_set_attribute{imports, "cuFuncSetAttribute"};
+  Imported<decltype(cuOccupancyMaxActiveBlocksPerMultiprocessor)> occupancy_blocks{
+      imports, "cuOccupancyMaxActiveBlocksPerMultiprocessor"};
+  Imported<decltype(cuLaunchKernel)> launch_kernel{imports, "cuLaunchKernel"};
+  Imported<decltype(cuLaunchCooperativeKernel)> launch_cooperative{imports, "cuLaunchCooperativeKernel"};
 
-  decltype(&cuLaunchKernelEx) launch_kernel_ex = nullptr;                // 11.8
-  decltype(&cuOccupancyMaxActiveClusters) occupancy_clusters = nullptr;  // 11.8
+  Imported<decltype(cuStreamBeginCapture)> stream_begin_capture{imports, "cuStreamBeginCapture_v2"};
+  Imported<decltype(cuStreamEndCapture)> stream_end_capture{imports, "cuStreamEndCapture"};
+  Imported<decltype(cuStreamIsCapturing)> stream_is_capturing{imports, "cuStreamIsCapturing"};
+  Imported<decltype(cuThreadExchangeStreamCaptureMode)> exchange_capture_mode{
+      imports, "cuThreadExchangeStreamCaptureMode"};
+  Imported<decltype(cuGraphInstantiateWithFlags)> graph_instantiate{imports, "cuGraphInstantiateWithFlags"};
+  Imported<decltype(cuGraphUpload)> graph_upload{imports, "cuGraphUpload"};
+  Imported<decltype(cuGraphLaunch)> graph_launch{imports, "cuGraphLaunch"};
+  Imported<decltype(cuGraphGetNodes)> graph_get_nodes{imports, "cuGraphGetNodes"};
+  Imported<decltype(cuGraphExecDestroy)> graph_exec_destroy{imports, "cuGraphExecDestroy"};
+  Imported<decltype(cuGraphDestroy)> graph_destroy{imports, "cuGraphDestroy"};
+
+  Imported<decltype(cuLaunchKernelEx)> launch_kernel_ex{imports, "cuLaunchKernelEx", Need::Optional};
+  Imported<decltype(cuOccupancyMaxActiveClusters)> occupancy_clusters{imports, "cuOccupancyMaxActiveClusters",
+                                                                      Need::Optional};
 };
-
-// Fills the table. Error of kind Unsupported, naming the symbols, when the driver lacks one that is needed.
-Status load_driver_api(const DynamicLibrary& library, DriverApi& api);
 
 // The table behind the driver that get() loaded, or null: for destructors, which run only after it was
 // loaded.
@@ -92,6 +96,16 @@ const DriverApi* loaded_driver_api() noexcept;
 // The check of one call: `check(driver, driver.api().mem_free(p), "cuMemFree")`.
 inline Status check(const Driver& driver, CUresult code, std::string_view call) {
   return driver.check(static_cast<int>(code), call);
+}
+
+// Calls a function of the driver that get() loaded: `call(&DriverApi::mem_free, p)`. Errors: those of
+// Driver::get() and Driver::check().
+template <class F, class... Arguments>
+Status call(Imported<F> DriverApi::*function, Arguments... arguments) {
+  const Result<const Driver*> driver = Driver::get();
+  if (!driver) return driver.error();
+  const Imported<F>& called = (*driver)->api().*function;
+  return check(**driver, called(arguments...), called.name());
 }
 
 }  // namespace rondo::runtime

@@ -47,26 +47,24 @@ constexpr std::array kAttributes{
 
 Status read_attributes(const Driver& driver, CUdevice device, DeviceInfo& info) {
   const DriverApi& api = driver.api();
-  for (const AttributeField& entry : kAttributes) {
-    auto read = check(driver, api.device_get_attribute(&(info.*entry.field), entry.attribute, device),
-                      fmt::format("cuDeviceGetAttribute({})", static_cast<int>(entry.attribute)));
-    if (!read) return read;
-  }
+  const auto read = [&](int& value, CUdevice_attribute attribute) {
+    return check(driver, api.device_get_attribute(&value, attribute, device),
+                 fmt::format("cuDeviceGetAttribute({})", static_cast<int>(attribute)));
+  };
+  for (const AttributeField& entry : kAttributes)
+    if (Status got = read(info.*entry.field, entry.attribute); !got) return got;
   int cooperative = 0;
-  auto read =
-      check(driver, api.device_get_attribute(&cooperative, CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH, device),
-            "cuDeviceGetAttribute(COOPERATIVE_LAUNCH)");
-  if (!read) return read;
+  if (Status got = read(cooperative, CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH); !got) return got;
   info.cooperative = cooperative != 0;
   // Drivers before 11.8 do not know this attribute: then there are no clusters.
   int clusters = 0;
   if (api.device_get_attribute(&clusters, CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH, device) != CUDA_SUCCESS)
     clusters = 0;
-  info.clusters = clusters != 0 && api.launch_kernel_ex != nullptr;
+  info.clusters = clusters != 0 && api.launch_kernel_ex;
   return success();
 }
 
-Result<CUdevice> find_device(const Driver& driver, int ordinal) {
+Result<CUdevice> find_device(int ordinal) {
   auto count = device_count();
   if (!count) return count.error();
   if (ordinal < 0 || ordinal >= *count)
@@ -74,8 +72,7 @@ Result<CUdevice> find_device(const Driver& driver, int ordinal) {
                  fmt::format("there is no GPU number {}: this machine shows {} GPU(s)", ordinal, *count),
                  "rondo doctor lists the GPUs and their numbers"};
   CUdevice device = 0;
-  if (auto got = check(driver, driver.api().device_get(&device, ordinal), "cuDeviceGet"); !got)
-    return got.error();
+  if (Status got = call(&DriverApi::device_get, &device, ordinal); !got) return got.error();
   return device;
 }
 
@@ -84,11 +81,8 @@ Result<CUdevice> find_device(const Driver& driver, int ordinal) {
 std::string DeviceInfo::arch() const { return fmt::format("sm_{}", cc()); }
 
 Result<int> device_count() {
-  auto driver = Driver::get();
-  if (!driver) return driver.error();
   int count = 0;
-  if (auto got = check(**driver, (*driver)->api().device_get_count(&count), "cuDeviceGetCount"); !got)
-    return got.error();
+  if (Status got = call(&DriverApi::device_get_count, &count); !got) return got.error();
   return count;
 }
 
@@ -96,25 +90,20 @@ Result<DeviceInfo> device_info(int ordinal) {
   auto loaded = Driver::get();
   if (!loaded) return loaded.error();
   const Driver& driver = **loaded;
-  auto device = find_device(driver, ordinal);
+  auto device = find_device(ordinal);
   if (!device) return device.error();
 
   DeviceInfo info;
   info.ordinal = ordinal;
   info.driver_version = driver.version();
   std::array<char, 256> name{};
-  auto got =
-      check(driver, driver.api().device_get_name(name.data(), static_cast<int>(name.size()) - 1, *device),
-            "cuDeviceGetName");
+  Status got = call(&DriverApi::device_get_name, name.data(), static_cast<int>(name.size()) - 1, *device);
   if (!got) return got.error();
   info.name = name.data();
   CUuuid uuid{};
-  if (got = check(driver, driver.api().device_get_uuid(&uuid, *device), "cuDeviceGetUuid"); !got)
-    return got.error();
+  if (got = call(&DriverApi::device_get_uuid, &uuid, *device); !got) return got.error();
   info.uuid = uuid_text(uuid);
-  if (got = check(driver, driver.api().device_total_mem(&info.memory_bytes, *device), "cuDeviceTotalMem");
-      !got)
-    return got.error();
+  if (got = call(&DriverApi::device_total_mem, &info.memory_bytes, *device); !got) return got.error();
   if (got = read_attributes(driver, *device, info); !got) return got.error();
   return info;
 }
@@ -132,28 +121,21 @@ Result<Context> Context::open(int ordinal) {
 }
 
 Result<Context> Context::retain(int ordinal) {
-  auto loaded = Driver::get();
-  if (!loaded) return loaded.error();
-  const Driver& driver = **loaded;
-  auto device = find_device(driver, ordinal);
+  auto device = find_device(ordinal);
   if (!device) return device.error();
   CUcontext handle = nullptr;
-  auto got = check(driver, driver.api().primary_ctx_retain(&handle, *device), "cuDevicePrimaryCtxRetain");
-  if (!got) return got.error();
+  if (Status got = call(&DriverApi::primary_ctx_retain, &handle, *device); !got) return got.error();
   return Context(handle, *device, true);
 }
 
 Result<Context> Context::current() {
-  auto loaded = Driver::get();
-  if (!loaded) return loaded.error();
-  const DriverApi& api = (*loaded)->api();
   CUcontext handle = nullptr;
-  if (auto got = check(**loaded, api.ctx_get_current(&handle), "cuCtxGetCurrent"); !got) return got.error();
+  if (Status got = call(&DriverApi::ctx_get_current, &handle); !got) return got.error();
   if (handle == nullptr)
     return Error{ErrorKind::Missing, "no CUDA context is current on this thread",
                  "make one current first (cudaSetDevice and a call, or cuCtxSetCurrent), or name the GPU"};
   CUdevice device = 0;
-  if (auto got = check(**loaded, api.ctx_get_device(&device), "cuCtxGetDevice"); !got) return got.error();
+  if (Status got = call(&DriverApi::ctx_get_device, &device); !got) return got.error();
   return Context(handle, device, false);
 }
 
@@ -163,11 +145,8 @@ Result<Context> Context::again() const {
 }
 
 Result<ScopedCurrent> ScopedCurrent::enter(const Context& context) {
-  auto loaded = Driver::get();
-  if (!loaded) return loaded.error();
   CUcontext before = nullptr;
-  if (auto got = check(**loaded, (*loaded)->api().ctx_get_current(&before), "cuCtxGetCurrent"); !got)
-    return got.error();
+  if (Status got = call(&DriverApi::ctx_get_current, &before); !got) return got.error();
   if (before == context.handle()) return ScopedCurrent(false, nullptr);
   if (Status status = context.make_current(); !status) return status.error();
   return ScopedCurrent(true, before);
@@ -181,27 +160,18 @@ ScopedCurrent::~ScopedCurrent() {
   if (changed_ && api != nullptr) api->ctx_set_current(before_);
 }
 
-Status Context::make_current() const {
-  auto driver = Driver::get();
-  if (!driver) return driver.error();
-  return check(**driver, (*driver)->api().ctx_set_current(handle_.get()), "cuCtxSetCurrent");
-}
+Status Context::make_current() const { return call(&DriverApi::ctx_set_current, handle_.get()); }
 
 Status Context::synchronize() const {
-  auto driver = Driver::get();
-  if (!driver) return driver.error();
   if (auto current = make_current(); !current) return current;
-  return check(**driver, (*driver)->api().ctx_synchronize(), "cuCtxSynchronize");
+  return call(&DriverApi::ctx_synchronize);
 }
 
 Result<std::size_t> Context::free_bytes() const {
-  auto driver = Driver::get();
-  if (!driver) return driver.error();
   if (auto current = make_current(); !current) return current.error();
   std::size_t free = 0;
   std::size_t total = 0;
-  if (auto got = check(**driver, (*driver)->api().mem_get_info(&free, &total), "cuMemGetInfo"); !got)
-    return got.error();
+  if (Status got = call(&DriverApi::mem_get_info, &free, &total); !got) return got.error();
   return free;
 }
 

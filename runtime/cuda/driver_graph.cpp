@@ -26,42 +26,31 @@ void Graph::Destroy::operator()(CUgraphExec_st* executable) const noexcept {
 }
 
 Result<Graph> Graph::capture(StreamHandle stream, const std::function<Status(StreamHandle)>& work) {
-  auto loaded = Driver::get();
-  if (!loaded) return loaded.error();
-  const Driver& driver = **loaded;
-  const DriverApi& api = driver.api();
-
   // Thread-local: other threads of the process may go on calling the driver meanwhile.
-  auto begun = check(driver, api.stream_begin_capture(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL),
-                     "cuStreamBeginCapture");
+  const Status begun = call(&DriverApi::stream_begin_capture, stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
   if (!begun) return begun.error();
   const Status worked = work(stream);
   CUgraph handle = nullptr;
   // Capture ends whatever `work` said: a stream left capturing could not be used again.
-  const Status ended = check(driver, api.stream_end_capture(stream, &handle), "cuStreamEndCapture");
+  const Status ended = call(&DriverApi::stream_end_capture, stream, &handle);
   const Recorded recorded(handle);
   if (!worked) return worked.error();
   if (!ended) return ended.error();
 
   std::size_t nodes = 0;
-  if (auto got = check(driver, api.graph_get_nodes(handle, nullptr, &nodes), "cuGraphGetNodes"); !got)
-    return got.error();
+  if (Status got = call(&DriverApi::graph_get_nodes, handle, nullptr, &nodes); !got) return got.error();
   CUgraphExec executable = nullptr;
-  auto made = check(driver, api.graph_instantiate(&executable, handle, 0), "cuGraphInstantiate");
+  const Status made = call(&DriverApi::graph_instantiate, &executable, handle, 0);
   if (!made) return made.error();
   return Graph(executable, nodes);
 }
 
 Status Graph::launch(StreamHandle stream) const {
-  auto driver = Driver::get();
-  if (!driver) return driver.error();
-  return check(**driver, (*driver)->api().graph_launch(executable_.get(), stream), "cuGraphLaunch");
+  return call(&DriverApi::graph_launch, executable_.get(), stream);
 }
 
 Status Graph::upload(StreamHandle stream) const {
-  auto driver = Driver::get();
-  if (!driver) return driver.error();
-  return check(**driver, (*driver)->api().graph_upload(executable_.get(), stream), "cuGraphUpload");
+  return call(&DriverApi::graph_upload, executable_.get(), stream);
 }
 
 }  // namespace rondo::runtime

@@ -96,7 +96,7 @@ std::vector<std::string> driver_candidates(const std::string& path) {
 
 }  // namespace
 
-Driver::Driver() : api_(std::make_unique<DriverApi>()) {}
+Driver::Driver() = default;
 Driver::~Driver() = default;
 
 Result<std::unique_ptr<const Driver>> Driver::open(const std::string& path) {
@@ -108,7 +108,11 @@ Result<std::unique_ptr<const Driver>> Driver::open(const std::string& path) {
 
   std::unique_ptr<Driver> driver(new Driver);
   driver->library_ = std::move(*library);
-  if (auto loaded = load_driver_api(driver->library_, *driver->api_); !loaded) return loaded.error();
+  driver->api_ = std::make_unique<DriverApi>(driver->library_);
+  if (const std::string& missing = driver->api_->imports.missing; !missing.empty())
+    return Error{ErrorKind::Unsupported,
+                 fmt::format("the CUDA driver library {} does not offer {}", driver->path(), missing),
+                 "update the NVIDIA driver to release 470 (CUDA 11.4) or newer"};
   if (auto started = runtime::check(*driver, driver->api_->init(0), "cuInit"); !started)
     return started.error();
   auto version =
@@ -142,6 +146,7 @@ Status Driver::check(int code, std::string_view call) const {
   api_->get_error_name(result, &name);
   api_->get_error_string(result, &text);
   const CodeAdvice* advice = advice_for(result);
+  if (call.ends_with("_v2")) call.remove_suffix(3);  // as its documentation calls it
   return Error{
       advice != nullptr ? advice->kind : ErrorKind::Device,
       fmt::format("{} failed: {} ({})", call, name != nullptr ? name : fmt::format("CUDA error {}", code),

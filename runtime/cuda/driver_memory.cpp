@@ -6,6 +6,18 @@
 
 namespace rondo::runtime {
 
+namespace {
+
+// The call, unless there is nothing to be done: then only whether there is a driver.
+template <class... Call>
+Status call_unless(bool empty, Call... what) {
+  if (!empty) return call(what...);
+  const Result<const Driver*> driver = Driver::get();
+  return driver ? success() : Status(driver.error());
+}
+
+}  // namespace
+
 void DeviceBuffer::Free::operator()(void* memory) const noexcept {
   if (const DriverApi* api = loaded_driver_api()) api->mem_free(reinterpret_cast<CUdeviceptr>(memory));
 }
@@ -49,40 +61,23 @@ Status DeviceBuffer::fill(std::uint8_t value, StreamHandle stream) const {
 }
 
 Status copy_to_device(DeviceAddress target, std::span<const std::byte> source, StreamHandle stream) {
-  auto driver = Driver::get();
-  if (!driver) return driver.error();
-  if (source.empty()) return success();
-  return check(**driver, (*driver)->api().memcpy_htod(target, source.data(), source.size(), stream),
-               "cuMemcpyHtoDAsync");
+  return call_unless(source.empty(), &DriverApi::memcpy_htod, target, source.data(), source.size(), stream);
 }
 
 Status copy_from_device(std::span<std::byte> target, DeviceAddress source, StreamHandle stream) {
-  auto driver = Driver::get();
-  if (!driver) return driver.error();
-  if (target.empty()) return success();
-  return check(**driver, (*driver)->api().memcpy_dtoh(target.data(), source, target.size(), stream),
-               "cuMemcpyDtoHAsync");
+  return call_unless(target.empty(), &DriverApi::memcpy_dtoh, target.data(), source, target.size(), stream);
 }
 
 Status fill_bytes(DeviceAddress target, std::uint8_t value, std::size_t bytes, StreamHandle stream) {
-  auto driver = Driver::get();
-  if (!driver) return driver.error();
-  if (bytes == 0) return success();
-  return check(**driver, (*driver)->api().memset_d8(target, value, bytes, stream), "cuMemsetD8Async");
+  return call_unless(bytes == 0, &DriverApi::memset_d8, target, value, bytes, stream);
 }
 
 Status copy_on_device(DeviceAddress target, DeviceAddress source, std::size_t bytes, StreamHandle stream) {
-  auto driver = Driver::get();
-  if (!driver) return driver.error();
-  if (bytes == 0) return success();
-  return check(**driver, (*driver)->api().memcpy_dtod(target, source, bytes, stream), "cuMemcpyDtoDAsync");
+  return call_unless(bytes == 0, &DriverApi::memcpy_dtod, target, source, bytes, stream);
 }
 
 Status fill_words(DeviceAddress target, std::uint32_t value, std::size_t count, StreamHandle stream) {
-  auto driver = Driver::get();
-  if (!driver) return driver.error();
-  if (count == 0) return success();
-  return check(**driver, (*driver)->api().memset_d32(target, value, count, stream), "cuMemsetD32Async");
+  return call_unless(count == 0, &DriverApi::memset_d32, target, value, count, stream);
 }
 
 }  // namespace rondo::runtime

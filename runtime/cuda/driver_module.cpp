@@ -82,8 +82,8 @@ Result<CUmodule> assembled(const Driver& driver, const std::string& ptx) {
   std::array<CUjit_option, 2> options{CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
   std::array<void*, 2> values{log.data(), reinterpret_cast<void*>(log.size())};  // NOLINT: as the driver asks
   CUmodule handle = nullptr;
-  const CUresult code =
-      driver.api().module_load_data_ex(&handle, ptx.c_str(), options.size(), options.data(), values.data());
+  const CUresult code = driver.api().module_load_data_ex(
+      &handle, ptx.c_str(), static_cast<unsigned>(options.size()), options.data(), values.data());
   if (auto loaded = check(driver, code, "cuModuleLoadDataEx"); !loaded) {
     Error error = loaded.error();
     if (log[0] != '\0') error.message += fmt::format("; the driver says of the PTX: {}", log.data());
@@ -110,7 +110,7 @@ Result<Module> Module::load(std::string_view image) {
                  fmt::format("the kernel image ({} bytes) is neither a cubin nor PTX", image.size()),
                  "delete the cache entry or compile the kernel again"};
   CUmodule handle = nullptr;
-  auto loaded = check(**driver, (*driver)->api().module_load_data(&handle, image.data()), "cuModuleLoadData");
+  const Status loaded = call(&DriverApi::module_load_data, &handle, image.data());
   if (!loaded) return loaded.error();
   return Module(handle);
 }
@@ -125,9 +125,9 @@ Result<Function> Module::function(const std::string& name) const {
     return Error{ErrorKind::Internal, fmt::format("the module holds no kernel named {}", name), ""};
   if (auto got = check(**driver, code, "cuModuleGetFunction"); !got) return got.error();
   for (const FunctionField& entry : kFunctionFields) {
-    const CUresult read = (*driver)->api().func_get_attribute(&(function.attributes_.*entry.field),
-                                                              entry.attribute, function.handle_);
-    if (auto got = check(**driver, read, "cuFuncGetAttribute"); !got) return got.error();
+    const Status got = call(&DriverApi::func_get_attribute, &(function.attributes_.*entry.field),
+                            entry.attribute, function.handle_);
+    if (!got) return got.error();
   }
   return function;
 }
@@ -144,7 +144,7 @@ Status Function::set_dynamic_shared(std::size_t bytes) const {
 Status Function::allow_large_clusters() const {
   auto driver = Driver::get();
   if (!driver) return driver.error();
-  if ((*driver)->api().launch_kernel_ex == nullptr) return no_clusters(**driver);
+  if (!(*driver)->api().launch_kernel_ex) return no_clusters(**driver);
   return check(
       **driver,
       (*driver)->api().func_set_attribute(handle_, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1),
@@ -152,12 +152,8 @@ Status Function::allow_large_clusters() const {
 }
 
 Result<int> Function::blocks_per_sm(int threads, std::size_t dynamic_shared_bytes) const {
-  auto driver = Driver::get();
-  if (!driver) return driver.error();
   int blocks = 0;
-  auto got =
-      check(**driver, (*driver)->api().occupancy_blocks(&blocks, handle_, threads, dynamic_shared_bytes),
-            "cuOccupancyMaxActiveBlocksPerMultiprocessor");
+  const Status got = call(&DriverApi::occupancy_blocks, &blocks, handle_, threads, dynamic_shared_bytes);
   if (!got) return got.error();
   return blocks;
 }
@@ -165,12 +161,11 @@ Result<int> Function::blocks_per_sm(int threads, std::size_t dynamic_shared_byte
 Result<int> max_active_clusters(const Function& function, const LaunchShape& shape) {
   auto driver = Driver::get();
   if (!driver) return driver.error();
-  if ((*driver)->api().occupancy_clusters == nullptr) return no_clusters(**driver);
+  if (!(*driver)->api().occupancy_clusters) return no_clusters(**driver);
   std::array<CUlaunchAttribute, 2> attributes{};
   const CUlaunchConfig config = extended_config(shape, nullptr, attributes);
   int clusters = 0;
-  auto got = check(**driver, (*driver)->api().occupancy_clusters(&clusters, function.handle(), &config),
-                   "cuOccupancyMaxActiveClusters");
+  const Status got = call(&DriverApi::occupancy_clusters, &clusters, function.handle(), &config);
   if (!got) return got.error();
   return clusters;
 }
@@ -187,7 +182,7 @@ Status launch(const Function& function, const LaunchShape& shape, StreamHandle s
   const Dim3& block = shape.block;
   CUresult code = CUDA_SUCCESS;
   if (has_cluster(shape)) {
-    if (api.launch_kernel_ex == nullptr) return no_clusters(**loaded);
+    if (!api.launch_kernel_ex) return no_clusters(**loaded);
     std::array<CUlaunchAttribute, 2> attributes{};
     const CUlaunchConfig config = extended_config(shape, stream, attributes);
     code = api.launch_kernel_ex(&config, function.handle(), addresses, nullptr);

@@ -17,22 +17,15 @@ void Event::Destroy::operator()(CUevent_st* event) const noexcept {
 }
 
 Result<Stream> Stream::create() {
-  auto driver = Driver::get();
-  if (!driver) return driver.error();
   CUstream handle = nullptr;
-  auto made =
-      check(**driver, (*driver)->api().stream_create(&handle, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
+  const Status made = call(&DriverApi::stream_create, &handle, CU_STREAM_NON_BLOCKING);
   if (!made) return made.error();
   return Stream(handle);
 }
 
 Status Stream::synchronize() const { return runtime::synchronize(handle_.get()); }
 
-Status synchronize(StreamHandle stream) {
-  auto driver = Driver::get();
-  if (!driver) return driver.error();
-  return check(**driver, (*driver)->api().stream_synchronize(stream), "cuStreamSynchronize");
-}
+Status synchronize(StreamHandle stream) { return call(&DriverApi::stream_synchronize, stream); }
 
 namespace {
 
@@ -65,22 +58,17 @@ void CUDA_CB wait_at(void* share) {
 }  // namespace
 
 Result<std::shared_ptr<void>> hold(StreamHandle stream) {
-  auto driver = Driver::get();
-  if (!driver) return driver.error();
   const auto gate = std::make_shared<Gate>();
   auto share = std::make_unique<std::shared_ptr<Gate>>(gate);
-  auto submitted =
-      check(**driver, (*driver)->api().launch_host_func(stream, wait_at, share.get()), "cuLaunchHostFunc");
+  const Status submitted = call(&DriverApi::launch_host_func, stream, wait_at, share.get());
   if (!submitted) return submitted.error();
   share.release();  // NOLINT(bugprone-unused-return-value): wait_at owns it
   return std::shared_ptr<void>(gate.get(), [gate](void*) { gate->open(); });
 }
 
 Result<bool> is_capturing(StreamHandle stream) {
-  auto driver = Driver::get();
-  if (!driver) return driver.error();
   CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;
-  auto asked = check(**driver, (*driver)->api().stream_is_capturing(stream, &capture), "cuStreamIsCapturing");
+  const Status asked = call(&DriverApi::stream_is_capturing, stream, &capture);
   if (!asked) return asked.error();
   return capture != CU_STREAM_CAPTURE_STATUS_NONE;
 }
@@ -102,25 +90,17 @@ Result<bool> has_ended(StreamHandle stream) {
 }
 
 Result<Event> Event::create() {
-  auto driver = Driver::get();
-  if (!driver) return driver.error();
   CUevent handle = nullptr;
-  auto made = check(**driver, (*driver)->api().event_create(&handle, CU_EVENT_DEFAULT), "cuEventCreate");
+  const Status made = call(&DriverApi::event_create, &handle, CU_EVENT_DEFAULT);
   if (!made) return made.error();
   return Event(handle);
 }
 
 Status Event::record(StreamHandle stream) const {
-  auto driver = Driver::get();
-  if (!driver) return driver.error();
-  return check(**driver, (*driver)->api().event_record(handle_.get(), stream), "cuEventRecord");
+  return call(&DriverApi::event_record, handle_.get(), stream);
 }
 
-Status Event::synchronize() const {
-  auto driver = Driver::get();
-  if (!driver) return driver.error();
-  return check(**driver, (*driver)->api().event_synchronize(handle_.get()), "cuEventSynchronize");
-}
+Status Event::synchronize() const { return call(&DriverApi::event_synchronize, handle_.get()); }
 
 Result<bool> Event::done() const {
   auto driver = Driver::get();
@@ -132,18 +112,12 @@ Result<bool> Event::done() const {
 }
 
 Status Event::make_wait(StreamHandle stream) const {
-  auto driver = Driver::get();
-  if (!driver) return driver.error();
-  return check(**driver, (*driver)->api().stream_wait_event(stream, handle_.get(), 0), "cuStreamWaitEvent");
+  return call(&DriverApi::stream_wait_event, stream, handle_.get(), 0);
 }
 
 Result<float> Event::elapsed_ms_since(const Event& start) const {
-  auto driver = Driver::get();
-  if (!driver) return driver.error();
   float milliseconds = 0;
-  auto measured =
-      check(**driver, (*driver)->api().event_elapsed_time(&milliseconds, start.handle(), handle_.get()),
-            "cuEventElapsedTime");
+  const Status measured = call(&DriverApi::event_elapsed_time, &milliseconds, start.handle(), handle_.get());
   if (!measured) return measured.error();
   return milliseconds;
 }

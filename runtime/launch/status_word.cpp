@@ -11,12 +11,9 @@ void StatusWord::Free::operator()(std::int32_t* word) const noexcept {
 }
 
 Result<StatusWord> StatusWord::make() {
-  auto driver = Driver::get();
-  if (!driver) return driver.error();
   void* memory = nullptr;
-  auto made = check(**driver,
-                    (*driver)->api().mem_host_alloc(&memory, sizeof(std::int32_t), CU_MEMHOSTALLOC_PORTABLE),
-                    "cuMemHostAlloc of a status word");
+  const Status made =
+      call(&DriverApi::mem_host_alloc, &memory, sizeof(std::int32_t), CU_MEMHOSTALLOC_PORTABLE);
   if (!made) return made.error();
   StatusWord result;
   result.word_.reset(static_cast<std::int32_t*>(memory));

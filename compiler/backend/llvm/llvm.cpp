@@ -72,14 +72,7 @@ Result<std::unique_ptr<const Llvm>> Llvm::open(const std::string& path) {
   return std::unique_ptr<const Llvm>(std::move(llvm));
 }
 
-Result<const Llvm*> Llvm::get() {
-  // Never destroyed: LLVM has state of its own that other static destructors may still reach.
-  static const auto* llvm = [] {
-    return new Result<std::unique_ptr<const Llvm>>(open(environment("RONDO_LLVM")));
-  }();
-  if (!*llvm) return llvm->error();
-  return (**llvm).get();
-}
+Result<const Llvm*> Llvm::get() { return library_of_process<Llvm>("RONDO_LLVM"); }
 
 bool Llvm::looks_installed() {
   const std::string path = environment("RONDO_LLVM");

@@ -10,34 +10,25 @@
 
 #include "compiler/backend/nvrtc/search.h"
 #include "compiler/backend/ptxas/ptxas_log.h"
-#include "compiler/support/environment.h"
 
 namespace rondo::backend {
 
 struct NvrtcApi {
-  decltype(&nvrtcVersion) version = nullptr;
-  decltype(&nvrtcGetErrorString) error_string = nullptr;
-  decltype(&nvrtcCreateProgram) create = nullptr;
-  decltype(&nvrtcDestroyProgram) destroy = nullptr;
-  decltype(&nvrtcCompileProgram) compile = nullptr;
-  decltype(&nvrtcGetProgramLogSize) log_size = nullptr;
-  decltype(&nvrtcGetProgramLog) log = nullptr;
-  decltype(&nvrtcGetCUBINSize) cubin_size = nullptr;
-  decltype(&nvrtcGetCUBIN) cubin = nullptr;
-  decltype(&nvrtcGetPTXSize) ptx_size = nullptr;
-  decltype(&nvrtcGetPTX) ptx = nullptr;
-  decltype(&nvrtcGetNumSupportedArchs) arch_count = nullptr;
-  decltype(&nvrtcGetSupportedArchs) archs = nullptr;
-
-  bool load(const DynamicLibrary& library) {
-    return library.load(version, "nvrtcVersion") && library.load(error_string, "nvrtcGetErrorString") &&
-           library.load(create, "nvrtcCreateProgram") && library.load(destroy, "nvrtcDestroyProgram") &&
-           library.load(compile, "nvrtcCompileProgram") && library.load(log_size, "nvrtcGetProgramLogSize") &&
-           library.load(log, "nvrtcGetProgramLog") && library.load(cubin_size, "nvrtcGetCUBINSize") &&
-           library.load(cubin, "nvrtcGetCUBIN") && library.load(ptx_size, "nvrtcGetPTXSize") &&
-           library.load(ptx, "nvrtcGetPTX") && library.load(arch_count, "nvrtcGetNumSupportedArchs") &&
-           library.load(archs, "nvrtcGetSupportedArchs");
-  }
+  explicit NvrtcApi(const DynamicLibrary& library) : imports{library} {}
+  Imports imports;
+  Imported<decltype(nvrtcVersion)> version{imports, "nvrtcVersion"};
+  Imported<decltype(nvrtcGetErrorString)> error_string{imports, "nvrtcGetErrorString"};
+  Imported<decltype(nvrtcCreateProgram)> create{imports, "nvrtcCreateProgram"};
+  Imported<decltype(nvrtcDestroyProgram)> destroy{imports, "nvrtcDestroyProgram"};
+  Imported<decltype(nvrtcCompileProgram)> compile{imports, "nvrtcCompileProgram"};
+  Imported<decltype(nvrtcGetProgramLogSize)> log_size{imports, "nvrtcGetProgramLogSize"};
+  Imported<decltype(nvrtcGetProgramLog)> log{imports, "nvrtcGetProgramLog"};
+  Imported<decltype(nvrtcGetCUBINSize)> cubin_size{imports, "nvrtcGetCUBINSize"};
+  Imported<decltype(nvrtcGetCUBIN)> cubin{imports, "nvrtcGetCUBIN"};
+  Imported<decltype(nvrtcGetPTXSize)> ptx_size{imports, "nvrtcGetPTXSize"};
+  Imported<decltype(nvrtcGetPTX)> ptx{imports, "nvrtcGetPTX"};
+  Imported<decltype(nvrtcGetNumSupportedArchs)> arch_count{imports, "nvrtcGetNumSupportedArchs"};
+  Imported<decltype(nvrtcGetSupportedArchs)> archs{imports, "nvrtcGetSupportedArchs"};
 };
 
 namespace {
@@ -138,7 +129,7 @@ std::string source_excerpt(const std::string& source, const std::string& name, c
   return text;
 }
 
-Nvrtc::Nvrtc() : api_(std::make_unique<NvrtcApi>()) {}
+Nvrtc::Nvrtc() = default;
 Nvrtc::~Nvrtc() = default;
 
 Status Nvrtc::load(const std::string& path) {
@@ -146,7 +137,8 @@ Status Nvrtc::load(const std::string& path) {
       DynamicLibrary::open(nvrtc_candidates(path), "NVRTC (libnvrtc)", kInstallHint, {.found = path.empty()});
   if (!library) return library.error();
   library_ = std::move(*library);
-  if (!api_->load(library_))
+  api_ = std::make_unique<NvrtcApi>(library_);
+  if (!api_->imports.missing.empty())
     return Error{ErrorKind::Unsupported,
                  fmt::format("{} is no NVRTC of version 11.2 or newer", library_.path()), kInstallHint};
   // NVRTC opens its built-ins by bare name; outside the linker's path it finds them only if they are loaded
@@ -174,14 +166,7 @@ Result<std::unique_ptr<const Nvrtc>> Nvrtc::open(const std::string& path) {
   return std::unique_ptr<const Nvrtc>(std::move(nvrtc));
 }
 
-Result<const Nvrtc*> Nvrtc::get() {
-  // Never destroyed: NVRTC has state of its own that other static destructors may still reach.
-  static const auto* nvrtc = [] {
-    return new Result<std::unique_ptr<const Nvrtc>>(open(environment("RONDO_NVRTC")));
-  }();
-  if (!*nvrtc) return nvrtc->error();
-  return (**nvrtc).get();
-}
+Result<const Nvrtc*> Nvrtc::get() { return library_of_process<Nvrtc>("RONDO_NVRTC"); }
 
 Status Nvrtc::check_arch(const std::string& arch) const {
   const std::optional<target::Target> target = target::find_target(arch);

@@ -8,7 +8,6 @@
 #include <cstdlib>
 
 #include "compiler/backend/ptxas/toolkit_search.h"
-#include "compiler/support/environment.h"
 
 namespace rondo::backend {
 
@@ -29,30 +28,21 @@ constexpr const char* kNvJitLinkHint =
 
 // The names with a version in them (__nvJitLinkCreate_13_0) change from release to release; these do not.
 struct NvJitLinkApi {
-  int (*version)(unsigned* major, unsigned* minor) = nullptr;
-  int (*create)(NvJitLinkHandle* handle, std::uint32_t count, const char* const* options) = nullptr;
-  int (*destroy)(NvJitLinkHandle* handle) = nullptr;
-  int (*add)(NvJitLinkHandle handle, int kind, const void* data, std::size_t size,
-             const char* name) = nullptr;
-  int (*complete)(NvJitLinkHandle handle) = nullptr;
-  int (*cubin_size)(NvJitLinkHandle handle, std::size_t* size) = nullptr;
-  int (*cubin)(NvJitLinkHandle handle, void* bytes) = nullptr;
-  int (*error_size)(NvJitLinkHandle handle, std::size_t* size) = nullptr;
-  int (*error_log)(NvJitLinkHandle handle, char* text) = nullptr;
-  int (*info_size)(NvJitLinkHandle handle, std::size_t* size) = nullptr;
-  int (*info_log)(NvJitLinkHandle handle, char* text) = nullptr;
-
-  bool load(const DynamicLibrary& library) {
-    return library.load(version, "nvJitLinkVersion") && library.load(create, "nvJitLinkCreate") &&
-           library.load(destroy, "nvJitLinkDestroy") && library.load(add, "nvJitLinkAddData") &&
-           library.load(complete, "nvJitLinkComplete") &&
-           library.load(cubin_size, "nvJitLinkGetLinkedCubinSize") &&
-           library.load(cubin, "nvJitLinkGetLinkedCubin") &&
-           library.load(error_size, "nvJitLinkGetErrorLogSize") &&
-           library.load(error_log, "nvJitLinkGetErrorLog") &&
-           library.load(info_size, "nvJitLinkGetInfoLogSize") &&
-           library.load(info_log, "nvJitLinkGetInfoLog");
-  }
+  explicit NvJitLinkApi(const DynamicLibrary& library) : imports{library} {}
+  Imports imports;
+  Imported<int(unsigned* major, unsigned* minor)> version{imports, "nvJitLinkVersion"};
+  Imported<int(NvJitLinkHandle* handle, std::uint32_t count, const char* const* options)> create{
+      imports, "nvJitLinkCreate"};
+  Imported<int(NvJitLinkHandle* handle)> destroy{imports, "nvJitLinkDestroy"};
+  Imported<int(NvJitLinkHandle handle, int kind, const void* data, std::size_t size, const char* name)> add{
+      imports, "nvJitLinkAddData"};
+  Imported<int(NvJitLinkHandle handle)> complete{imports, "nvJitLinkComplete"};
+  Imported<int(NvJitLinkHandle handle, std::size_t* size)> cubin_size{imports, "nvJitLinkGetLinkedCubinSize"};
+  Imported<int(NvJitLinkHandle handle, void* bytes)> cubin{imports, "nvJitLinkGetLinkedCubin"};
+  Imported<int(NvJitLinkHandle handle, std::size_t* size)> error_size{imports, "nvJitLinkGetErrorLogSize"};
+  Imported<int(NvJitLinkHandle handle, char* text)> error_log{imports, "nvJitLinkGetErrorLog"};
+  Imported<int(NvJitLinkHandle handle, std::size_t* size)> info_size{imports, "nvJitLinkGetInfoLogSize"};
+  Imported<int(NvJitLinkHandle handle, char* text)> info_log{imports, "nvJitLinkGetInfoLog"};
 };
 
 namespace {
@@ -85,7 +75,8 @@ class Link {
   std::string log() const { return text(api_.info_size, api_.info_log); }
 
  private:
-  std::string text(decltype(NvJitLinkApi::info_size) size_of, decltype(NvJitLinkApi::info_log) copy) const {
+  std::string text(const decltype(NvJitLinkApi::info_size)& size_of,
+                   const decltype(NvJitLinkApi::info_log)& copy) const {
     std::size_t size = 0;
     if (handle_ == nullptr || size_of(handle_, &size) != kNvJitLinkSuccess || size == 0) return {};
     std::string result(size, '\0');
@@ -101,7 +92,7 @@ class Link {
 
 }  // namespace
 
-NvJitLink::NvJitLink() : api_(std::make_unique<NvJitLinkApi>()) {}
+NvJitLink::NvJitLink() = default;
 NvJitLink::~NvJitLink() = default;
 
 Status NvJitLink::load(const std::string& path) {
@@ -109,8 +100,9 @@ Status NvJitLink::load(const std::string& path) {
                                       "nvJitLink (libnvJitLink)", kNvJitLinkHint, {.found = path.empty()});
   if (!library) return library.error();
   library_ = std::move(*library);
+  api_ = std::make_unique<NvJitLinkApi>(library_);
   unsigned major = 0, minor = 0;
-  if (!api_->load(library_) || api_->version(&major, &minor) != kNvJitLinkSuccess)
+  if (!api_->imports.missing.empty() || api_->version(&major, &minor) != kNvJitLinkSuccess)
     return Error{ErrorKind::Unsupported,
                  fmt::format("{} is no nvJitLink of version 12.0 or newer", library_.path()), kNvJitLinkHint};
   version_ = fmt::format("{}.{}", major, minor);
@@ -125,14 +117,7 @@ Result<std::unique_ptr<const NvJitLink>> NvJitLink::open(const std::string& path
   return std::unique_ptr<const NvJitLink>(std::move(linker));
 }
 
-Result<const NvJitLink*> NvJitLink::get() {
-  // Never destroyed: the library has state of its own that other static destructors may still reach.
-  static const auto* linker = [] {
-    return new Result<std::unique_ptr<const NvJitLink>>(open(environment("RONDO_NVJITLINK")));
-  }();
-  if (!*linker) return linker->error();
-  return (**linker).get();
-}
+Result<const NvJitLink*> NvJitLink::get() { return library_of_process<NvJitLink>("RONDO_NVJITLINK"); }
 
 Result<Assembled> NvJitLink::assemble(const std::string& ptx, const std::string& arch) const {
   Link link(*api_, arch);
