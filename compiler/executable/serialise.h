@@ -23,6 +23,17 @@ std::string to_bytes(const Executable& executable);
 // of check(). `origin` names the source in messages: a file, a row of the database.
 Result<Executable> from_bytes(std::string_view bytes, const std::string& origin);
 
+// Layouts of parts that other files hold too (compiler/support/bytes.h).
+inline constexpr auto kTensorRef = [](auto& archive, auto& ref) {
+  archive.one_of(ref.role, Role::Lengths);
+  archive(ref.tensor);
+};
+inline constexpr std::size_t kLeastResources = 4 + 6 * 4;
+inline constexpr auto kResources = [](auto& archive, auto& r) {
+  archive(r.name, r.registers, r.shared_bytes, r.stack_bytes, r.spill_store_bytes, r.spill_load_bytes,
+          r.max_threads);
+};
+
 // SHA-256, as hex, of tensors, kernels and launches: equal for two executables that launch their code in the
 // same way, whatever they are called.
 std::string launch_hash(const Executable& executable);

@@ -6,8 +6,8 @@
 
 namespace rondo {
 
-void ByteWriter::little_endian(std::uint64_t value, int bytes) {
-  for (int i = 0; i < bytes; ++i) bytes_.push_back(static_cast<char>(value >> (8 * i) & 0xff));
+void ByteWriter::little_endian(std::uint64_t value, std::size_t bytes) {
+  for (std::size_t i = 0; i < bytes; ++i) bytes_.push_back(static_cast<char>(value >> (8 * i) & 0xff));
 }
 
 void ByteWriter::u8(std::uint8_t value) { little_endian(value, 1); }

@@ -6,13 +6,11 @@ namespace {
 constexpr std::uint32_t kLargestFrame = 1U << 30;
 constexpr std::size_t kLengthBytes = 4;
 
+constexpr auto kCall = [](auto& archive, auto& call) { archive(call.limit_ms, call.message); };
+
 }  // namespace
 
-std::string frame(std::string_view message) {
-  ByteWriter writer;
-  writer.text(message);
-  return writer.take();
-}
+std::string frame(std::string_view message) { return encoded(message, kValue); }
 
 std::optional<std::string> take_frame(std::string& stream, bool& broken) {
   if (stream.size() < kLengthBytes) return std::nullopt;
@@ -24,33 +22,7 @@ std::optional<std::string> take_frame(std::string& stream, bool& broken) {
   return message;
 }
 
-std::string encode_call(const Call& call) {
-  ByteWriter writer;
-  writer.u64(call.limit_ms);
-  writer.text(call.message);
-  return writer.take();
-}
-
-std::optional<Call> decode_call(std::string_view bytes) {
-  ByteReader reader(bytes);
-  Call call;
-  call.limit_ms = reader.u64();
-  call.message = reader.text();
-  return reader.done() ? std::optional(std::move(call)) : std::nullopt;
-}
-
-void write_error(ByteWriter& writer, const Error& error) {
-  writer.u8(static_cast<std::uint8_t>(error.kind));
-  writer.text(error.message);
-  writer.text(error.hint);
-}
-
-Error read_error(ByteReader& reader) {
-  Error error;
-  error.kind = reader.one_of(ErrorKind::Memory);
-  error.message = reader.text();
-  error.hint = reader.text();
-  return error;
-}
+std::string encode_call(const Call& call) { return encoded(call, kCall); }
+std::optional<Call> decode_call(std::string_view bytes) { return decoded<Call>(bytes, kCall); }
 
 }  // namespace rondo::engine

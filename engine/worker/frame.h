@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "compiler/support/bytes.h"
 #include "compiler/support/result.h"
@@ -26,8 +27,16 @@ struct Call {
 std::string encode_call(const Call& call);
 std::optional<Call> decode_call(std::string_view bytes);  // nothing for bytes that are no call
 
-// Errors as parts of messages.
-void write_error(ByteWriter& writer, const Error& error);
-Error read_error(ByteReader& reader);
+// A value, or the error in place of it, as part of a message.
+template <class Archive, class Answer, class Layout>
+void archive_result(Archive& archive, Answer& answer, const Layout& layout) {
+  bool ok = answer.ok();
+  archive(ok);
+  if (ok) return layout(archive, *answer);
+  Error error = answer.ok() ? Error{} : answer.error();
+  archive.one_of(error.kind, ErrorKind::Memory);
+  archive(error.message, error.hint);
+  if constexpr (Archive::kReads) answer = std::move(error);
+}
 
 }  // namespace rondo::engine

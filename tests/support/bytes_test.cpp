@@ -5,7 +5,9 @@
 
 #include <cmath>
 #include <limits>
+#include <map>
 #include <random>
+#include <vector>
 
 namespace rondo {
 namespace {
@@ -55,6 +57,54 @@ TEST(Bytes, ComeBackAsWritten) {
   EXPECT_FALSE(reader.done());  // the empty text is still to come
   EXPECT_EQ(reader.text(), "");
   EXPECT_TRUE(reader.done());
+}
+
+enum class Shade { Red, Green };
+struct Part {
+  std::string name;
+  std::int32_t size = 0;
+  bool whole = false;
+  Shade colour = Shade::Red;
+  std::vector<float> values;
+  std::map<std::string, double> limits;
+  std::optional<std::uint16_t> tag;
+  bool operator==(const Part&) const = default;
+};
+
+constexpr auto kPart = [](auto& archive, auto& part) {
+  archive(part.name, part.size, part.whole);
+  archive.one_of(part.colour, Shade::Green);
+  archive.list(part.values, 4, kValue);
+  archive.map(part.limits, 12, kValue);
+  archive.maybe(part.tag, kValue);
+};
+
+TEST(Bytes, OneLayoutWritesAndReads) {
+  const Part part{"a", -2, true, Shade::Green, {1.5F, -0.0F}, {{"x", 0.25}, {"y", -1}}, 7};
+  const std::string bytes = encoded(part, kPart);
+  ByteWriter writer;
+  writer.text("a");
+  writer.i32(-2);
+  writer.flag(true);
+  writer.u8(1);
+  writer.count(2);
+  writer.u32(0x3FC00000);
+  writer.u32(0x80000000);
+  writer.count(2);
+  writer.text("x");
+  writer.f64(0.25);
+  writer.text("y");
+  writer.f64(-1);
+  writer.flag(true);
+  writer.u16(7);
+  EXPECT_EQ(bytes, writer.bytes());
+  EXPECT_EQ(decoded<Part>(bytes, kPart), part);
+  for (std::size_t size = 0; size < bytes.size(); ++size)
+    EXPECT_FALSE(decoded<Part>(bytes.substr(0, size), kPart)) << size;
+  EXPECT_FALSE(decoded<Part>(bytes + "x", kPart));
+  std::string other = bytes;
+  other[5 + 4 + 1] = 2;  // no shade
+  EXPECT_FALSE(decoded<Part>(other, kPart));
 }
 
 TEST(Bytes, AReaderThatFailedStaysFailed) {

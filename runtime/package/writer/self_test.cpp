@@ -4,8 +4,10 @@
 
 #include <cmath>
 
+#include "compiler/executable/serialise.h"
 #include "compiler/scalar/storage.h"
 #include "compiler/support/bytes.h"
+#include "compiler/support/split_mix.h"
 #include "runtime/package/index.h"
 
 namespace rondo::package {
@@ -13,52 +15,38 @@ namespace {
 
 constexpr std::size_t kLeastTensor = 1 + 4;
 
-// SplitMix64 (Steele, Lea, Flood 2014), as for the data of verifications.
+// In [-1, 1), as for the data of verifications.
 double uniform(std::uint64_t& state) {
-  state += 0x9E3779B97F4A7C15U;
-  std::uint64_t z = state;
-  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9U;
-  z = (z ^ (z >> 27)) * 0x94D049BB133111EBU;
-  z ^= z >> 31;
-  return static_cast<double>(z >> 11) * 0x1p-52 - 1.0;
+  return static_cast<double>(split_mix(state += kSplitMixStep) >> 11) * 0x1p-52 - 1.0;
 }
 
-void write_ref(ByteWriter& out, executable::TensorRef ref) {
-  out.u8(static_cast<std::uint8_t>(ref.role));
-  out.i32(ref.tensor);
-}
+constexpr auto kGiven = [](auto& archive, auto& given) {
+  executable::kTensorRef(archive, given.tensor);
+  archive(given.scale, given.seed);
+  archive.list(given.values, 8, kValue);
+};
 
-executable::TensorRef read_ref(ByteReader& in) {
-  executable::TensorRef ref;
-  ref.role = in.one_of(executable::Role::Lengths);
-  ref.tensor = in.i32();
-  return ref;
-}
+constexpr auto kSample = [](auto& archive, auto& sample) {
+  archive(sample.element, sample.value, sample.limit);
+};
 
-SelfTest::Given read_given(ByteReader& in) {
-  SelfTest::Given given;
-  given.tensor = read_ref(in);
-  given.scale = in.f64();
-  given.seed = in.u64();
-  given.values.resize(in.count(8));
-  for (double& value : given.values) value = in.f64();
-  return given;
-}
+constexpr auto kExpected = [](auto& archive, auto& expected) {
+  executable::kTensorRef(archive, expected.tensor);
+  archive(expected.elements, expected.norm, expected.norm_limit);
+  archive.list(expected.samples, 24, kSample);
+};
 
-SelfTest::Expected read_expected(ByteReader& in) {
-  SelfTest::Expected expected;
-  expected.tensor = read_ref(in);
-  expected.elements = in.i64();
-  expected.norm = in.f64();
-  expected.norm_limit = in.f64();
-  expected.samples.resize(in.count(24));
-  for (SelfTest::Sample& sample : expected.samples) {
-    sample.element = in.i64();
-    sample.value = in.f64();
-    sample.limit = in.f64();
-    if (sample.element < 0 || sample.element >= expected.elements) in.fail();
-  }
-  return expected;
+constexpr auto kSelfTest = [](auto& archive, auto& test) {
+  archive(test.batch, test.time);
+  archive.list(test.given, kLeastTensor, kGiven);
+  archive.list(test.expected, kLeastTensor, kExpected);
+};
+
+bool is_sound(const SelfTest& test) {
+  for (const SelfTest::Expected& expected : test.expected)
+    for (const SelfTest::Sample& sample : expected.samples)
+      if (sample.element < 0 || sample.element >= expected.elements) return false;
+  return test.batch >= 1 && test.time >= 1;
 }
 
 }  // namespace
@@ -90,45 +78,12 @@ std::string difference(const SelfTest::Expected& expected, const std::vector<dou
   return "";
 }
 
-std::string to_bytes(const SelfTest& test) {
-  ByteWriter out;
-  out.i64(test.batch);
-  out.i64(test.time);
-  out.count(test.given.size());
-  for (const SelfTest::Given& given : test.given) {
-    write_ref(out, given.tensor);
-    out.f64(given.scale);
-    out.u64(given.seed);
-    out.count(given.values.size());
-    for (const double value : given.values) out.f64(value);
-  }
-  out.count(test.expected.size());
-  for (const SelfTest::Expected& expected : test.expected) {
-    write_ref(out, expected.tensor);
-    out.i64(expected.elements);
-    out.f64(expected.norm);
-    out.f64(expected.norm_limit);
-    out.count(expected.samples.size());
-    for (const SelfTest::Sample& sample : expected.samples) {
-      out.i64(sample.element);
-      out.f64(sample.value);
-      out.f64(sample.limit);
-    }
-  }
-  return out.take();
-}
+std::string to_bytes(const SelfTest& test) { return encoded(test, kSelfTest); }
 
 Result<SelfTest> self_test_from_bytes(std::string_view bytes, const std::string& origin) {
-  ByteReader in(bytes);
-  SelfTest test;
-  test.batch = in.i64();
-  test.time = in.i64();
-  test.given.resize(in.count(kLeastTensor));
-  for (SelfTest::Given& given : test.given) given = read_given(in);
-  test.expected.resize(in.count(kLeastTensor));
-  for (SelfTest::Expected& expected : test.expected) expected = read_expected(in);
-  if (!in.done() || test.batch < 1 || test.time < 1) return refused(origin, "a self-test in it is none");
-  return test;
+  std::optional<SelfTest> test = decoded<SelfTest>(bytes, kSelfTest);
+  if (!test || !is_sound(*test)) return refused(origin, "a self-test in it is none");
+  return *std::move(test);
 }
 
 }  // namespace rondo::package
