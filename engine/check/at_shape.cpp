@@ -238,6 +238,7 @@ class AtShape {
       TensorCheck check = compare(name, tolerance, result.kernel, result.plain);
       check.where = fmt::format("B={},T={}, beside a plain kernel", task_.problem.sizes.batch,
                                 task_.problem.sizes.time);
+      check.steps = task_.problem.sizes.time;
       check.worst = named(result, check.worst);
       check.not_finite = std::max(check.not_finite, not_finite_.at(result.tensor->ref));
       check.passed = check.passed && check.not_finite == 0;

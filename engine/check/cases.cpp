@@ -124,11 +124,37 @@ class Cases {
 }  // namespace
 
 std::string VerifyCase::text() const {
-  return fmt::format("B={},T={},H={},D={}{}{}{}{}{}", sizes.batch, sizes.time, sizes.heads, sizes.dim,
+  return fmt::format("B={},T={},H={},D={}{}{}{}{}{}{}", sizes.batch, sizes.time, sizes.heads, sizes.dim,
                      layout.gap > 0 ? fmt::format(", gaps of {}", layout.gap) : "",
                      layout.order == TensorLayout::Order::TimeMajor ? ", time-major" : "",
                      initial_states ? "" : ", no states given", arbitrary_states ? ", arbitrary states" : "",
-                     matrix_scale != 1 ? fmt::format(", matrices times {}", matrix_scale) : "");
+                     matrix_scale != 1 ? fmt::format(", matrices times {}", matrix_scale) : "",
+                     data_scale != 1 ? fmt::format(", data times {}", data_scale) : "");
+}
+
+std::vector<VerifyCase> better_cases(const VerifyCase& shape) {
+  struct Change {
+    std::int64_t most_steps;
+    double matrices, data;
+  };
+  constexpr std::int64_t kAll = std::int64_t{1} << 40, kSome = 8, kFew = 2;
+  constexpr Change kChanges[] = {{kAll, 0.25, 0.5}, {kSome, 0.25, 0.5}, {kFew, 1, 1}, {kFew, 0.25, 0.0625}};
+  std::vector<VerifyCase> cases;
+  for (const Change& change : kChanges) {
+    VerifyCase better = shape;
+    better.sizes.time = std::min(shape.sizes.time, change.most_steps);
+    better.matrix_scale *= change.matrices;
+    better.data_scale *= change.data;
+    better.covers = "data of which more can be told";
+    cases.push_back(std::move(better));
+  }
+  return cases;
+}
+
+const VerifyCase& longest_case(const std::vector<VerifyCase>& cases) {
+  return *std::max_element(cases.begin(), cases.end(), [](const VerifyCase& a, const VerifyCase& b) {
+    return a.sizes.time < b.sizes.time;
+  });
 }
 
 Coverage coverage_of(const executable::Executable& executable, std::int64_t turn) {

@@ -19,6 +19,7 @@ struct VerifyCase {
   double matrix_scale = 1;        // of the random matrices (host_problem.h)
   std::string covers = {};        // "2 batch tiles of 8 rows and one row", for people
   bool arbitrary_states = false;  // initial states are random numbers, not what the cell reaches
+  double data_scale = 1;          // of random inputs and vectors of parameters
   std::string text() const;       // "B=3,T=65,H=1,D=33, gaps of 8"
 };
 
@@ -46,5 +47,11 @@ CaseBudget simulator_budget();
 // VerifyCase::covers says so. `arbitrary_states`: of all cases that have initial states.
 std::vector<VerifyCase> cases_for(const schedule::Task& task, const Coverage& coverage,
                                   const CaseBudget& budget, bool arbitrary_states = false);
+
+// Runs that tell more than `shape` where the cell makes too much of rounding: of smaller numbers, from which
+// its states take less, and then of fewer steps. A few, the nearest to `shape` first.
+std::vector<VerifyCase> better_cases(const VerifyCase& shape);
+// Of these the one of most steps, which comes first among equals; not of none.
+const VerifyCase& longest_case(const std::vector<VerifyCase>& cases);
 
 }  // namespace rondo::engine

@@ -9,6 +9,14 @@
 
 namespace rondo::engine {
 
+// What a comparison says of a result, or of a pass.
+enum class Said : std::uint8_t {
+  Agrees,
+  Wrong,
+  CannotTell,  // the limit is so large that a wrong result might pass too
+};
+const char* said_name(Said said);  // "agrees", "wrong", "cannot tell"
+
 // One tensor of one run. A tensor is checked as a whole, in slices (one batch row, one time step, one channel
 // ...) and element by element, so that a norm over many elements hides nothing.
 struct TensorCheck {
@@ -24,10 +32,12 @@ struct TensorCheck {
   std::int64_t unwritten = 0;  // elements still poisoned
   std::int64_t not_finite = 0;
   std::int64_t gap_writes = 0;   // elements written between the tensor's rows
-  bool ill_conditioned = false;  // rounding alone moves it by more than a quarter: nothing can be said of it
+  std::int64_t steps = 0;        // of the run; 0: that is not said
+  bool ill_conditioned = false;  // the limit is above a tenth of its values: nothing can be said of it
   bool shortened = false;  // stored in fp32, but every value is one of the problem's 16-bit storage type
-  bool passed = false;
+  bool passed = false;     // not wrong
 
+  Said said() const { return !passed ? Said::Wrong : ill_conditioned ? Said::CannotTell : Said::Agrees; }
   std::string text() const;  // one line; says what failed
 };
 

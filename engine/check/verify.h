@@ -18,11 +18,17 @@ namespace rondo::engine {
 struct Verification {
   std::vector<TensorCheck> checks;   // every tensor the pass computes, of every case
   std::vector<std::string> covered;  // the cases, for people
+  // Nothing is wrong, and of every tensor a run agrees whose limit says something; of several steps, where
+  // there is one.
   bool passed = false;
   std::string summary() const;  // "all 6 tensors agree, worst h_out: ..." or the first failures
   void finish();                // sets `passed` from the checks
   bool says_nothing() const;    // nothing is wrong, and all is too ill-conditioned to be right
-  double worst_ratio() const;   // the largest TensorCheck::ratio
+  Said said() const;
+  std::vector<std::string> untold() const;  // tensors of which no such run agrees
+  std::string counts() const;               // "5 agree, 0 wrong, 1 cannot tell": of the checks
+  std::int64_t count(Said said) const;
+  double worst_ratio() const;  // the largest TensorCheck::ratio
 };
 
 // The data, the exact results and how far correct ones may lie from them, made once and used for any number
@@ -40,7 +46,8 @@ class Verifier {
 
   // Runs a plan that `device` has loaded on the data of all cases, or of some, which are added first, and
   // waits. It must be of this verifier's cell and problem. An Error is what kept it from running (Device,
-  // Input); a run with wrong results is a Verification that did not pass.
+  // Input); a run with wrong results is a Verification that did not pass. Of some: where nothing is wrong and
+  // some tensor cannot be told, better data are added (better_cases()) until it can.
   Result<Verification> check(const runtime::Device& device, const runtime::LoadedPlan& plan) const;
   Result<Verification> check(const runtime::Device& device, const runtime::LoadedPlan& plan,
                              const std::vector<VerifyCase>& cases);
@@ -71,6 +78,8 @@ class Verifier {
   Status poison(const Tensors& tensors, const runtime::Device& device) const;
   Status check_case(const CaseData& run, const runtime::Device& device, const runtime::LoadedPlan& plan,
                     Verification& into) const;
+  Status look_again(const runtime::Device& device, const runtime::LoadedPlan& plan,
+                    const std::vector<VerifyCase>& cases, Verification& into);
   bool is_computed(schedule::TensorRef ref) const;
   // Whether all values are numbers of the tensor's storage type. Error Input: which is not, and where.
   Status check_numbers(schedule::TensorRef ref, const VerifyCase& shape,

@@ -47,7 +47,9 @@ std::uint64_t seed_for(const std::string& name, std::uint64_t seed) {
 
 double scale_of(const step::Tensor& tensor, const step::Sizes& sizes, const RandomOptions& options) {
   const double scale = random_scale(tensor, sizes.dim);
-  return tensor.tail == step::Tail::Matrix ? options.matrix_scale * scale : scale;
+  if (tensor.tail == step::Tail::Matrix) return options.matrix_scale * scale;
+  const bool data = tensor.kind == TensorKind::Input || tensor.kind == TensorKind::Param;
+  return data ? options.data_scale * scale : scale;
 }
 
 std::vector<double> values_for(TensorRef ref, const schedule::Task& task, const step::Sizes& sizes,

@@ -27,6 +27,7 @@ struct RandomOptions {
   double matrix_scale = 1;     // times what is said below
   bool arbitrary_states = false;
   const GivenData* given = nullptr;  // what of it is not random; lives as long as the call
+  double data_scale = 1;             // of inputs and of parameters that are no matrices
 };
 
 // Inputs and loss weights are uniform in [-1, 1], vector and scalar parameters in [-1/2, 1/2], matrices in

@@ -40,6 +40,7 @@ class DeviceWork final : public TrustWork {
     if (ready_->plan == nullptr) return verify_in_trial();
     const Result<Verification> found = check();
     if (!found) return found.error();
+    if (found->said() == Said::CannotTell) return Error{ErrorKind::Input, found->summary(), kOtherData};
     return Outcome{found->passed, found->summary()};
   }
 
@@ -49,10 +50,10 @@ class DeviceWork final : public TrustWork {
     const Choice& choice = ready_->choice;
     const Coverage coverage =
         coverage_of(ready_->compiled.executable, schedule::turn_of(choice.strategy, choice.parameters));
-    const Result<Verifier> verifier =
-        Verifier::make(task_, cases_for(task_, coverage, gpu_budget(), arbitrary_states), seed_, given_);
+    const std::vector<VerifyCase> cases = cases_for(task_, coverage, gpu_budget(), arbitrary_states);
+    Result<Verifier> verifier = Verifier::make(task_, cases, seed_, given_);
     if (!verifier) return verifier.error();
-    return verifier->check(*machine_.device, *ready_->plan);
+    return verifier->check(*machine_.device, *ready_->plan, cases);
   }
 
   // Adds what is found at the full shape. What cannot be compared there is said, and is no error.
@@ -133,7 +134,8 @@ Result<VerifiedPlan> verified_plan(const schedule::Task& task, const Machine& ma
   if (!found) return found.error();
   if (options.at_shape && found->passed)
     if (Status status = work.check_at_shape(*found, options.database); !status) return status.error();
-  if (options.database != nullptr && made->choice.trial != 0) {
+  // What cannot be told proves nothing, and refutes nothing.
+  if (options.database != nullptr && made->choice.trial != 0 && found->said() != Said::CannotTell) {
     const Status kept = keep_verification(work, *made, machine.platform, task.problem,
                                           {found->passed, found->summary()}, *options.database);
     if (!kept && options.note) options.note("the result is not kept: " + kept.error().message);

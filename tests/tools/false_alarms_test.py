@@ -3,12 +3,15 @@
 
 The cells beside this script decide by values that a matrix makes: a modReLU is off below a bound, and the logarithm of a
 sum that is held off zero falls by 80 there. The library's own kernels of them are right, and `rondo verify` has to say so
-for every seed. A short run takes three of them, `tools/test long` (RONDO_LONG_TESTS) 20."""
+for every seed. Where a matrix of either sign makes the sum, rounding alone may move the results by a tenth, and verify may
+say that it cannot tell, but never that they are wrong. A short run takes three seeds, `tools/test long`
+(RONDO_LONG_TESTS) 20."""
 import os
 import pathlib
 import subprocess
 import sys
 
+CANNOT_TELL = 2  # of `rondo verify`
 FOLDER = pathlib.Path(__file__).resolve().parent / "cells"
 
 
@@ -22,12 +25,13 @@ def seeds():
 def main():
     environment = dict(os.environ, RONDO_SHIPPED="none", RONDO_LIBCUDA="none")
     bad = 0
-    for cell, walk in (("exprnn", "bw"), ("hmm_log", "fw")):
+    for cell, walk, may_be_untold in (("exprnn", "bw", False), ("hmm_log", "fw", True), ("hmm_log_chances", "fw", False)):
         for seed in seeds():
             done = subprocess.run([sys.argv[1], "verify", FOLDER / f"{cell}.cell", "--no-db", "--arch", "cpu", "--dtype",
                                    "bf16", "--pass", walk, "--shape", "B=3,T=130,H=2,D=48", "--seed", str(seed)],
                                   capture_output=True, text=True, env=environment)
-            if done.returncode != 0:
+            untold = done.returncode == CANNOT_TELL and " 0 wrong" in done.stdout
+            if done.returncode != 0 and not (untold and may_be_untold):
                 print(f"{cell} {walk} seed {seed}: status {done.returncode}: {done.stderr}{done.stdout}")
                 bad += 1
     return 1 if bad else 0

@@ -367,6 +367,10 @@ TEST(Verify, SaysWhereNothingCanBeSaid) {
   const nlohmann::json parsed = nlohmann::json::parse(program.out);
   EXPECT_FALSE(parsed["passed"].get<bool>());
   EXPECT_TRUE(parsed["passes"][0]["checks"][0]["ill_conditioned"].get<bool>());
+  EXPECT_EQ(parsed["passes"][0]["checks"][0]["verdict"], "cannot tell");
+  EXPECT_EQ(parsed["passes"][0]["verdict"], "cannot tell");
+  EXPECT_EQ(parsed["passes"][0]["wrong"], 0);
+  EXPECT_GT(parsed["passes"][0]["cannot_tell"], 0);
 }
 
 // Of two passes the first is computed by shoot, and the second is not.

@@ -1,10 +1,49 @@
-// What `tune` says of cells that leave the numbers on random data.
+// What `verify` and `tune` say of cells on whose random data little or nothing can be told.
 #include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
 
 #include "tests/tools/program.h"
 
 namespace rondo::test {
 namespace {
+
+nlohmann::json parsed_verdict(const Outcome& outcome) {
+  return nlohmann::json::parse(outcome.out, nullptr, false);
+}
+
+// Multiplies every difference by some 6 a step, so that rounding decides what is left after some of them.
+const char* const kGain =
+    "cell gain(D) {\n  input x[D]\n  param R[D, D], b[D]\n  state h[D]\n"
+    "  next h = tanh(12 * (R @ h) + x + b)\n  output h\n}\n";
+
+TEST(Verdicts, BetterDataTellWhatOthersDoNot) {
+  const Folder folder;
+  write_file(folder.path("gain.cell"), kGain);
+  const nlohmann::json found =
+      parsed_verdict(rondo({"verify", folder.path("gain.cell"), "--simulate", "--json", "--shape",
+                            "B=2,T=64,H=1,D=32", "--dtype", "bf16", "--seed", "5"}));
+  const nlohmann::json& pass = found["passes"][0];
+  EXPECT_EQ(pass["verdict"], "agrees") << found;
+  EXPECT_GT(pass["cannot_tell"], 0) << "of the shape that was asked for";
+  EXPECT_EQ(pass["wrong"], 0);
+  EXPECT_NE(pass["covered"].dump().find("more can be told"), std::string::npos) << pass["covered"];
+}
+
+// Kernel and reference differ by 1/32: rounding to whole numbers in fp32 is nothing in fp64.
+TEST(Verdicts, WhatAbsorbsAllIsNotCalledCorrect) {
+  const Folder folder;
+  write_file(folder.path("round.cell"),
+             "cell round_magic(D) {\n  input x[D]\n  param a[D]\n  state h[D]\n  const magic = 12582912\n"
+             "  const scale = 16\n  full = a * h + x\n  next h = ((full * scale + magic) - magic) / scale\n"
+             "  output h\n}\n");
+  const Outcome found = rondo({"verify", folder.path("round.cell"), "--simulate", "--shape",
+                               "B=2,T=16,H=1,D=32", "--dtype", "fp32", "--seed", "5"});
+  EXPECT_EQ(found.status, 2) << found.out;
+  EXPECT_NE(found.out.find("cannot tell"), std::string::npos) << found.out;
+  EXPECT_EQ(found.out.find("correct"), std::string::npos) << found.out;
+  EXPECT_NE(found.out.find("0 wrong"), std::string::npos) << found.out;
+}
 
 #ifdef RONDO_BUILT_LLVM
 // A state that grows fortyfold at a step leaves the numbers, for which no kernel can be blamed.

@@ -314,12 +314,18 @@ std::string verify_json(const step::Cell& cell, const std::string& where, const 
                         {"worst", check.worst},
                         {"ill_conditioned", check.ill_conditioned},
                         {"unwritten", check.unwritten},
+                        {"verdict", engine::said_name(check.said())},
                         {"passed", check.passed}});
     passed = passed && pass.result.passed();
     list.push_back({{"problem", problem_json(pass.problem, profile)},
                     {"strategy", pass.choice.strategy},
                     {"parameters", pass.choice.parameters},
                     {"passed", pass.result.passed()},
+                    {"verdict", engine::said_name(pass.result.faults.empty() ? pass.result.verification.said()
+                                                                             : engine::Said::Wrong)},
+                    {"agree", pass.result.verification.count(engine::Said::Agrees)},
+                    {"wrong", pass.result.verification.count(engine::Said::Wrong)},
+                    {"cannot_tell", pass.result.verification.count(engine::Said::CannotTell)},
                     {"covered", pass.result.verification.covered},
                     {"faults", pass.result.faults},
                     {"checks", checks}});

@@ -49,26 +49,22 @@ Result<VerifiedPass> verify_pass(const Options& options, const step::Cell& cell,
   return VerifiedPass{*problem, verified->ready.choice, {std::move(verified->verification), {}}};
 }
 
-// Neither right nor wrong: all results are too ill-conditioned.
-bool says_nothing(const VerifiedPass& pass) {
-  return pass.result.faults.empty() && pass.result.verification.says_nothing();
+engine::Said said(const VerifiedPass& pass) {
+  return pass.result.faults.empty() ? pass.result.verification.said() : engine::Said::Wrong;
 }
 
-// "correct", or of how many results that cannot be said.
-std::string verdict_of(const VerifiedPass& pass) {
-  if (!pass.result.passed()) return says_nothing(pass) ? "nothing can be said" : "WRONG";
-  const auto& checks = pass.result.verification.checks;
-  const auto ill = std::count_if(checks.begin(), checks.end(),
-                                 [](const engine::TensorCheck& check) { return check.ill_conditioned; });
-  return ill == 0 ? "correct"
-                  : fmt::format("correct, as far as can be said (nothing of {} of {} results)", ill,
-                                checks.size());
+const char* verdict_of(const VerifiedPass& pass) {
+  const engine::Said verdict = said(pass);
+  return verdict == engine::Said::Agrees  ? "correct"
+         : verdict == engine::Said::Wrong ? "WRONG"
+                                          : "cannot tell";
 }
 
 std::string verified_text(const VerifiedPass& pass) {
   std::string text = fmt::format("{} {} {}: {} {}\n", schedule::pass_title(pass.problem),
                                  kernel::storage_name(pass.problem.storage), verdict_of(pass),
                                  pass.choice.strategy, schedule::print(pass.choice.parameters));
+  text += fmt::format("  results: {}\n", pass.result.verification.counts());
   for (const engine::TensorCheck& check : pass.result.verification.checks)
     text += fmt::format("  {}\n", check.text());
   for (const std::string& covered : pass.result.verification.covered)
@@ -108,19 +104,22 @@ Status verify(const Options& asked) {
     if (!options.json) print(fmt::format("{}, {}", where, verified_text(results.back())));
   }
   if (options.json) print(as_json());
-  const auto all = [&](const auto& of) { return std::all_of(results.begin(), results.end(), of); };
-  if (all([](const VerifiedPass& pass) { return pass.result.passed(); })) return success();
-  const bool wrong =
-      !all([](const VerifiedPass& pass) { return pass.result.passed() || says_nothing(pass); });
+  const auto any = [&](engine::Said what) {
+    return std::any_of(results.begin(), results.end(),
+                       [&](const VerifiedPass& pass) { return said(pass) == what; });
+  };
+  const bool wrong = any(engine::Said::Wrong);
+  if (!wrong && !any(engine::Said::CannotTell)) return success();
   if (options.json) return already_shown(wrong ? ErrorKind::Wrong : ErrorKind::Input);
   if (!wrong)
     return Error{
         ErrorKind::Input,
-        fmt::format("cell {} is so ill-conditioned that nothing can be said of a whole pass (seed {})",
+        fmt::format("cell {} is so ill-conditioned on these data that a right result cannot be told from "
+                    "a wrong one (seed {})",
                     loaded->cell.name, seed),
-        "other rounding changes its results as much as a fault would; look at another --seed, smaller "
-        "shapes, "
-        "fewer steps, or bounds of the recurrence (--clip-forward)"};
+        fmt::format("other rounding changes its results as much as a fault would: {}; bounds of the "
+                    "recurrence (--clip-forward) or another --seed may do too",
+                    engine::kOtherData)};
   return Error{ErrorKind::Wrong,
                fmt::format("results of cell {} differ from the reference (seed {})", loaded->cell.name, seed),
                "please report it with the command line and the cell file"};

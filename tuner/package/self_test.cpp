@@ -23,7 +23,7 @@ namespace {
 constexpr std::uint64_t kSeed = 18;
 constexpr std::size_t kSamples = 16;      // elements of a result that are compared
 constexpr std::int64_t kLargeDim = 1024;  // from here on one batch row and two steps must do
-constexpr double kIllConditioned = 0.25;  // as in engine/check/compare.cpp: of the spread, by the norm
+constexpr double kIllConditioned = 0.25;  // of the spread, by the norm: kTorn of engine/check/compare.cpp
 
 step::Sizes test_sizes(const schedule::Problem& problem) {
   step::Sizes sizes = problem.sizes;

@@ -117,6 +117,8 @@ Result<engine::Verdict> DeviceTrials::verify(const TrialPlan& plan, std::uint64_
                  engine::cases_for(setup_.task, engine::coverage_of(*plan.executable, plan.turn),
                                    engine::gpu_budget()));
   if (!verification) return broken(verification.error());
+  if (verification->said() == engine::Said::CannotTell)
+    return Error{ErrorKind::Input, verification->summary(), engine::kOtherData};
   return verdict_of(*verification);
 }
 
@@ -126,6 +128,8 @@ Result<engine::Verdict> DeviceTrials::verify_at_shape(const TrialPlan& plan, con
   const Result<engine::Verification> verification =
       engine::verify_at_shape(setup_.task, *device_, *(*entry)->plan, plain, setup_.seed, setup_.given);
   if (!verification) return broken(verification.error());
+  if (verification->said() == engine::Said::CannotTell)
+    return Error{ErrorKind::Unsupported, verification->summary(), ""};
   engine::Verdict verdict = verdict_of(*verification);
   if (verdict.passed) verdict.summary = verification->covered.front();
   return verdict;

@@ -18,9 +18,14 @@ namespace {
 
 using schedule::Pass;
 
+// How many tensors agreed, and of how many it cannot be told.
+struct Told {
+  std::int64_t agree = 0, untold = 0;
+};
+
 // "passed", "wrong", or why nothing can be compared.
 std::string outcome_at_shape(const step::Cell& cell, const schedule::Problem& problem, std::uint64_t seed,
-                             std::string& says) {
+                             std::string& says, Told& told) {
   const target::Profile& profile = target::board();
   const auto best = best_candidate({cell, problem, profile});
   if (!best) return "no strategy";
@@ -33,10 +38,9 @@ std::string outcome_at_shape(const step::Cell& cell, const schedule::Problem& pr
   const Result<Verification> checked = check_at_shape({cell, problem, {}}, runs, seed);
   if (!checked) return checked.error().kind == ErrorKind::Input ? "not finite" : checked.error().message;
   says = checked->summary();
-  const auto& checks = checked->checks;
-  if (std::all_of(checks.begin(), checks.end(),
-                  [](const TensorCheck& check) { return check.ill_conditioned; }))
-    return "ill-conditioned";
+  told.agree += checked->count(Said::Agrees);
+  told.untold += checked->count(Said::CannotTell);
+  if (checked->said() == Said::CannotTell) return "ill-conditioned";
   return checked->passed ? "passed" : "wrong";
 }
 
@@ -48,6 +52,7 @@ int cells_at_shape() {
 
 TEST(AtShapeFalseAlarms, RandomCellsPass) {
   std::map<std::string, int> counts;
+  Told told;
   for (int seed = 1; seed <= cells_at_shape(); ++seed) {
     const step::Cell cell = step::testing::random_cell_of_seed(static_cast<std::uint64_t>(seed));
     for (const kernel::Storage storage : {kernel::Storage::BF16, kernel::Storage::F32})
@@ -56,7 +61,7 @@ TEST(AtShapeFalseAlarms, RandomCellsPass) {
         problem.sizes = {2, 9, 1, 16};
         std::string says;
         const std::string outcome =
-            outcome_at_shape(cell, problem, static_cast<std::uint64_t>(seed) + 1000, says);
+            outcome_at_shape(cell, problem, static_cast<std::uint64_t>(seed) + 1000, says, told);
         ++counts[outcome];
         EXPECT_NE(outcome, "wrong") << schedule::pass_name(pass) << " " << kernel::storage_name(storage)
                                     << " " << says << "\n"
@@ -100,8 +105,10 @@ class RestingStates : public ::testing::TestWithParam<int> {};
 INSTANTIATE_TEST_SUITE_P(Cells, RestingStates, ::testing::Range(0, static_cast<int>(std::size(kResting))),
                          [](const auto& test) { return std::string(kResting[test.param].name); });
 
-TEST_P(RestingStates, Pass) {
+// Of a difference of nearly equal numbers less can be told.
+TEST_P(RestingStates, AreNotCalledWrong) {
   const step::Cell cell = rondo::testing::cell_from(kResting[GetParam()].text);
+  Told told;
   for (const kernel::Storage storage : {kernel::Storage::BF16, kernel::Storage::F16})
     for (const Pass pass : {Pass::Forward, Pass::Backward})
       for (std::uint64_t seed = 1; seed <= 4; ++seed) {
@@ -109,10 +116,13 @@ TEST_P(RestingStates, Pass) {
         schedule::Problem problem = rondo::testing::problem_of(pass, 32, storage);
         problem.sizes = {2, 16, 1, 32};
         std::string says;
-        EXPECT_EQ(outcome_at_shape(cell, problem, seed, says), "passed")
+        const std::string outcome = outcome_at_shape(cell, problem, seed, says, told);
+        EXPECT_TRUE(outcome == "passed" || outcome == "ill-conditioned")
             << schedule::pass_name(pass) << " " << kernel::storage_name(storage) << " seed " << seed << ": "
-            << says;
+            << outcome << " " << says;
       }
+  fmt::print("{} tensors agree, of {} it cannot be told\n", told.agree, told.untold);
+  EXPECT_GE(told.agree, told.untold) << "half of them are compared";
 }
 
 }  // namespace

@@ -344,12 +344,68 @@ bool proves(std::vector<TensorCheck> checks) {
 
 TEST(Verifications, PassWhereAllTensorsAgreeAndSomethingWasCompared) {
   EXPECT_TRUE(proves({checked("h", true), checked("g", true)}));
-  EXPECT_TRUE(proves({checked("h", true), checked("g", true, true)}));
+  EXPECT_FALSE(proves({checked("h", true), checked("g", true, true)})) << "nothing can be said of g";
+  EXPECT_TRUE(proves({checked("h", true), checked("g", true, true), checked("g", true)}));
   EXPECT_FALSE(proves({checked("h", true), checked("g", false)}));
   EXPECT_FALSE(proves({checked("h", false), checked("g", true)}));
   EXPECT_FALSE(proves({checked("h", true, true), checked("g", true, true)}))
       << "of which nothing can be said";
   EXPECT_FALSE(proves({})) << "nothing was compared";
+}
+
+// One step says little of a recurrence: where runs have several steps, one of these has to agree.
+TEST(Verifications, SayThreeThings) {
+  const auto of = [](std::vector<TensorCheck> checks) {
+    Verification verification;
+    verification.checks = std::move(checks);
+    verification.finish();
+    return verification;
+  };
+  const auto at = [](TensorCheck check, std::int64_t steps) {
+    check.steps = steps;
+    return check;
+  };
+  EXPECT_EQ(of({at(checked("h", true), 9), at(checked("h", true), 1)}).said(), Said::Agrees);
+  const Verification untold = of({at(checked("h", true, true), 9), at(checked("h", true), 1)});
+  EXPECT_EQ(untold.said(), Said::CannotTell);
+  EXPECT_EQ(untold.untold(), std::vector<std::string>{"h"});
+  EXPECT_NE(untold.summary().find("1 agree, 0 wrong, 1 cannot tell"), std::string::npos) << untold.summary();
+  EXPECT_EQ(of({at(checked("h", false), 9), at(checked("g", true, true), 9)}).said(), Said::Wrong);
+  EXPECT_EQ(of({at(checked("h", true), 1)}).said(), Said::Agrees) << "there is but one step";
+}
+
+// Within a limit above a tenth of the values a wrong result might lie too; beyond it, it is wrong.
+TEST(Compare, LargeLimitsCannotTell) {
+  const auto exact = exact_values();
+  const Spread wide = spread_of(exact, 0.1);
+  const auto with = [&](double factor) {
+    std::vector<double> out = exact;
+    for (double& value : out) value *= factor;
+    return compare("h", {&wide, false, Storage::F32, Storage::F32}, out, exact);
+  };
+  const TensorCheck near = with(1.05), far = with(1.6);
+  EXPECT_GT(near.limit, 0.1);
+  EXPECT_LT(near.limit, 0.5);
+  EXPECT_EQ(near.said(), Said::CannotTell) << near.text();
+  EXPECT_NE(near.text().find("cannot tell"), std::string::npos) << near.text();
+  EXPECT_EQ(far.said(), Said::Wrong) << far.text();
+}
+
+// Far runs that jump make limits of which nothing can be told, except of a result that did not jump.
+TEST(Compare, WhoTakesNoOtherSideAgreesBesideLargeJumps) {
+  const auto exact = exact_values();
+  Spread spread = spread_of(exact, 0x1p-9);
+  std::vector<double> jumped = exact;
+  for (double& value : jumped) value *= 1.5;
+  spread.add(RunKind::Far, jumped, exact);
+  const auto with = [&](double factor) {
+    std::vector<double> out = exact;
+    for (double& value : out) value *= factor;
+    return compare("h", {&spread, true, Storage::F32, Storage::F32}, out, exact).said();
+  };
+  EXPECT_EQ(with(1 + 0x1p-10), Said::Agrees);
+  EXPECT_EQ(with(1.4), Said::CannotTell) << "it may have jumped as well";
+  EXPECT_EQ(with(40), Said::Wrong);
 }
 
 TEST(Slices, AreNamed) {

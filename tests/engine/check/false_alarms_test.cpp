@@ -46,10 +46,7 @@ Outcome outcome_of(const step::Cell& cell, const schedule::Problem& problem, std
   const auto verified = verify_simulated({cell, problem, {}}, plan, {shape}, seed);
   if (!verified) return {Outcome::Kind::Unstable, verified.error().message};
   if (verified->passed()) return {};
-  const auto& checks = verified->verification.checks;
-  if (verified->faults.empty() && std::all_of(checks.begin(), checks.end(), [](const TensorCheck& check) {
-        return check.passed && check.ill_conditioned;
-      }))
+  if (verified->faults.empty() && verified->verification.said() == Said::CannotTell)
     return {Outcome::Kind::IllConditioned, verified->verification.summary()};
   return {Outcome::Kind::Wrong,
           verified->faults.empty() ? verified->verification.summary() : verified->faults.front()};
@@ -96,15 +93,16 @@ TEST(FalseAlarms, CellsThatWereWrongOnce) {
 }
 
 // Random cells of which a right kernel was called wrong: gradients that no fp32 number holds, and one element
-// of many where rounding errs by more than in all the runs.
+// of many where rounding errs by more than in all the runs, of a tensor of which little can be told.
 TEST(FalseAlarms, CellsThatWereCalledWrongOnce) {
   for (const std::uint64_t seed : {242, 1716})
     for (const Storage storage : kStorages) {
       const step::Cell cell = step::testing::random_cell_of_seed(seed);
       const Outcome outcome =
           outcome_of(cell, problem_at({2, 9, 1, 24}, Pass::Backward, storage), seed + 1000);
-      EXPECT_EQ(outcome.kind, Outcome::Kind::Passed) << outcome.text << "\n"
-                                                     << step::testing::provenance(seed, cell);
+      EXPECT_TRUE(outcome.kind == Outcome::Kind::Passed || outcome.kind == Outcome::Kind::IllConditioned)
+          << outcome.text << "\n"
+          << step::testing::provenance(seed, cell);
     }
 }
 
