@@ -54,6 +54,17 @@ std::string Verification::counts() const {
                      count(Said::CannotTell));
 }
 
+std::string Verification::extent() const {
+  std::string text;
+  std::int64_t shapes = 0;
+  for (const std::string& one : covered) {
+    const bool left_out = one.starts_with(kNotCovered);
+    shapes += !left_out;
+    if (left_out) text += ", " + one.substr(0, one.find(':'));
+  }
+  return fmt::format("{} shape{}{}", shapes, shapes == 1 ? "" : "s", text);
+}
+
 Said Verification::said() const {
   return passed ? Said::Agrees : count(Said::Wrong) > 0 ? Said::Wrong : Said::CannotTell;
 }

@@ -15,6 +15,9 @@
 
 namespace rondo::engine {
 
+// What a line of Verification::covered begins with that says what was left out.
+inline constexpr const char* kNotCovered = "not ";
+
 struct Verification {
   std::vector<TensorCheck> checks;   // every tensor the pass computes, of every case
   std::vector<std::string> covered;  // the cases, for people
@@ -28,6 +31,7 @@ struct Verification {
   std::vector<std::string> untold() const;  // tensors of which no such run agrees
   std::string counts() const;               // "5 agree, 0 wrong, 1 cannot tell": of the checks
   std::int64_t count(Said said) const;
+  std::string extent() const;  // "3 shapes", and what was left out
   double worst_ratio() const;  // the largest TensorCheck::ratio
 };
 

@@ -1,5 +1,7 @@
 #include "engine/trust/trusted_plan.h"
 
+#include <fmt/format.h>
+
 #include <chrono>
 
 #include "compiler/schedule/strategies.h"
@@ -61,7 +63,7 @@ class DeviceWork final : public TrustWork {
     const Result<Verification> found = at_shape(database);
     if (!found && found.error().kind == ErrorKind::Device) return found.error();
     if (!found) {
-      into.covered.push_back("not the full shape: " + found.error().message);
+      into.covered.push_back(fmt::format("{}the full shape: {}", kNotCovered, found.error().message));
       return success();
     }
     into.checks.insert(into.checks.end(), found->checks.begin(), found->checks.end());

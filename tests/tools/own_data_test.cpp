@@ -63,7 +63,7 @@ TEST_F(OwnData, TakesTheCellToWhereRandomNumbersDoNot) {
   const Outcome random =
       rondo(words("verify", {"--no-db", "--dtype", "fp32", "--shape", "B=2,T=24,H=1,D=16"}));
   EXPECT_EQ(random.status, 2) << random.out;
-  const Outcome own = rondo(given("verify", {"--no-db", "--pass", "fw,fws,bw"}));
+  const Outcome own = rondo(given("verify", {"--no-db", "--pass", "fw,fws,bw", "-v"}));
   EXPECT_EQ(own.status, 0) << own.err << own.out;
   EXPECT_NE(own.out.find("B=2,T=24,H=1,D=16"), std::string::npos) << "the shape is that of the arrays";
   EXPECT_EQ(own.out.find("not the full shape"), std::string::npos) << own.out;
@@ -96,7 +96,7 @@ TEST_F(OwnData, IsTunedWith) {
 }
 
 TEST_F(OwnData, MayBeOfSomeTensors) {
-  std::vector<std::string> more = {"--no-db", "--dtype", "fp32", "--shape", "B=2,T=9,H=1,D=16"};
+  std::vector<std::string> more = {"--no-db", "--dtype", "fp32", "--shape", "B=2,T=9,H=1,D=16", "-v"};
   for (const char* name : {"omega", "alpha", "beta"})
     more.insert(more.end(), {"--param-file", std::string(name) + "=" + folder_.path(name) + ".npy"});
   more.insert(more.end(), {"--state", "v=" + folder_.path("v.npy")});

@@ -1,6 +1,8 @@
 // `rondo run` over files, and `rondo verify --simulate`.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -358,7 +360,13 @@ TEST(Verify, SaysWhereNothingCanBeSaid) {
                                    "5"};
   const Outcome people = rondo(call);
   EXPECT_EQ(people.status, 2) << people.out;
-  EXPECT_NE(people.out.find("nothing can be said"), std::string::npos) << people.out;
+  EXPECT_NE(people.out.find("cannot tell: "), std::string::npos) << people.out;
+  EXPECT_EQ(std::count(people.out.begin(), people.out.end(), '\n'), 1) << people.out;
+  std::vector<std::string> verbose = call;
+  verbose.push_back("-v");
+  const Outcome all = rondo(verbose);
+  EXPECT_NE(all.out.find("nothing can be said"), std::string::npos) << all.out;
+  EXPECT_NE(all.out.find("covered: B=2,T=5"), std::string::npos) << all.out;
   EXPECT_NE(people.err.find("so ill-conditioned"), std::string::npos) << people.err;
   EXPECT_EQ(people.out.find("WRONG"), std::string::npos) << people.out;
   call.push_back("--json");
@@ -392,7 +400,7 @@ TEST(Verify, KeepsTheResultsBeforeAnError) {
 TEST(Verify, TakesArbitraryStatesWhereAskedFor) {
   const std::vector<std::string> call = {"verify",       "mingru", "--simulate", "--shape",
                                          "B=2,T=5,D=16", "--pass", "fw,bw",      "--dtype",
-                                         "fp32",         "--seed", "5"};
+                                         "fp32",         "--seed", "5",          "-v"};
   std::vector<std::string> arbitrary = call;
   arbitrary.push_back("--arbitrary-states");
   const Outcome usual = rondo(call), asked = rondo(arbitrary);

@@ -22,7 +22,7 @@ def main():
     bad = 0
     for name, *words in CASES:
         for where in WHERE:
-            done = subprocess.run([sys.argv[1], "verify", FOLDER / f"{name}.cell", "--no-db", "--no-full-shape", "--seed", "1",
+            done = subprocess.run([sys.argv[1], "verify", "-v", FOLDER / f"{name}.cell", "--no-db", "--no-full-shape", "--seed", "1",
                                    *words, *where], capture_output=True, text=True, env=environment)
             cut = "segments=1 " not in done.stdout and "segments=" in done.stdout
             if done.returncode != 0 or not cut:

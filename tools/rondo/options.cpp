@@ -240,6 +240,7 @@ void verify_options(CLI::App& app, Options& o) {
   app.add_flag("--arbitrary-states", o.arbitrary_states,
                "initial states are random numbers, not states that the cell reaches");
   app.add_option("--seed", o.seed, "of test data; 0: a fresh one")->capture_default_str();
+  app.add_flag("-v,--verbose", o.verbose, "each comparison, its limit, and the sizes that were run");
   add_json(app, o);
 }
 

@@ -63,7 +63,7 @@ struct Options {
   std::string folder = ".";  // data
   bool force = false;        // data
 
-  bool simulate = false, no_full_shape = false, arbitrary_states = false;  // verify
+  bool simulate = false, no_full_shape = false, arbitrary_states = false, verbose = false;  // verify
   unsigned seed = 0;
   int samples = 21;                      // bench
   double weights = 0.28867513459481287;  // bench: standard deviation of the parameters

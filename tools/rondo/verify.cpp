@@ -60,15 +60,17 @@ const char* verdict_of(const VerifiedPass& pass) {
                                           : "cannot tell";
 }
 
-std::string verified_text(const VerifiedPass& pass) {
-  std::string text = fmt::format("{} {} {}: {} {}\n", schedule::pass_title(pass.problem),
+// One line, and what is wrong; all of it where people ask for it.
+std::string verified_text(const VerifiedPass& pass, bool verbose) {
+  const engine::Verification& found = pass.result.verification;
+  std::string text = fmt::format("{} {} {}: {}, {}, {}\n", schedule::pass_title(pass.problem),
                                  kernel::storage_name(pass.problem.storage), verdict_of(pass),
-                                 pass.choice.strategy, schedule::print(pass.choice.parameters));
-  text += fmt::format("  results: {}\n", pass.result.verification.counts());
-  for (const engine::TensorCheck& check : pass.result.verification.checks)
-    text += fmt::format("  {}\n", check.text());
-  for (const std::string& covered : pass.result.verification.covered)
-    text += fmt::format("  covered: {}\n", covered);
+                                 pass.choice.strategy, found.counts(), found.extent());
+  if (verbose) text += fmt::format("  parameters: {}\n", schedule::print(pass.choice.parameters));
+  for (const engine::TensorCheck& check : found.checks)
+    if (verbose || check.said() == engine::Said::Wrong) text += fmt::format("  {}\n", check.text());
+  if (verbose)
+    for (const std::string& covered : found.covered) text += fmt::format("  covered: {}\n", covered);
   for (const std::string& fault : pass.result.faults) text += fmt::format("  fault: {}\n", fault);
   return text;
 }
@@ -101,7 +103,7 @@ Status verify(const Options& asked) {
         verify_pass(options, loaded->cell, pass, *overrides, seed, own->given, *session);
     if (!result) return after_results(results.empty() ? "" : as_json(), result.error(), options.json);
     results.push_back(std::move(result).value());
-    if (!options.json) print(fmt::format("{}, {}", where, verified_text(results.back())));
+    if (!options.json) print(fmt::format("{}, {}", where, verified_text(results.back(), options.verbose)));
   }
   if (options.json) print(as_json());
   const auto any = [&](engine::Said what) {
