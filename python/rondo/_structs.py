@@ -44,7 +44,7 @@ _i32, _i64, _text, _pointer, _size, _double = c.c_int32, c.c_int64, c.c_char_p, 
 Kind = TypeVar("Kind", bound=c.Structure)
 
 
-def _struct(name: str, *fields: tuple[str, Any], sized: bool = True) -> Any:
+def struct(name: str, *fields: tuple[str, Any], sized: bool = True) -> Any:
     first = [("struct_size", _size)] if sized else []
     return type(name, (c.Structure,), {"_fields_": [*first, *fields]})
 
@@ -62,19 +62,19 @@ def sized(kind: type[Kind], **values: Any) -> Kind:
 
 LOG_FUNCTION = c.CFUNCTYPE(None, _pointer, _i32, _text)
 
-rondo_context_options = _struct(
+rondo_context_options = struct(
     "rondo_context_options",
     *_each(_i32, "device ordinal"),
     *_each(_pointer, "log log_user"),
     *_each(_i32, "threads reserved"),
 )
-rondo_context_info = _struct(
+rondo_context_info = struct(
     "rondo_context_info",
     *_each(_i32, "device ordinal"),
     *_each(_text, "name arch"),
     *_each(_i64, "multiprocessors memory_bytes"),
 )
-rondo_plan_info = _struct(
+rondo_plan_info = struct(
     "rondo_plan_info",
     *_each(_text, "cell cell_hash pass type math strategy parameters origin note producer"),
     *_each(_i64, "batch time heads dim"),
@@ -83,13 +83,13 @@ rondo_plan_info = _struct(
     ("variant", _text),
     *_each(_i32, "outline reserved"),
 )
-rondo_tensor_info = _struct(
+rondo_tensor_info = struct(
     "rondo_tensor_info",
     *_each(_text, "name shape"),
     *_each(_i32, "role type need written strided alignment rank reserved"),
     ("extents", _i64 * MOST_AXES),
 )
-rondo_tensor = _struct(
+rondo_tensor = struct(
     "rondo_tensor",
     *_each(_i32, "index type"),
     ("data", _pointer),
@@ -99,7 +99,7 @@ rondo_tensor = _struct(
     ("strides", _i64 * MOST_AXES),
     sized=False,
 )
-rondo_launch_args = _struct(
+rondo_launch_args = struct(
     "rondo_launch_args",
     ("tensor_size", _size),
     ("tensors", _pointer),
@@ -108,7 +108,7 @@ rondo_launch_args = _struct(
     *_each(_i64, "workspace_bytes batch time"),
     ("stream", _pointer),
 )
-rondo_cell_options = _struct(
+rondo_cell_options = struct(
     "rondo_cell_options",
     ("text", _text),
     ("text_bytes", _size),
@@ -116,34 +116,34 @@ rondo_cell_options = _struct(
     *_each(_double, "clip_forward clip_gradient"),
     *_each(_i32, "resets lengths reversed reset_states"),
 )
-rondo_diagnostic = _struct(
+rondo_diagnostic = struct(
     "rondo_diagnostic", *_each(_i32, "line column length reserved"), *_each(_text, "message help rendered")
 )
-rondo_cell_info = _struct(
+rondo_cell_info = struct(
     "rondo_cell_info",
     *_each(_text, "name hash dimension structure"),
     *_each(_i32, "tensors constants state_rows all_diagonal affine has_matrix has_reduction saves_products"),
     *_each(_double, "clip_forward clip_gradient"),
     *_each(_i32, "resets lengths reversed reset_states"),
 )
-rondo_cell_tensor = _struct("rondo_cell_tensor", ("name", _text), *_each(_i32, "kind tail rows line"))
-rondo_constant = _struct("rondo_constant", ("name", _text), ("value", _double), sized=False)
-rondo_database_options = _struct("rondo_database_options", ("path", _text), *_each(_i32, "read_only reserved"))
-rondo_problem = _struct(
+rondo_cell_tensor = struct("rondo_cell_tensor", ("name", _text), *_each(_i32, "kind tail rows line"))
+rondo_constant = struct("rondo_constant", ("name", _text), ("value", _double), sized=False)
+rondo_database_options = struct("rondo_database_options", ("path", _text), *_each(_i32, "read_only reserved"))
+rondo_problem = struct(
     "rondo_problem",
     *_each(_i64, "batch time heads dim"),
     *_each(_i32, "type math pass save"),
     ("constants", _pointer),
     *_each(_size, "constant_count constant_size"),
 )
-rondo_progress = _struct(
+rondo_progress = struct(
     "rondo_progress",
     *_each(_text, "phase best"),
     *_each(_i64, "tried total"),
     *_each(_double, "best_ms seconds_left"),
 )
 PROGRESS_FUNCTION = c.CFUNCTYPE(_i32, _pointer, c.POINTER(rondo_progress))
-rondo_plan_options = _struct(
+rondo_plan_options = struct(
     "rondo_plan_options",
     *_each(_i32, "choose strict"),
     ("database", _pointer),
@@ -152,8 +152,8 @@ rondo_plan_options = _struct(
     *_each(_pointer, "progress progress_user"),
     *_each(_text, "strategy parameters lock"),
 )
-rondo_training_info = _struct("rondo_training_info", *_each(_i32, "save shared"))
-rondo_training_sizes = _struct(
+rondo_training_info = struct("rondo_training_info", *_each(_i32, "save shared"))
+rondo_training_sizes = struct(
     "rondo_training_sizes", *_each(_i64, "saved_bytes forward_workspace_bytes backward_workspace_bytes")
 )
 

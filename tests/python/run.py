@@ -3,7 +3,8 @@
 usage: run.py BUILD ENVIRONMENT [--wheel] [pytest options]
 They run over the sources of the package and the library of BUILD; with --wheel those of the wheels that are made of it run, and
 no others. ENVIRONMENT is one of .deps that tools/setup makes: python-build, without PyTorch, whose tests are skipped then, or
-python, which has it (`tools/setup python`) and fails without it. Ends with 77 where there is no such environment."""
+python, which has it (`tools/setup python`) and fails without it; librondo_torch.so is compiled beside the library for it, unless
+RONDO_TORCH_SHIM says which is to be taken. Ends with 77 where there is no such environment."""
 
 import os
 import pathlib
@@ -15,6 +16,20 @@ ROOT = FOLDER.parents[1]
 SKIPPED = 77  # as ctest knows it
 
 
+def compile_shim(python: pathlib.Path, folder: pathlib.Path) -> int:
+    """With the headers of the environment's PyTorch."""
+    said = "import importlib.util as u; print(*u.find_spec('torch').submodule_search_locations)"
+    torch = subprocess.run([str(python), "-c", said], check=True, capture_output=True, text=True).stdout.strip()
+    own = folder / "shim"
+    options = ["-G", "Ninja", f"-DRONDO_TORCH={torch}", f"-DCMAKE_LIBRARY_OUTPUT_DIRECTORY={folder}"]
+    for command in (["cmake", "-S", str(ROOT / "python/shim"), "-B", str(own), *options], ["cmake", "--build", str(own)]):
+        done = subprocess.run(command, check=False, capture_output=True, text=True)
+        if done.returncode:
+            print(f"{' '.join(command)} failed:\n{done.stdout}{done.stderr}")
+            return done.returncode
+    return 0
+
+
 def main(build: str, environment: str, *options: str) -> int:
     python = ROOT / ".deps" / environment / "bin/python"
     if not python.exists():
@@ -24,6 +39,11 @@ def main(build: str, environment: str, *options: str) -> int:
     seen = {**os.environ, "RONDO_LIBRARY": str(folder / "librondo.so"), "PYTHONDONTWRITEBYTECODE": "1"}
     if environment == "python":
         seen["RONDO_TEST_TORCH"] = "1"
+        if "RONDO_TORCH_SHIM" not in seen:
+            seen["RONDO_TEST_SHIM"] = "1"
+            failed = compile_shim(python, folder)
+            if failed:
+                return failed
     if "--wheel" in options:
         seen["RONDO_TEST_WHEEL"] = str(folder)
         what = [FOLDER / "test_wheel.py"]

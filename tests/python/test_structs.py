@@ -12,12 +12,12 @@ HEADERS = SOURCE / "include" / "rondo"
 PREFIXES = ("DEVICE_", "TYPE_", "PASS_", "SAVE_", "MATH_", "CHOOSE_", "NEED_", "KIND_", "TAIL_", "ROLE_", "MOST_AXES")
 
 
-def probe(tmp_path, lines):
+def probe(tmp_path, lines, header="rondo/rondo.h"):
     compiler = shutil.which("cc") or shutil.which("gcc")
     assert compiler, "there is no C compiler to compare structs with the headers: run tools/setup"
     source = tmp_path / "probe.c"
     body = "\n".join(lines)
-    source.write_text(f"#include <rondo/rondo.h>\n#include <stdio.h>\nint main(void) {{\n{body}\nreturn 0;\n}}\n")
+    source.write_text(f"#include <{header}>\n#include <stdio.h>\nint main(void) {{\n{body}\nreturn 0;\n}}\n")
     program = tmp_path / "probe"
     subprocess.run([compiler, f"-I{HEADERS.parent}", source, "-o", program], check=True)
     text = subprocess.run([program], check=True, capture_output=True, text=True).stdout
@@ -28,9 +28,9 @@ def fields_of(struct):
     return [name for name, *_ in struct._fields_]
 
 
-def test_structs_are_those_of_the_headers(tmp_path):
+def compare_structs(tmp_path, structs, header):
     lines, wanted = [], {}
-    for struct in s.STRUCTS:
+    for struct in structs:
         name = struct.__name__
         lines.append(f'printf("{name} %zu\\n", sizeof({name}));')
         wanted[name] = str(__import__("ctypes").sizeof(struct))
@@ -38,7 +38,11 @@ def test_structs_are_those_of_the_headers(tmp_path):
             lines.append(f'printf("{name}.{field} %zu:%zu\\n", offsetof({name}, {field}), sizeof((({name}*)0)->{field}));')
             place = getattr(struct, field)
             wanted[f"{name}.{field}"] = f"{place.offset}:{place.size}"
-    assert probe(tmp_path, lines) == wanted
+    assert probe(tmp_path, lines, header) == wanted
+
+
+def test_structs_are_those_of_the_headers(tmp_path):
+    compare_structs(tmp_path, s.STRUCTS, "rondo/rondo.h")
 
 
 def test_a_struct_without_a_field_is_found(tmp_path):

@@ -46,6 +46,7 @@ class Installed:
     def __init__(self, folder):
         self.wheels = folder / "wheels"
         self.said = run(SOURCE / "tools/wheel", self.wheels, BUILD)
+        self.has_shim = "librondo_torch.so is left out" not in self.said  # as where PyTorch was not installed yet
         self.wheel = next(self.wheels.glob(f"rondo_rnn-{VERSION}-*.whl"))
         environment = folder / "environment"
         run(TOOLS / "uv", "venv", "-q", "--python", TOOLS / "python", environment)
@@ -77,7 +78,11 @@ def test_tags_say_which_systems_the_wheels_serve(installed):
         assert f"-py3-none-manylinux_2_34_{MACHINE}.whl" in wheel.name
         assert wheel.name in installed.said
         shown = " ".join(run(TOOLS / "auditwheel", "show", wheel).split())
-        assert f'is consistent with the following platform tag: "manylinux_2_34_{MACHINE}"' in shown
+        tag = f'platform tag{{}} "manylinux_2_34_{MACHINE}"'
+        if installed.has_shim and wheel == installed.wheel:  # what it needs of PyTorch is no system's, and its symbols are
+            assert "This constrains the " + tag.format(" to") in shown
+        else:
+            assert "is consistent with the following " + tag.format(":") in shown
 
 
 def test_what_is_in_the_wheel(installed):
@@ -92,6 +97,8 @@ def test_what_is_in_the_wheel(installed):
         if path.suffix in (".py", ".pyi", ".typed") or path.name == "py.typed"
     }
     wanted = {"rondo/lib/librondo.so", "rondo/lib/rondo", script, f"{notes}/licenses/LICENSE", *package}
+    if installed.has_shim:
+        wanted.add("rondo/lib/librondo_torch.so")
     assert {name for name in names if not name.startswith(f"{notes}/") or name in wanted} == wanted
 
 
@@ -153,6 +160,25 @@ def test_the_package_is_imported_and_knows_its_library(installed):
     text = "import rondo; print(rondo.__file__); print(rondo.Cell('lstm').name)"
     said = run(installed.python, "-c", text, env=installed.user)
     assert said.splitlines() == [str(installed.packages / "rondo/__init__.py"), "lstm"]
+
+
+def test_pytorch_loads_its_shim(installed):
+    python = SOURCE / ".deps/python/bin/python"
+    if not installed.has_shim or not python.exists():
+        pytest.skip("no PyTorch in .deps/python: tools/setup python installs it")
+    text = """
+import sys; sys.path.insert(0, sys.argv[1])
+import torch, rondo
+rondo.policy(choose="model", database=False)
+cell, x = rondo.Cell("mingru"), torch.zeros(2, 3, 2, 16)
+for _ in range(4): cell(x)
+from rondo._torch.shim import SHIM
+print(SHIM.path, SHIM.launches())
+"""
+    environment = {**installed.user, "PYTHONDONTWRITEBYTECODE": "1"}
+    said = run(python, "-W", "ignore", "-c", text, installed.packages, env=environment).splitlines()[-1].split()
+    assert said[0] == str(installed.packages / "rondo/lib/librondo_torch.so")
+    assert int(said[1]) > 0
 
 
 def test_what_is_taken_away_leaves_nothing(installed, tmp_path):

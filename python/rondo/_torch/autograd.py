@@ -27,7 +27,7 @@ class Recurrence(torch.autograd.Function):
     @staticmethod
     def forward(how: str, given: int, time_major: bool, *tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:  # type: ignore[override]
         with _BelowAutograd():
-            return tuple(operators.forward_save(list(tensors), how, given, time_major))
+            return tuple(operators.run_forward(list(tensors), how, given, time_major, True))
 
     @staticmethod
     def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
@@ -59,7 +59,7 @@ class Recurrence(torch.autograd.Function):
         if torch._C._are_functorch_transforms_active():
             found: Any = NoSecond.apply(*arguments, *coming, *tensors)
         else:
-            found = operators.backward([*coming, *tensors], *arguments)
+            found = _backward([*coming, *tensors], *arguments)
         for at, grad in zip(numbers, found, strict=True):
             result[3 + at] = grad
         return tuple(result)
@@ -165,28 +165,28 @@ def _apply(function: Any, *arguments: Any) -> Any:
         return _ONE_LEVEL[function].apply(*arguments)
 
 
-def _forward(tensors: Tensors, how: str, given: int, time_major: bool) -> list[torch.Tensor]:
+def _forward(tensors: Tensors, how: str, given: int, time_major: bool) -> Tensors:
     _refuse_tangents(tensors)
     if wants_gradient(tensors):
         return list(_apply(Recurrence, how, given, time_major, *tensors)[: len(structure_of(how).results)])
     with _BelowAutograd():
-        return operators.forward(tensors, how, given, time_major)
+        return operators.run_forward(tensors, how, given, time_major, False)
 
 
-def _forward_save(tensors: Tensors, how: str, given: int, time_major: bool) -> list[torch.Tensor]:
+def _forward_save(tensors: Tensors, how: str, given: int, time_major: bool) -> Tensors:
     _refuse_tangents(tensors)
     if wants_gradient(tensors):
         return list(_apply(Recurrence, how, given, time_major, *tensors))
     with _BelowAutograd():
-        return operators.forward_save(tensors, how, given, time_major)
+        return operators.run_forward(tensors, how, given, time_major, True)
 
 
-def _backward(tensors: Tensors, how: str, grads: int, given: int, wanted: int, time_major: bool) -> list[torch.Tensor]:
+def _backward(tensors: Tensors, how: str, grads: int, given: int, wanted: int, time_major: bool) -> Tensors:
     _refuse_tangents(tensors)
     if wants_gradient(tensors):
         return list(_apply(NoSecond, how, grads, given, wanted, time_major, *tensors))
     with _BelowAutograd():
-        return operators.backward(tensors, how, grads, given, wanted, time_major)
+        return operators.run_backward(tensors, how, grads, given, wanted, time_major)
 
 
 def _step(tensors: Tensors, states: Tensors, outputs: Tensors, how: str) -> None:
@@ -219,7 +219,7 @@ def run(tensors: list[torch.Tensor], how: str, given: int, time_major: bool) -> 
     if forward_ad._current_level >= 0:
         return operators.forward(tensors, how, given, time_major)
     with _BelowAutograd():
-        return operators.forward(tensors, how, given, time_major)
+        return operators.run_forward(tensors, how, given, time_major, False)
 
 
 # vmap of the operators themselves, from such graphs.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes as c
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -13,7 +14,11 @@ from .._launch import WORKSPACE_ALIGNMENT, Arguments
 from .._library import library
 from .._plans import Plan, PlanRequest, make_ahead, on_forget, plan_for
 from .._structure import Structure, TensorSpec, dense_strides
-from .types import device_of, dtype_of, type_of
+from . import sites
+from .types import RONDO_TYPE_OF, device_of, dtype_of, type_of
+
+# Layouts of the same sizes that the shim is told of: strides hardly change from call to call.
+MOST_TOLD = 16
 
 
 class Taken(NamedTuple):
@@ -81,6 +86,7 @@ class Call:
         self.batch, self.time = sizes["B"], sizes["T"]
         lib = library()
         self.launch = lib.step if stepping else lib.launch
+        self.told, self.forgotten = 0, False  # how often the shim was told of it, and whether it may be no more
         self.workspace = plan.step_workspace_bytes(self.batch) if stepping else plan.workspace_bytes(self.batch, self.time)
         self.taken: list[Taken | None] = []
         self.names: list[str] = []
@@ -131,7 +137,7 @@ class Call:
             ready = self._pool.pop()  # of this call alone: other threads take others
         except IndexError:
             ready = Arguments(self.plan, self.names, self.sizes, self.workspace)
-        self._fill(ready, bound)
+        self.fill(ready, bound)
         work = self._workspace(ready)
         status = self.launch(self.plan.handle, ready.reference)
         self._pool.append(ready)
@@ -140,7 +146,23 @@ class Call:
             library().fail(status, self.plan.info.cell)
         return results
 
-    def _fill(self, ready: Arguments, bound: Sequence[torch.Tensor]) -> None:
+    @property
+    def address(self) -> int | None:
+        """Of librondo's function that launches."""
+        return c.cast(self.launch, c.c_void_p).value
+
+    def may_be_told(self, tensors: Sequence[torch.Tensor]) -> bool:
+        """Whether a launch with tensors that are laid out as these needs no copies, and gives all that is asked for."""
+        if self.told == MOST_TOLD or not all(made.bound for made in self.made):
+            return False
+        for tensor, taken in zip(tensors, self.taken):
+            if tensor.dtype not in RONDO_TYPE_OF or tensor.dim() > s.MOST_AXES:
+                return False
+            if taken is not None and fit(tensor, taken) is not tensor:
+                return False
+        return True
+
+    def fill(self, ready: Arguments, bound: Sequence[torch.Tensor]) -> None:
         words = ready.words
         for place, tensor in zip(ready.places, bound):
             at, at_b, at_t, timed, dense_b, dense_t = place
@@ -153,6 +175,18 @@ class Call:
                     words[at_t] = tensor.stride(1) if self.time > 1 else dense_t
         if self.on_cuda:
             ready.args.stream = torch._C._cuda_getCurrentRawStream(self.ordinal)
+
+    @property
+    def first_made(self) -> int:
+        """The place of what is made first: it is bound behind what is given. Of calls whose `made` are all bound."""
+        return len(self.names) - len(self.made)
+
+    def fill_made(self, ready: Arguments) -> None:
+        """The strides of what is made, whose addresses are not known yet."""
+        for place, made in zip(ready.places[self.first_made :], self.made):
+            if place.timed:
+                ready.words[place.stride_b] = made.strides[0] if self.batch > 1 else place.dense_b
+                ready.words[place.stride_t] = made.strides[1] if self.time > 1 else place.dense_t
 
     def _workspace(self, ready: Arguments) -> torch.Tensor | None:
         """Of PyTorch's allocator, so that it is of the stream that the launch is on."""
@@ -230,7 +264,9 @@ def remember(key: Any, call: Call) -> Call:
 
 def forget_calls() -> None:
     """Calls hold plans: after a tune others are to be taken."""
+    held = list(_calls.values())
     _calls.clear()
+    sites.forget(held)
 
 
 on_forget(forget_calls)

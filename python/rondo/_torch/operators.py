@@ -25,6 +25,7 @@ import torch
 from .. import _policy
 from .. import _structs as s
 from .._structure import TensorSpec, structure_of
+from . import sites
 from .launch import Call, plan_of, remember, remembered, result_strides
 from .types import dtype_of
 
@@ -46,19 +47,33 @@ def mask_of(tensors: Sequence[Any]) -> int:
     return sum(1 << number for number, tensor in enumerate(tensors) if tensor is not None)
 
 
-def _key(like: torch.Tensor, tensors: Tensors, *rest: Any) -> tuple[Any, ...]:
+def family_of(*what: Any) -> tuple[Any, ...]:
+    """All that a launch depends on but for its tensors."""
+    return (*what, torch._C._get_deterministic_algorithms(), _policy.current_number())
+
+
+def _key(family: tuple[Any, ...], like: torch.Tensor, tensors: Tensors) -> tuple[Any, ...]:
     """All that a launch depends on but for addresses and strides. `like` has the type of inputs."""
-    exact = torch.are_deterministic_algorithms_enabled()
-    return (*rest, exact, _policy.current_number(), like.dtype, like.get_device(), *[t.shape for t in tensors])
+    return (family, like.dtype, like.get_device(), *[t.shape for t in tensors])
+
+
+def remembered_call(family: tuple[Any, ...], like: torch.Tensor, tensors: Tensors) -> Call | None:
+    return remembered(_key(family, like, tensors))
 
 
 # --- forward ---
 
 
 def _forward(tensors: Tensors, how: str, given: int, time_major: bool, pass_: int) -> list[torch.Tensor]:
-    key = _key(tensors[0], tensors, pass_, how, given, time_major)
+    family = family_of(pass_, how, given, time_major)
+    found = sites.launched(family, tensors)
+    if found is not None:
+        return found
+    key = _key(family, tensors[0], tensors)
     call = remembered(key)
-    if call is None:
+    if call is not None:
+        sites.tell(family, call, tensors)
+    else:
         structure = structure_of(how)
         specs = of_mask(structure.given, given)
         sizes = structure.sizes(specs, [t.shape for t in tensors])
@@ -135,11 +150,17 @@ def _split(how: str, grads: int, given: int, wanted: int) -> tuple[list[TensorSp
 
 
 def _backward(tensors: Tensors, how: str, grads: int, given: int, wanted: int, time_major: bool) -> list[torch.Tensor]:
-    like = tensors[grads.bit_count()]  # an input: it has the type of inputs
-    key = _key(like, tensors, how, grads, given, wanted, time_major)
-    call = remembered(key)
+    family = family_of(s.PASS_BACKWARD, how, grads, given, wanted, time_major)
     specs, places = _split(how, grads, given, wanted)
-    if call is None:
+    found = sites.launched(family, tensors)
+    if found is not None:
+        return _as_given(tensors, places, found)
+    like = tensors[grads.bit_count()]  # an input: it has the type of inputs
+    key = _key(family, like, tensors)
+    call = remembered(key)
+    if call is not None:
+        sites.tell(family, call, tensors)
+    else:
         structure = structure_of(how)
         sizes = structure.sizes(specs, [t.shape for t in tensors])
         asked = of_mask(structure.grads_out, wanted)
@@ -169,11 +190,16 @@ def _backward_fake(tensors: Tensors, how: str, grads: int, given: int, wanted: i
 
 
 def _step(tensors: Tensors, states: Tensors, outputs: Tensors, how: str) -> None:
-    structure = structure_of(how)
     everything = (*tensors, *states, *outputs)
-    key = _key(tensors[0], everything, "step", how)
+    family = family_of("step", how)
+    if sites.launched(family, everything) is not None:
+        return
+    key = _key(family, tensors[0], everything)
     call = remembered(key)
-    if call is None:
+    if call is not None:
+        sites.tell(family, call, everything)
+    else:
+        structure = structure_of(how)
         specs = structure.inputs + structure.params + structure.initials + structure.outputs
         sizes = structure.sizes(specs, [t.shape for t in everything])
         if sizes["B"] == 0:
@@ -215,3 +241,24 @@ forward = torch.ops.rondo.forward.default
 forward_save = torch.ops.rondo.forward_save.default
 backward = torch.ops.rondo.backward.default
 step = torch.ops.rondo.step.default
+
+
+# --- from Python, below autograd: the shortest way ---
+
+
+def run_forward(tensors: Tensors, how: str, given: int, time_major: bool, saving: bool) -> Sequence[torch.Tensor]:
+    """`forward`, or `forward_save`."""
+    if sites.may_know(tensors):
+        found = sites.launched(family_of(s.PASS_FORWARD_SAVE if saving else s.PASS_FORWARD, how, given, time_major), tensors)
+        if found is not None:
+            return found
+    return (forward_save if saving else forward)(tensors, how, given, time_major)
+
+
+def run_backward(tensors: Tensors, how: str, grads: int, given: int, wanted: int, time_major: bool) -> Sequence[torch.Tensor]:
+    """`backward`."""
+    if sites.may_know(tensors):
+        found = sites.launched(family_of(s.PASS_BACKWARD, how, grads, given, wanted, time_major), tensors)
+        if found is not None:
+            return _as_given(tensors, _split(how, grads, given, wanted)[1], found)
+    return backward(tensors, how, grads, given, wanted, time_major)

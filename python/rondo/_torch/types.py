@@ -22,6 +22,7 @@ _DTYPE_OF = {
     s.TYPE_U8: torch.uint8,
     s.TYPE_F64: torch.float64,
 }
+RONDO_TYPE_OF = {dtype: type_ for type_, dtype in _DTYPE_OF.items()}
 
 
 def dtype_of(type_: int | None, storage: torch.dtype) -> torch.dtype:
