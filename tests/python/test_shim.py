@@ -216,7 +216,7 @@ def work():
 threads = [threading.Thread(target=work) for _ in range(2)]
 for thread in threads: thread.start()
 statuses = []
-for _ in range(20):
+for _ in range(8):
     child = os.fork()
     if child == 0:
         os._exit(0 if all(torch.equal(cell(x)[0], wanted) for _ in range(4)) else 3)

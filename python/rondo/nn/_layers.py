@@ -13,6 +13,7 @@ from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_
 from .._errors import InputError, UnsupportedError
 from .._torch.autograd import run
 from ..cell import Cell
+from . import _whole
 
 State = torch.Tensor | None
 
@@ -187,8 +188,8 @@ class Layers(torch.nn.Module):
             if self.dropout and layer + 1 < self.num_layers:
                 u = F.dropout(u, self.dropout, self.training)
         if len(lasts) == 1:
-            return u, [state.unsqueeze(0).to(u.dtype) for state in lasts[0]]
-        return u, [torch.stack([last[number] for last in lasts]).to(u.dtype) for number in range(self.states)]
+            return u, [state if state.dtype is u.dtype else state.to(u.dtype) for state in lasts[0]]
+        return u, [torch.cat([last[number] for last in lasts]).to(u.dtype) for number in range(self.states)]
 
     def _one(
         self,
@@ -199,25 +200,28 @@ class Layers(torch.nn.Module):
         lengths: torch.Tensor | None,
         batch_first: bool,
     ) -> tuple[torch.Tensor, list[torch.Tensor]]:
-        w_ih, w_hh, b_ih, b_hh = self._weights(layer, direction)
+        weights = self._weights(layer, direction)
+        w_ih, w_hh, b_ih, b_hh = weights
         size = self.hidden_size
+        mask = 0b111  # which of x, R, b, states and lengths there are
+        for number, one in enumerate((*first, lengths)):
+            if one is not None:
+                mask |= 1 << 3 + number
+        states = [state for state in first if state is not None]
+        how = self.cell.text(lengths is not None, False, direction == 1)
+        if _whole.serves(u, [u, *(weight for weight in weights if weight is not None), *states]):
+            h, *last = _whole.run(how, mask, not batch_first, self._biases, weights, u, lengths, states)
+            return h, last
         b_x, b = self._biases(b_ih, b_hh, w_ih)
         x = F.linear(u, w_ih, b_x).unflatten(-1, (1, self.gates, size))
         # All shapes are known to be right here, so the cell's checks of them are left out.
         tensors = [x if batch_first else x.transpose(0, 1), w_hh.view(1, self.gates, size, size), b.view(1, self.gates, size)]
-        given = 3  # which of x, R, b, states and lengths there are
-        mask = 0b111
-        for state in first:
-            if state is not None:
-                tensors.append(state.reshape(-1, 1, 1, size))
-                mask |= 1 << given
-            given += 1
+        tensors += [state.reshape(-1, 1, 1, size) for state in states]
         if lengths is not None:
             tensors.append(lengths)
-            mask |= 1 << given
-        h, *last = run(tensors, self.cell.text(lengths is not None, False, direction == 1), mask, not batch_first)
+        h, *last = run(tensors, how, mask, not batch_first)
         h = h.flatten(2)
-        return h if batch_first else h.transpose(0, 1), [state.view(-1, size) for state in last]
+        return h if batch_first else h.transpose(0, 1), [state.view(1, -1, size) for state in last]
 
     def _given(self, hx: Any, batch: int, alone: bool) -> list[State]:
         """Initial states, one of each kind, with a batch."""

@@ -182,5 +182,7 @@ def _zeros(like: torch.Tensor) -> torch.Tensor:
 def _sum_of(b_ih: Any, b_hh: Any, like: torch.Tensor) -> torch.Tensor:
     if b_ih is None:
         return _zeros(like)
+    if b_ih.dtype is torch.float32 is b_hh.dtype:
+        return b_ih + b_hh
     wide = torch.promote_types(b_ih.dtype, torch.float32)
     return b_ih.to(wide) + b_hh.to(wide)

@@ -1,0 +1,105 @@
+"""Layers through librondo_torch, as one node of the graph."""
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="no PyTorch: its shim is not tested")
+
+import rondo
+
+from parts import KINDS, leaf
+from through_shim import ENOUGH, check_shim, needs_shim, training
+
+
+@pytest.fixture(autouse=True)
+def model_alone():
+    rondo.policy(choose="model", database=False)
+
+
+@needs_shim
+@pytest.mark.parametrize("batch_first", [True, False])
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("kind", KINDS)
+def test_layers_through_the_shim(kind, bias, batch_first, monkeypatch):
+    layer = KINDS[kind][1](8, 16, bias=bias, batch_first=batch_first)
+    u, h = leaf(3, 5, 8), leaf(1, 3 if batch_first else 5, 16)
+    hx = (h, leaf(*h.shape)) if kind == "LSTM" else h
+
+    def run():
+        y, last = layer(u, hx)
+        return [y, *(last if isinstance(last, tuple) else (last,))]
+
+    def infer():
+        with torch.no_grad():
+            return run()
+
+    check_shim(infer, 1, monkeypatch, 1e-6)
+    check_shim(training(run, [u, *layer.parameters(), *(hx if kind == "LSTM" else [hx])]), 2, monkeypatch, 1e-5)
+
+
+@needs_shim
+@pytest.mark.parametrize("save", ["states", "products"])
+def test_a_stack_of_layers_through_the_shim(save, monkeypatch):
+    layer = rondo.nn.LSTM(8, 16, num_layers=2, bidirectional=True, save=save).to(torch.bfloat16)
+    u = torch.randn(5, 3, 8, dtype=torch.bfloat16, requires_grad=True)
+
+    def run():
+        y, last = layer(u)
+        return [y, *last]
+
+    check_shim(training(run, [u, *layer.parameters()]), 8, monkeypatch, 2e-2)
+
+
+@needs_shim
+def test_packed_sequences_through_the_shim(monkeypatch):
+    layer = rondo.nn.GRU(8, 16)
+    u = torch.randn(3, 5, 8)
+    packed = torch.nn.utils.rnn.pack_padded_sequence(u, [5, 3, 2], batch_first=True)
+
+    def run():
+        with torch.no_grad():
+            y, h = layer(packed)
+        return [y.data, h]
+
+    check_shim(run, 1, monkeypatch, 1e-6)
+
+
+@needs_shim
+def test_some_gradients_of_a_layer(monkeypatch):
+    """What needs none is not computed; a backward pass may run again; gradients that are expanded are taken."""
+    layer = rondo.nn.LSTM(8, 16)
+    u = torch.randn(5, 3, 8)
+
+    def run():
+        layer.zero_grad()
+        y, (_, c) = layer(u)
+        y.sum().backward(retain_graph=True)
+        c.sum().backward()
+        return [p.grad for p in layer.parameters() if p.grad is not None]
+
+    for frozen in ((), ("weight_ih_l0",), ("weight_hh_l0", "bias_hh_l0"), ("bias_ih_l0", "bias_hh_l0", "weight_ih_l0")):
+        for name, parameter in layer.named_parameters():
+            parameter.requires_grad_(name not in frozen)
+        check_shim(run, 3, monkeypatch, 1e-5)
+
+
+@needs_shim
+def test_second_derivatives_of_a_layer_raise():
+    layer = rondo.nn.LSTM(8, 16)
+    u = leaf(5, 3, 8)
+    for _ in range(ENOUGH):
+        layer(u)[0].sum().backward()
+    for inputs, second in (([u], u), ([u], layer.weight_ih_l0), ([layer.weight_ih_l0], layer.weight_hh_l0)):
+        (grad,) = torch.autograd.grad(layer(u)[0].sum(), inputs, create_graph=True)
+        with pytest.raises(rondo.NotDifferentiableError, match="second derivatives"):
+            torch.autograd.grad(grad.sum(), second)
+
+
+@needs_shim
+def test_weights_that_have_changed_are_noticed():
+    layer = rondo.nn.LSTM(8, 16)
+    for _ in range(ENOUGH):
+        y = layer(torch.randn(5, 3, 8))[0]
+    with torch.no_grad():
+        layer.weight_hh_l0.mul_(2)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        y.sum().backward()
