@@ -33,14 +33,7 @@ void first(benchmark::State& state, MakeSystem make) {
 void all(benchmark::State& state, MakeSystem make) {
   const System system = make(shape_of(state));
   SearchStats stats{};
-  for (auto _ : state) stats = find_all(system).value().stats;
-  show(state, stats);
-}
-
-void counted(benchmark::State& state, MakeSystem make) {
-  const System system = make(shape_of(state));
-  SearchStats stats{};
-  for (auto _ : state) stats = count(system).value();
+  for (auto _ : state) stats = enumerate(system, [](const Assignment&) { return true; });
   show(state, stats);
 }
 
@@ -62,8 +55,6 @@ BENCHMARK_CAPTURE(first, backward, &example::fused_backward)->Apply(head_dims);
 BENCHMARK_CAPTURE(first, both, &example::fused_both)->Apply(head_dims);
 BENCHMARK_CAPTURE(all, forward, &example::fused_forward)->Apply(head_dims);
 BENCHMARK_CAPTURE(all, backward, &example::fused_backward)->Apply(head_dims);
-BENCHMARK_CAPTURE(counted, forward, &example::fused_forward)->Apply(head_dims);
-BENCHMARK_CAPTURE(counted, backward, &example::fused_backward)->Apply(head_dims);
 BENCHMARK(explained)->ArgName("D")->Arg(4096)->Unit(benchmark::kMillisecond);
 
 }  // namespace

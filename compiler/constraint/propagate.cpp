@@ -28,7 +28,6 @@ Propagator::Compiled::Compiled(std::shared_ptr<const Program> code)
 
 Propagator::Propagator(const System& system) : store_(system), users_(system.domains().size()) {
   for (const Constraint& constraint : system.constraints()) add(Compiled(constraint.program));
-  open_count_ = store_.add_word(constraints_.size());
   for (const Domain& domain : system.domains()) {
     std::uint64_t multiple = 0;
     for (const Value value : domain.values()) multiple = std::gcd(multiple, magnitude(value));
@@ -97,7 +96,6 @@ bool Propagator::run() {
 void Propagator::retire(std::size_t constraint) {
   if (constraints_[constraint].objective) return;
   store_.set(open_[constraint], 0);
-  store_.set(open_count_, store_.word(open_count_) - 1);
 }
 
 std::uint64_t Propagator::weight(std::size_t variable) const {

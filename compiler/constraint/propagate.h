@@ -30,7 +30,6 @@ class Propagator {
   bool decide(std::size_t variable, Interval kept);  // narrows one variable, then whatever follows
 
   void undo_to(std::size_t mark) { store_.undo_to(mark); }
-  std::uint64_t open_constraints() const { return store_.word(open_count_); }
   // How much deciding the variable can matter: one for each open constraint on it, and one more for each time
   // that constraint has failed so far. 0: nothing depends on it any more.
   std::uint64_t weight(std::size_t variable) const;
@@ -95,7 +94,6 @@ class Propagator {
   std::vector<std::uint64_t> static_multiples_;    // of each variable: what divides all its initial values
   std::vector<std::size_t> open_;                  // store words: 1 while a constraint is not retired
   std::vector<std::uint64_t> failures_;            // of each constraint, never undone, and 1 to begin with
-  std::size_t open_count_ = 0;
   std::vector<std::uint32_t> queue_;
   std::vector<char> queued_;
   const std::vector<Bounds>* bounds_ = nullptr;  // of the constraint that is being narrowed

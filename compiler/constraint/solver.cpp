@@ -16,22 +16,11 @@ using Clock = std::chrono::steady_clock;
 constexpr std::uint64_t kTryEach = 8;
 constexpr std::uint64_t kNodesBetweenClockReads = 64;
 
-std::uint64_t saturating_mul(std::uint64_t a, std::uint64_t b) {
-  std::uint64_t product = 0;
-  return __builtin_mul_overflow(a, b, &product) ? std::numeric_limits<std::uint64_t>::max() : product;
-}
-
-std::uint64_t saturating_add(std::uint64_t a, std::uint64_t b) {
-  std::uint64_t sum = 0;
-  return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<std::uint64_t>::max() : sum;
-}
-
 }  // namespace
 
 class Search {
  public:
-  // Without visit, solutions are only counted.
-  Search(const System& system, const Limits& limits, const Visit* visit, const Expr* objective = nullptr)
+  Search(const System& system, const Limits& limits, const Visit& visit, const Expr* objective = nullptr)
       : propagator_(objective == nullptr ? Propagator(system) : Propagator(system, *objective)),
         objective_(objective),
         constraints_(system.constraints().size()),
@@ -53,7 +42,6 @@ class Search {
   // Each returns false once the search is to end.
   bool descend() {
     if (!may_continue()) return false;
-    if (visit_ == nullptr && propagator_.open_constraints() == 0) return count_product();
     const std::optional<std::size_t> variable = choose();
     if (!variable) return report();
     const Store& store = propagator_.store();
@@ -109,8 +97,8 @@ class Search {
 
   bool report() {
     for (std::size_t v = 0; v < point_.values_.size(); ++v) point_.values_[v] = propagator_.store().lo(v);
-    stats_.solutions = saturating_add(stats_.solutions, 1);
-    const bool wanted = visit_ == nullptr || (*visit_)(point_);
+    ++stats_.solutions;
+    const bool wanted = visit_(point_);
     if (wanted && objective_ == nullptr) return true;
     if (wanted) {
       const Value value = *point_.value(*objective_);
@@ -121,20 +109,11 @@ class Search {
     return false;
   }
 
-  bool count_product() {
-    std::uint64_t product = 1;
-    for (std::size_t v = 0; v < propagator_.store().size(); ++v) {
-      product = saturating_mul(product, propagator_.store().count(v));
-    }
-    stats_.solutions = saturating_add(stats_.solutions, product);
-    return true;
-  }
-
   Propagator propagator_;
   const Expr* objective_;
   std::size_t constraints_;
   Limits limits_;
-  const Visit* visit_;
+  const Visit& visit_;
   Assignment point_;
   SearchStats stats_;
   Clock::time_point start_;
@@ -155,44 +134,17 @@ Error limit_error(const SearchStats& stats) {
 }  // namespace
 
 SearchStats enumerate(const System& system, const Visit& visit, const Limits& limits) {
-  return Search(system, limits, &visit).run();
+  return Search(system, limits, visit).run();
 }
 
 SearchStats descend(const System& system, const Expr& objective, const Visit& visit, const Limits& limits) {
-  return Search(system, limits, &visit, &objective).run();
+  return Search(system, limits, visit, &objective).run();
 }
 
 Result<First> find_first(const System& system, const Limits& limits) {
   First first = Budget(limits).first_solution(system);
   if (cut_short(first.stats)) return limit_error(first.stats);
   return first;
-}
-
-Result<All> find_all(const System& system, const Limits& limits) {
-  All all;
-  all.stats = enumerate(
-      system,
-      [&](const Assignment& found) {
-        all.solutions.push_back(found);
-        return true;
-      },
-      limits);
-  if (cut_short(all.stats)) return limit_error(all.stats);
-  return all;
-}
-
-Result<SearchStats> count(const System& system, const Limits& limits) {
-  const SearchStats stats = Search(system, limits, nullptr).run();
-  if (cut_short(stats)) return limit_error(stats);
-  return stats;
-}
-
-std::optional<std::vector<std::vector<Value>>> propagated(const System& system) {
-  Propagator propagator(system);
-  if (!propagator.propagate_all()) return std::nullopt;
-  std::vector<std::vector<Value>> left;
-  for (std::size_t v = 0; v < propagator.store().size(); ++v) left.push_back(propagator.store().possible(v));
-  return left;
 }
 
 }  // namespace rondo::constraint

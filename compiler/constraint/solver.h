@@ -1,8 +1,8 @@
 // Finds the solutions of a System: propagation at every node of a depth-first search.
 //
 // The order of solutions is the same on every run and machine, but it is not lexicographic. A search that
-// reaches a limit says so: find_first, find_all and count return an Error of kind Cancelled instead of a
-// partial answer, and enumerate returns its outcome.
+// reaches a limit says so: find_first returns an Error of kind Cancelled instead of a partial answer, and
+// enumerate returns its outcome.
 #pragma once
 
 #include <chrono>
@@ -36,7 +36,7 @@ struct SearchStats {
   std::uint64_t nodes = 0;      // states of the search, the first and the solutions included
   std::uint64_t revisions = 0;  // single constraints looked at by propagation
   std::uint64_t work = 0;       // parts of expressions looked at: what the time goes with
-  std::uint64_t solutions = 0;  // capped at the largest value
+  std::uint64_t solutions = 0;  // that were visited
   // Constraints that removed a value or failed. In a complete search without a solution these leave none by
   // themselves.
   std::vector<std::size_t> mattered;
@@ -57,19 +57,5 @@ struct First {
   SearchStats stats;
 };
 Result<First> find_first(const System& system, const Limits& limits = {});
-
-struct All {
-  std::vector<Assignment> solutions;
-  SearchStats stats;
-};
-Result<All> find_all(const System& system, const Limits& limits = {});
-
-// Counts without visiting: what remains once every constraint holds is a product of domain sizes. Returns the
-// stats, whose `solutions` is the count; a count beyond uint64 is reported as its largest value.
-Result<SearchStats> count(const System& system, const Limits& limits = {});
-
-// The values left to each variable by propagation alone, before any search; nullopt if that already shows
-// that there is no solution. Every solution lies within.
-std::optional<std::vector<std::vector<Value>>> propagated(const System& system);
 
 }  // namespace rondo::constraint

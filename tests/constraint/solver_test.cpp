@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "tests/constraint/all_solutions.h"
 #include "tests/constraint/fused_lstm.h"
 #include "tests/constraint/random_system.h"
 
@@ -61,37 +62,32 @@ TEST(Solver, OverflowNeverSatisfies) {
   const Var a = s.var("a", values({2, Value{1} << 40, kMost}), ""),
             b = s.var("b", values({3, Value{1} << 40, kMost}), "");
   s.require(a * b <= 1000, "wrapping would allow 2^80 and kMost * kMost");
-  EXPECT_EQ(find_all(s).value().solutions.size(), 1u);
+  EXPECT_EQ(find_all(s).solutions.size(), 1u);
   System t;
   const Var c = t.var("c", values({1, kMost}), "");
   t.require(c + 1 >= 0, "sum");
   t.require(!(c + 1 < 0), "negation");
-  EXPECT_EQ(find_all(t).value().solutions.size(), 1u);
+  EXPECT_EQ(find_all(t).solutions.size(), 1u);
   System u;
   const Var d = u.var("d", values({kLeast, -1, 0, 1}), "");
   u.require(floor_div(kLeast, d) != 0, "quotient");
-  EXPECT_EQ(find_all(u).value().solutions.size(), 2u);  // not -1 (overflow), not 0
+  EXPECT_EQ(find_all(u).solutions.size(), 2u);  // not -1 (overflow), not 0
 }
 
-TEST(Solver, CountsFreeVariablesAsAProduct) {
-  System s;
-  for (int v = 0; v < 12; ++v) s.var(fmt::format("v{}", v), range(1, 1000), "");
-  const SearchStats stats = count(s).value();
-  EXPECT_EQ(stats.solutions, std::numeric_limits<std::uint64_t>::max());  // 10^36, capped
-  EXPECT_EQ(stats.nodes, 1u);
+TEST(Solver, FreeVariablesTakeAllTheirValues) {
   System t;
   t.var("a", range(1, 1000), "");
   const Var b = t.var("b", range(1, 1000), "");
   t.require(b * b <= 100, "square");
-  EXPECT_EQ(count(t).value().solutions, 10'000u);
+  EXPECT_EQ(count(t), 10'000u);
 }
 
 TEST(Solver, EmptySystemAndEmptyDomain) {
-  EXPECT_EQ(count(System()).value().solutions, 1u);
+  EXPECT_EQ(count(System()), 1u);
   EXPECT_TRUE(find_first(System()).value().solution.has_value());
   System s;
   s.var("a", values({}), "");
-  EXPECT_EQ(count(s).value().solutions, 0u);
+  EXPECT_EQ(count(s), 0u);
   System t;
   t.require(Expr(1) == 2, "never");
   EXPECT_FALSE(find_first(t).value().solution);
@@ -113,8 +109,6 @@ TEST(Solver, LimitsAreReported) {
   ASSERT_FALSE(cut);
   EXPECT_EQ(cut.error().kind, ErrorKind::Cancelled);
   EXPECT_NE(cut.error().message.find("node limit after 1000 nodes"), std::string::npos);
-  EXPECT_FALSE(find_all(hard, {.nodes = 1000}));
-  EXPECT_FALSE(count(hard, {.nodes = 1000}));
   EXPECT_FALSE(find_first(hard, {.time = std::chrono::nanoseconds(0)}));
   const SearchStats stats = enumerate(hard, [](const Assignment&) { return true; }, {.nodes = 1000});
   EXPECT_EQ(stats.outcome, Outcome::NodeLimit);
@@ -137,8 +131,8 @@ TEST(Solver, StopsWhenAsked) {
 
 TEST(Solver, SameOrderEveryTime) {
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
-    const All one = find_all(test::random_system(seed).system).value();
-    const All two = find_all(test::random_system(seed).system).value();
+    const All one = find_all(test::random_system(seed).system);
+    const All two = find_all(test::random_system(seed).system);
     ASSERT_EQ(one.solutions, two.solutions);
     ASSERT_EQ(one.stats.nodes, two.stats.nodes);
     ASSERT_EQ(one.stats.revisions, two.stats.revisions);
@@ -159,9 +153,9 @@ TEST(FusedLstm, FirstSolutionIsNear) {
 TEST(FusedLstm, AllSolutionsAreWithinReach) {
   const example::FusedShape shape;
   for (const System& system : {example::fused_forward(shape), example::fused_backward(shape)}) {
-    const All all = find_all(system, {.nodes = 100'000}).value();
+    const All all = find_all(system, {.nodes = 100'000});
     EXPECT_GT(all.solutions.size(), 10'000u);
-    EXPECT_EQ(count(system).value().solutions, all.solutions.size());
+    EXPECT_EQ(all.stats.solutions, all.solutions.size());
     for (const Assignment& solution : all.solutions) ASSERT_TRUE(system.violated(solution).empty());
     // Few nodes lead nowhere: propagation, not search, does the work.
     EXPECT_LT(all.stats.nodes, 2 * all.stats.solutions);
@@ -204,8 +198,8 @@ std::uint64_t fused_by_loops(const example::FusedShape& shape, Value out, Value 
 TEST(FusedLstm, EqualsNestedLoops) {
   example::FusedShape shape;
   shape.head_dim = 64;
-  EXPECT_EQ(count(example::fused_forward(shape)).value().solutions, fused_by_loops(shape, 256, 64));
-  EXPECT_EQ(count(example::fused_backward(shape)).value().solutions, fused_by_loops(shape, 64, 256));
+  EXPECT_EQ(count(example::fused_forward(shape)), fused_by_loops(shape, 256, 64));
+  EXPECT_EQ(count(example::fused_backward(shape)), fused_by_loops(shape, 64, 256));
 }
 
 }  // namespace
