@@ -11,7 +11,6 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "compiler/schedule/analysis/product_groups.h"
 #include "compiler/schedule/problem/parameter_table.h"

@@ -11,8 +11,6 @@
 namespace rondo::schedule {
 namespace {
 
-using kernel::Value;
-
 constexpr int kThreads = 256;
 
 class PackBuilder {

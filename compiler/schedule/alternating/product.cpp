@@ -7,8 +7,6 @@
 namespace rondo::schedule {
 
 using kernel::kFullUnroll;
-using kernel::Type;
-using kernel::Value;
 
 namespace {
 

@@ -5,8 +5,6 @@
 
 namespace rondo::schedule {
 
-using step::TensorKind;
-
 namespace {
 
 std::int64_t step_bytes(const step::Tensor& tensor, const Problem& problem) {

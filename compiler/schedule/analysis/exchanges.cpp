@@ -7,10 +7,6 @@
 
 namespace rondo::schedule {
 
-using step::Node;
-using step::NodeId;
-using step::NodeKind;
-
 Depth depth_of(const Node& node, const std::vector<Depth>& depths, ExchangeOrder order) {
   Depth depth;
   for (const NodeId operand : node.operands) depth = std::max(depth, depths[at(operand)]);

@@ -8,10 +8,6 @@
 
 namespace rondo::schedule {
 
-using step::NodeId;
-using step::NodeKind;
-using step::TensorKind;
-
 std::vector<NodeId> reachable(const step::Graph& graph, const std::vector<NodeId>& roots) {
   std::vector<bool> seen(graph.nodes.size(), false);
   for (const NodeId root : roots)

@@ -2,10 +2,6 @@
 
 namespace rondo::schedule {
 
-using step::Tail;
-using step::TensorId;
-using step::TensorKind;
-
 namespace {
 
 bool has_row(const step::Tensor& tensor) {

@@ -1,7 +1,7 @@
 // Where the gradients of vector and scalar parameters lie before they are summed over the batch.
 #pragma once
 
-#include "compiler/step/step_ir.h"
+#include "compiler/schedule/problem/names.h"
 
 namespace rondo::schedule {
 

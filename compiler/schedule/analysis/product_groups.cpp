@@ -8,10 +8,6 @@
 
 namespace rondo::schedule {
 
-using step::Node;
-using step::NodeId;
-using step::NodeKind;
-
 namespace {
 
 bool is_whole_product(const Node& node) {

@@ -8,10 +8,6 @@
 
 namespace rondo::schedule {
 
-using step::NodeId;
-using step::NodeKind;
-using step::TensorId;
-
 // With the products cut from their vectors, the backward step reaches those whose values it reads itself.
 std::map<NodeId, RowRef> saved_products(const step::Cell& cell) {
   const step::BackwardStep step = backward_needs(cell).step;

@@ -8,10 +8,6 @@
 namespace rondo::schedule {
 namespace {
 
-using step::Node;
-using step::NodeId;
-using step::NodeKind;
-
 constexpr int kNotCarried = -1;
 // Instructions of a draw: ten rounds of two products of two words, two exclusive ors and two sums of keys. A
 // product of 64 bits counts twice.

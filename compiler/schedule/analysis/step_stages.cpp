@@ -8,10 +8,6 @@
 
 namespace rondo::schedule {
 
-using step::Node;
-using step::NodeId;
-using step::NodeKind;
-
 namespace {
 
 bool is_product(const Node& node) { return node.kind == NodeKind::MatVec || node.kind == NodeKind::MatTVec; }

@@ -2,8 +2,6 @@
 // at once, before and after the sweep (docs/strategies/dense-backward.md).
 #include "compiler/schedule/backward/dense_backward.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <set>
 
@@ -15,10 +13,6 @@
 #include "compiler/step/structure.h"
 
 namespace rondo::schedule {
-
-using step::Node;
-using step::NodeId;
-using step::TensorKind;
 
 Legality dense_legal(const step::Cell& cell) {
   if (!step::has_matrix(cell))

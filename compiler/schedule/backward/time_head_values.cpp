@@ -13,12 +13,6 @@
 namespace rondo::schedule {
 namespace {
 
-using kernel::Value;
-using scalar::Op;
-using step::Node;
-using step::NodeId;
-using step::NodeKind;
-
 constexpr int kTeamSteps = 16;     // of a team of threads, which keeps its channels' parameters for so many
 constexpr int kTeamChannels = 4;   // of a thread, at most, where a block has threads enough
 constexpr int kBlock = 128;        // threads of a block that holds several teams

@@ -2,22 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <deque>
 #include <limits>
-#include <stdexcept>
 
 #include "compiler/schedule/backward/time_values.h"
 
 namespace rondo::schedule {
 namespace {
-
-using kernel::Value;
-using step::Node;
-using step::NodeId;
-using step::NodeKind;
-using step::TensorId;
-using step::TensorKind;
 
 constexpr int kThreads = TimeThreads::kThreads;
 constexpr int kSteps = 16;  // of a thread or block that keeps its channels' parameters for so many

@@ -5,13 +5,6 @@
 
 namespace rondo::schedule {
 
-using kernel::Value;
-using step::Node;
-using step::NodeId;
-using step::NodeKind;
-using step::TensorId;
-using step::TensorKind;
-
 TimeValues::TimeValues(kernel::Builder& builder, Signature& signature, const Task& task,
                        const BackwardSplit& split, const step::Graph& graph,
                        std::map<NodeId, RowRef> products)

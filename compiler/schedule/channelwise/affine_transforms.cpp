@@ -6,8 +6,6 @@
 
 namespace rondo::schedule {
 
-using kernel::Value;
-
 namespace {
 
 constexpr int kUnroll = 8;  // transforms loaded side by side

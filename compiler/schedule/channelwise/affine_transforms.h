@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "compiler/kernel/builder/builder.h"
+#include "compiler/schedule/problem/names.h"
 
 namespace rondo::schedule {
 

@@ -6,8 +6,6 @@
 
 namespace rondo::schedule {
 
-using kernel::Value;
-
 ClusterTransforms::ClusterTransforms(ChannelThreads& kernel, TransformTable table, bool pipelined,
                                      const std::string& name)
     : kernel_(kernel), builder_(kernel.builder()), slots_(slots(pipelined)), table_(std::move(table)) {

@@ -2,9 +2,6 @@
 
 namespace rondo::schedule {
 
-using kernel::Type;
-using kernel::Value;
-
 namespace {
 
 constexpr int kWords = 4;  // of a vector

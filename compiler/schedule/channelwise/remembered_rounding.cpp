@@ -4,8 +4,6 @@
 
 namespace rondo::schedule {
 
-using kernel::Value;
-
 RememberedRounding::RememberedRounding(kernel::Builder& builder, int states) : b_(&builder), states_(states) {
   for (int i = 0; i < entries(states); ++i) entries_.push_back(b_->variable("remembered", b_->real(0)));
 }

@@ -10,7 +10,6 @@
 namespace rondo::schedule {
 
 using kernel::Storage;
-using kernel::Value;
 
 namespace {
 

@@ -9,7 +9,6 @@
 namespace rondo::schedule {
 
 using kernel::Storage;
-using kernel::Value;
 
 int SharedValues::add(TensorRef ref, bool shifted) {
   const int id = static_cast<int>(inputs_.size());

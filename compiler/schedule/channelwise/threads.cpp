@@ -1,12 +1,8 @@
 #include "compiler/schedule/channelwise/threads.h"
 
-#include <utility>
-
 #include "compiler/support/integers.h"
 
 namespace rondo::schedule {
-
-using kernel::Value;
 
 ChannelThreads::ChannelThreads(const std::string& name, int threads, const std::string& comment,
                                const Task& task, const Team& team)

@@ -6,8 +6,6 @@
 
 namespace rondo::schedule {
 
-using kernel::Value;
-
 int WrittenRows::add(TensorRef ref) {
   written_.push_back({threads_.signature().writes(ref), {}, {}});
   return static_cast<int>(written_.size()) - 1;

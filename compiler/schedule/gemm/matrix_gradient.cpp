@@ -9,9 +9,6 @@
 
 namespace rondo::schedule {
 
-using kernel::Value;
-using step::TensorId;
-
 namespace {
 
 constexpr int kSumThreads = 256;

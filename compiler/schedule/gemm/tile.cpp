@@ -10,8 +10,6 @@ namespace rondo::schedule {
 
 using kernel::kFullUnroll;
 using kernel::Place;
-using kernel::Type;
-using kernel::Value;
 
 namespace {
 

@@ -5,7 +5,6 @@
 namespace rondo::schedule {
 
 using kernel::kFullUnroll;
-using kernel::Value;
 
 namespace {
 

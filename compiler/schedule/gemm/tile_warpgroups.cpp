@@ -1,15 +1,12 @@
 // The form of GemmTile for warpgroups: the tensor cores read the operands from shared memory themselves,
 // while the threads copy the stages to come. Warps lie below each other, 16 rows of C each, and every warp
 // has all columns, so C's places are those of mma with one fragment in m (kernel::WarpgroupMma).
-#include <fmt/format.h>
 
 #include <stdexcept>
 
 #include "compiler/schedule/gemm/tile.h"
 
 namespace rondo::schedule {
-
-using kernel::Value;
 
 namespace {
 

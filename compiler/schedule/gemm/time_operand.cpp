@@ -5,7 +5,6 @@
 namespace rondo::schedule {
 
 using kernel::Place;
-using kernel::Value;
 
 KernelTensor KernelTensors::declare(TensorRef ref, bool written) {
   const auto known = std::find_if(known_.begin(), known_.end(),

@@ -11,7 +11,6 @@
 namespace rondo::schedule {
 
 using kernel::Place;
-using kernel::Value;
 
 namespace {
 

@@ -1,13 +1,9 @@
 #include "compiler/schedule/gemm/time_threads.h"
 
-#include <algorithm>
-
 #include "compiler/schedule/gemm/tile.h"
 #include "compiler/support/integers.h"
 
 namespace rondo::schedule {
-
-using kernel::Value;
 
 namespace {
 

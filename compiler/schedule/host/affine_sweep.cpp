@@ -8,10 +8,6 @@
 
 namespace rondo::schedule {
 
-using step::Node;
-using step::NodeId;
-using step::NodeKind;
-
 namespace {
 
 bool same_read(const Node& a, const Node& b) {

@@ -7,8 +7,6 @@
 
 namespace rondo::schedule {
 
-using kernel::Value;
-
 namespace {
 
 constexpr int kLine = 64;            // bytes of a cache line

@@ -18,10 +18,6 @@
 namespace rondo::schedule {
 namespace {
 
-using kernel::Value;
-using step::Node;
-using step::NodeId;
-
 const char* launch_suffix(Segments segments) {
   switch (segments) {
     case Segments::Whole: return "";

@@ -11,8 +11,6 @@
 
 namespace rondo::schedule {
 
-using kernel::Value;
-
 HostPacked::HostPacked(const Problem& problem, const HostParameters& p, int count, std::int64_t begin)
     : dim(problem.sizes.dim),
       storage(problem.storage),

@@ -2,8 +2,6 @@
 
 namespace rondo::schedule {
 
-using kernel::Value;
-
 void RegisterTile::multiply(kernel::Builder& b, Value begin, Value end) const {
   b.for_("k", begin, end, b.constant(1), 4, [&](Value k) {
     std::vector<Value> columns;

@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "compiler/kernel/builder/builder.h"
+#include "compiler/schedule/problem/names.h"
 
 namespace rondo::schedule {
 

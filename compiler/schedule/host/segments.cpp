@@ -4,8 +4,6 @@
 
 namespace rondo::schedule {
 
-using kernel::Value;
-
 std::int64_t SegmentTransforms::elements() const {
   return (segments_ - 1) * problem_.sizes.heads * entries() * problem_.sizes.dim;
 }

@@ -8,8 +8,6 @@
 
 namespace rondo::schedule {
 
-using kernel::Value;
-
 StepTile host_tile(const Problem& problem, const HostParameters& p) {
   StepTile tile;
   tile.dim = problem.sizes.dim;

@@ -8,10 +8,6 @@
 
 namespace rondo::schedule {
 
-using kernel::Value;
-using step::Node;
-using step::NodeId;
-
 void SweepTensors::declare_once(TensorRef ref, bool written) {
   const bool known =
       std::any_of(tensors_.begin(), tensors_.end(), [&](const auto& tensor) { return tensor.ref == ref; });

@@ -12,8 +12,6 @@
 
 namespace rondo::schedule {
 
-using kernel::Value;
-
 namespace {
 
 constexpr int kTile = 8;        // rows of a register tile of a gradient, and

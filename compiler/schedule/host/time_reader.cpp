@@ -2,8 +2,6 @@
 
 namespace rondo::schedule {
 
-using kernel::Value;
-
 namespace {
 
 constexpr std::int64_t kAhead = 8;  // steps: each is a few lines far from those before

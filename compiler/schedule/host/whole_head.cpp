@@ -17,11 +17,6 @@
 namespace rondo::schedule {
 namespace {
 
-using kernel::Value;
-using scalar::Op;
-using step::Node;
-using step::NodeId;
-
 Op reducer(const Reduction& reduction) { return reduction.kind == Reduction::Kind::Max ? Op::Max : Op::Add; }
 
 class WholeHeadBuilder {

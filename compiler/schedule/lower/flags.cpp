@@ -5,10 +5,6 @@
 
 namespace rondo::schedule {
 
-using kernel::Value;
-using step::TensorId;
-using step::TensorKind;
-
 TensorRef flag_ref(const step::Cell& cell, TensorId tensor) {
   return {cell.tensors[at(tensor)].kind == TensorKind::Reset ? Role::Resets : Role::Lengths, tensor};
 }

@@ -11,11 +11,6 @@
 
 namespace rondo::schedule {
 
-using kernel::Value;
-using step::Node;
-using step::NodeId;
-using step::NodeKind;
-
 namespace {
 
 constexpr int kInlineDepth = 2;  // deeper expressions get a register of their own, to keep the text readable

@@ -6,10 +6,6 @@
 
 namespace rondo::schedule {
 
-using kernel::Value;
-using step::TensorId;
-using step::TensorKind;
-
 namespace {
 
 constexpr int kWarps = 4;  // of a block, one a time step

@@ -8,11 +8,6 @@
 
 namespace rondo::schedule {
 
-using kernel::Value;
-using step::Tail;
-using step::TensorId;
-using step::TensorKind;
-
 namespace {
 
 constexpr int kThreads = 128;

@@ -2,8 +2,6 @@
 
 namespace rondo::schedule {
 
-using kernel::Value;
-
 void WalkedTime::begin(Signature& signature, FlagReader& flags) {
   all_ = steps_ = signature.time();
   flags.set_time(all_);

@@ -8,9 +8,6 @@
 
 namespace rondo::schedule {
 
-using kernel::Type;
-using kernel::Value;
-
 AllGatherProducts::AllGatherProducts(PersistentKernel& kernel, const Problem& problem,
                                      const std::vector<ProductGroup>& groups, std::int64_t other_words)
     : kernel_(kernel),

@@ -8,8 +8,6 @@
 
 namespace rondo::schedule {
 
-using kernel::Value;
-
 std::int64_t AllGatherProducts::slot_words(const PersistentGeometry& geometry, std::size_t groups) {
   return static_cast<std::int64_t>(groups) * geometry.p.batch_tiles * geometry.padded * 4 *
          geometry.row_vectors();

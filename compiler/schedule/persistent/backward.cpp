@@ -12,13 +12,7 @@
 namespace rondo::schedule {
 namespace {
 
-using kernel::Value;
-using step::Node;
-using step::NodeId;
-using step::NodeKind;
 using step::Row;
-using step::TensorId;
-using step::TensorKind;
 
 // Beside the scratch tensors of the split, where several blocks share a head, their shares of gradients of
 // inputs with one value a head.

@@ -10,10 +10,6 @@
 
 namespace rondo::schedule {
 
-using kernel::Value;
-using step::TensorId;
-using step::TensorKind;
-
 namespace {
 
 // How often a value of the step is read.

@@ -6,9 +6,6 @@
 
 namespace rondo::schedule {
 
-using kernel::Value;
-using step::TensorKind;
-
 // A state, or a state after a possible reset, to zero or to what a companion of it holds.
 bool PersistentBody::sent_early(const ProductGroup& group) const {
   const auto node_at = [&](step::NodeId id) -> const step::Node& { return step_.graph.at(id); };

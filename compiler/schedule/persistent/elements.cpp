@@ -10,8 +10,6 @@ namespace rondo::schedule {
 using kernel::Array;
 using kernel::Memory;
 using kernel::Place;
-using kernel::Type;
-using kernel::Value;
 
 namespace {
 

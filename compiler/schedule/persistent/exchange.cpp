@@ -6,8 +6,6 @@
 
 namespace rondo::schedule {
 
-using kernel::Value;
-
 std::vector<Value> packed_rows(PersistentKernel& kernel, const std::vector<Value>& values, int channel) {
   auto& b = kernel.builder();
   const ChipElements& elements = kernel.elements();

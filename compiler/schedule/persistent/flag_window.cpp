@@ -6,8 +6,6 @@
 
 namespace rondo::schedule {
 
-using kernel::Value;
-
 FlagWindow::FlagWindow(kernel::Builder& b, const FlagReader& reader, Places places)
     : reader_(reader), places_(std::move(places)) {
   for (const step::TensorId tensor : reader_.tensors())

@@ -7,7 +7,6 @@
 
 #include <functional>
 #include <map>
-#include <utility>
 #include <vector>
 
 #include "compiler/schedule/lower/flags.h"

@@ -12,10 +12,6 @@
 namespace rondo::schedule {
 namespace {
 
-using kernel::Value;
-using step::TensorId;
-using step::TensorKind;
-
 class ForwardBuilder : PersistentBody {
  public:
   ForwardBuilder(const Task& task, const PersistentParameters& parameters)

@@ -5,8 +5,6 @@
 
 namespace rondo::schedule {
 
-using kernel::Value;
-
 namespace {
 
 // Steps whose addresses the compiler works out together. It pays where nothing is waited for but a barrier.

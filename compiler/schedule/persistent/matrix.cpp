@@ -10,8 +10,6 @@ namespace rondo::schedule {
 
 using kernel::Array;
 using kernel::Memory;
-using kernel::Type;
-using kernel::Value;
 
 OnChipMatrix::OnChipMatrix(PersistentKernel& kernel, const Problem& problem, int row_tiles, int k_tiles)
     : kernel_(kernel),

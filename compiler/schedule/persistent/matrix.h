@@ -4,7 +4,6 @@
 #pragma once
 
 #include <functional>
-#include <string>
 #include <vector>
 
 #include "compiler/schedule/analysis/product_groups.h"

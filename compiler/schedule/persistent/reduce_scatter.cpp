@@ -9,9 +9,6 @@
 
 namespace rondo::schedule {
 
-using kernel::Type;
-using kernel::Value;
-
 ReduceScatterProducts::ReduceScatterProducts(PersistentKernel& kernel, const Problem& problem,
                                              const std::vector<ProductGroup>& groups,
                                              const std::vector<ProductSum>& sums, std::int64_t other_words)

@@ -3,7 +3,6 @@
 // multiplies a vector for each gate, and only adds the products up, exchanges far less this way.
 #pragma once
 
-#include <map>
 #include <vector>
 
 #include "compiler/schedule/persistent/exchange.h"

@@ -1,7 +1,6 @@
 // How the sums of a step reach the blocks that own their channels: through the shared memory of the cluster,
 // or through global memory. Parts are rounded to the storage type on the way; a total's error is then that of
 // one rounding, as independent errors add up as their squares do.
-#include <algorithm>
 
 #include "compiler/schedule/persistent/reduce_scatter.h"
 #include "compiler/support/index.h"
@@ -9,7 +8,6 @@
 namespace rondo::schedule {
 
 using kernel::ShuffleMode;
-using kernel::Value;
 
 std::int64_t ReduceScatterProducts::slot_words(const PersistentGeometry& geometry, std::size_t sums) {
   return static_cast<std::int64_t>(sums) * geometry.p.batch_tiles * geometry.padded * geometry.senders() * 4 *

@@ -11,11 +11,6 @@
 
 namespace rondo::schedule {
 
-using kernel::Value;
-using scalar::Op;
-using step::NodeId;
-using step::NodeKind;
-
 namespace {
 
 Value square(kernel::Builder& b, Value value) { return b.math(Op::Square, {value}); }

@@ -9,10 +9,6 @@
 
 namespace rondo::schedule {
 
-using kernel::Value;
-using scalar::Op;
-using step::NodeKind;
-
 namespace {
 
 // Neighbours first, so that the chain of additions is short.

@@ -8,8 +8,6 @@
 
 namespace rondo::schedule {
 
-using kernel::Value;
-
 int ResultRows::add(TensorRef ref) { return add(ref, false); }
 
 int ResultRows::add_sums(TensorRef ref) { return add(ref, true); }

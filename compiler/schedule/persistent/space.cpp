@@ -10,7 +10,6 @@
 #include "compiler/schedule/persistent/strategy.h"
 #include "compiler/schedule/plan/space_variables.h"
 #include "compiler/schedule/sweep/backward_split.h"
-#include "compiler/step/simplify.h"
 #include "compiler/support/integers.h"
 #include "compiler/target/cluster_cost.h"
 

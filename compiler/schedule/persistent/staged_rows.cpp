@@ -9,8 +9,6 @@
 
 namespace rondo::schedule {
 
-using kernel::Value;
-
 int StagedRows::add(TensorRef ref, bool shifted) {
   const PersistentGeometry& g = geometry_;
   Staged staged;

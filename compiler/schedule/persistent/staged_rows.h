@@ -2,7 +2,6 @@
 // shared memory, and each computing thread takes what its channels have out of it.
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "compiler/schedule/persistent/elements.h"

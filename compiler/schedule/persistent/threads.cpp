@@ -6,8 +6,6 @@
 
 namespace rondo::schedule {
 
-using kernel::Value;
-
 PersistentThreads::PersistentThreads(std::string name, std::string comment, const Task& task,
                                      const PersistentParameters& parameters, TimeOrder order)
     : task_(task),

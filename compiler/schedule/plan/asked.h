@@ -4,8 +4,6 @@
 #include <string>
 
 #include "compiler/schedule/problem/task.h"
-#include "compiler/step/step_ir.h"
-#include "compiler/target/profile.h"
 
 namespace rondo::schedule {
 

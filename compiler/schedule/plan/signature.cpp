@@ -6,8 +6,6 @@
 
 namespace rondo::schedule {
 
-using kernel::Type;
-
 kernel::Storage storage_of(TensorRef ref, const Task& task) {
   if (ref.role == Role::Exchange || ref.role == Role::Status || ref.role == Role::Lengths)
     return kernel::Storage::I32;

@@ -4,8 +4,6 @@
 
 namespace rondo::schedule {
 
-using step::Tail;
-
 std::int64_t unit_elements(TensorRef ref, const step::Cell& cell, const step::Sizes& sizes) {
   const step::Tensor tensor = tensor_in_role(ref, cell);
   if (step::is_flag(tensor.kind)) return 1;

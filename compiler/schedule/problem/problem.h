@@ -1,15 +1,13 @@
 // What is to be computed: everything a schedule compiles in, and the sizes it is tuned for.
 #pragma once
 
-#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
 
-#include "compiler/kernel/ir/ir.h"
+#include "compiler/schedule/problem/names.h"
 #include "compiler/schedule/problem/parameters.h"
 #include "compiler/step/sizes.h"
-#include "compiler/step/step_ir.h"
 
 namespace rondo::schedule {
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "compiler/executable/tensor.h"
+#include "compiler/schedule/problem/names.h"
 
 namespace rondo::schedule {
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <map>
 #include <optional>
 #include <utility>
@@ -13,12 +12,7 @@
 
 namespace rondo::schedule {
 
-using scalar::Op;
 using step::Extent;
-using step::kNoNode;
-using step::Node;
-using step::NodeId;
-using step::NodeKind;
 
 namespace {
 

@@ -8,12 +8,6 @@
 
 namespace rondo::schedule {
 
-using scalar::Op;
-using step::kNoNode;
-using step::Node;
-using step::NodeId;
-using step::NodeKind;
-
 namespace {
 
 // Whether a node is the same at every step, by the same of its operands.

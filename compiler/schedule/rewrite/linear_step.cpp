@@ -10,12 +10,6 @@
 
 namespace rondo::schedule {
 
-using scalar::Op;
-using step::kNoNode;
-using step::Node;
-using step::NodeId;
-using step::NodeKind;
-
 namespace {
 
 // Coefficients and constant as nodes of the carry-free graph; kNoNode stands for zero.

@@ -11,12 +11,6 @@
 
 namespace rondo::schedule {
 
-using scalar::Op;
-using step::kNoNode;
-using step::Node;
-using step::NodeId;
-using step::NodeKind;
-
 namespace {
 
 constexpr int kLongAgo = std::numeric_limits<int>::min() / 2;  // arrival of what no carry reaches

@@ -5,7 +5,6 @@
 namespace rondo::schedule {
 
 using kernel::Place;
-using kernel::Value;
 
 namespace {
 

@@ -6,8 +6,6 @@
 
 namespace rondo::schedule {
 
-using kernel::Value;
-
 void ShootKernel::place_kept() {
   const ShootParameters& p = parameters_;
   if (!p.keeps_on_chip()) return;

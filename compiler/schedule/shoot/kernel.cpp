@@ -7,8 +7,6 @@
 
 namespace rondo::schedule {
 
-using kernel::Value;
-
 ShootKernel::ShootKernel(const std::string& name, const std::string& comment, const Task& task,
                          const ShootParameters& parameters)
     : parameters_(parameters),

@@ -12,8 +12,6 @@
 
 namespace rondo::schedule {
 
-using step::TensorKind;
-
 namespace {
 
 // Measured on what the compiler does without spilling: addresses and the walk; special functions that are

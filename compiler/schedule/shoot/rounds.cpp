@@ -12,7 +12,6 @@
 namespace rondo::schedule {
 
 using kernel::Storage;
-using kernel::Value;
 
 namespace {
 

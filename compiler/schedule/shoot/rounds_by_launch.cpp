@@ -7,8 +7,6 @@
 
 namespace rondo::schedule {
 
-using kernel::Value;
-
 // The sweeps of a warp and those in order are counted in every lane.
 int ShootRounds::kept_registers(const ShootParameters& p, int states) {
   return p.per_thread * states * (3 + (p.newton ? states : 0)) + 2;

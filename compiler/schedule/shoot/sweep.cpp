@@ -10,10 +10,6 @@
 
 namespace rondo::schedule {
 
-using kernel::Value;
-using step::TensorId;
-using step::TensorKind;
-
 step::StepGraph shoot_step(const Task& task, bool newton) {
   const step::Cell& cell = task.cell;
   if (!newton) return {cell.graph, forward_roots(cell)};

@@ -9,11 +9,6 @@
 
 namespace rondo::schedule {
 
-using kernel::Value;
-using step::Node;
-using step::NodeId;
-using step::NodeKind;
-
 StepwiseBody::StepwiseBody(kernel::Builder& builder, Signature& signature, const Task& task,
                            const StepTile& shape, const Sweep& sweep, const StepStages& stages)
     : builder_(builder),

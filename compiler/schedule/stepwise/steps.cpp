@@ -10,9 +10,6 @@
 namespace rondo::schedule {
 namespace {
 
-using kernel::Value;
-using step::NodeId;
-
 const char* direction(const Sweep& sweep) {
   return sweep.order == TimeOrder::Forward ? "forward" : "backward";
 }

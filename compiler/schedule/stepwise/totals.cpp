@@ -8,10 +8,6 @@
 
 namespace rondo::schedule {
 
-using kernel::Value;
-using scalar::Op;
-using step::NodeId;
-
 namespace {
 
 using Kind = Reduction::Kind;

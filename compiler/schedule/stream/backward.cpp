@@ -11,10 +11,7 @@
 namespace rondo::schedule {
 namespace {
 
-using kernel::Value;
 using step::Row;
-using step::TensorId;
-using step::TensorKind;
 
 class BackwardBuilder : StreamBody {
  public:

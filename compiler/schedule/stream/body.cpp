@@ -10,10 +10,6 @@
 
 namespace rondo::schedule {
 
-using kernel::Value;
-using step::TensorId;
-using step::TensorKind;
-
 StreamBody::StreamBody(const Task& task, const StreamParameters& parameters, const std::string& name,
                        const std::string& comment, TimeOrder order, step::StepGraph step)
     : task_(task),

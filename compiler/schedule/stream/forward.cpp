@@ -7,10 +7,6 @@
 namespace rondo::schedule {
 namespace {
 
-using kernel::Value;
-using step::TensorId;
-using step::TensorKind;
-
 class ForwardBuilder : StreamBody {
  public:
   ForwardBuilder(const Task& task, const StreamParameters& parameters)

@@ -10,9 +10,6 @@
 
 namespace rondo::schedule {
 
-using kernel::Value;
-using scalar::Op;
-
 namespace {
 
 // Places in turn of a walk of one exchange a step.

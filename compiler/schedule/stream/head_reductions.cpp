@@ -10,10 +10,6 @@
 
 namespace rondo::schedule {
 
-using step::Node;
-using step::NodeId;
-using step::NodeKind;
-
 namespace {
 
 class Finder {

@@ -24,9 +24,6 @@ namespace rondo::schedule {
 namespace {
 
 using namespace constraint;
-using step::Node;
-using step::NodeId;
-using step::NodeKind;
 
 constexpr int kMostHeads = 16;    // of a block
 constexpr int kMostChannels = 8;  // of a thread

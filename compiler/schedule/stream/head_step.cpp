@@ -4,9 +4,6 @@
 
 namespace rondo::schedule {
 
-using kernel::Value;
-using step::NodeId;
-
 HeadStep::HeadStep(StreamBody& body, const StreamBody::LeafOf& leaf,
                    const std::function<void(const StreamBody::Results&)>& consume)
     : body_(body),

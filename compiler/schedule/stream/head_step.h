@@ -3,7 +3,6 @@
 #pragma once
 
 #include <functional>
-#include <vector>
 
 #include "compiler/schedule/stream/body.h"
 #include "compiler/schedule/stream/head_exchange.h"

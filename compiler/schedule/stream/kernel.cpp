@@ -5,8 +5,6 @@
 
 namespace rondo::schedule {
 
-using kernel::Value;
-
 StreamKernel::StreamKernel(const std::string& name, const std::string& comment, const Task& task,
                            const StreamParameters& parameters, TimeOrder order)
     : threads_(name, comment, task, parameters, order),

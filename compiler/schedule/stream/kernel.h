@@ -4,7 +4,6 @@
 
 #include <functional>
 #include <string>
-#include <vector>
 
 #include "compiler/schedule/channelwise/shared_values.h"
 #include "compiler/schedule/channelwise/written_rows.h"

@@ -6,8 +6,6 @@
 
 namespace rondo::schedule {
 
-using kernel::Value;
-
 OrderedWalk::OrderedWalk(StreamBody& body, const StreamBody::LeafOf& leaf,
                          const std::function<void(const StreamBody::Results&)>& consume)
     : body_(body),

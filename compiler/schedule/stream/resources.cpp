@@ -13,8 +13,6 @@
 
 namespace rondo::schedule {
 
-using step::TensorKind;
-
 namespace {
 
 // Addresses and the walk; transforms, carries and temporaries of a channel (measured).

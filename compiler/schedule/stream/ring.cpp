@@ -10,8 +10,6 @@
 
 namespace rondo::schedule {
 
-using kernel::Value;
-
 namespace {
 
 constexpr int kUnroll = 8;  // copies of a loop

@@ -7,8 +7,6 @@
 
 namespace rondo::schedule {
 
-using kernel::Value;
-
 SegmentedStep::SegmentedStep(StreamBody& body, const StreamBody::LeafOf& leaf,
                              const std::function<void(const StreamBody::Results&)>& consume)
     : body_(body),

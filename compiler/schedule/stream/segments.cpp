@@ -4,8 +4,6 @@
 
 namespace rondo::schedule {
 
-using kernel::Value;
-
 SegmentWalk::SegmentWalk(StreamKernel& kernel, const Body& body)
     : kernel_(kernel),
       threads_(kernel.threads()),

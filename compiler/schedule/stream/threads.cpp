@@ -4,8 +4,6 @@
 
 namespace rondo::schedule {
 
-using kernel::Value;
-
 StreamThreads::StreamThreads(const std::string& name, const std::string& comment, const Task& task,
                              const StreamParameters& parameters, TimeOrder order)
     : ChannelThreads(name, parameters.threads(), comment, task, parameters),

@@ -11,12 +11,6 @@
 
 namespace rondo::schedule {
 
-using step::Node;
-using step::NodeId;
-using step::NodeKind;
-using step::TensorId;
-using step::TensorKind;
-
 namespace {
 
 bool is_head_value(const step::Cell& cell, TensorId id) {

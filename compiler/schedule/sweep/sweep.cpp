@@ -1,18 +1,13 @@
 #include "compiler/schedule/sweep/sweep.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "compiler/schedule/analysis/param_rows.h"
 #include "compiler/schedule/analysis/saved_products.h"
 
 namespace rondo::schedule {
 
-using step::Node;
-using step::NodeId;
-using step::NodeKind;
 using step::Row;
-using step::TensorKind;
 
 namespace {
 
