@@ -96,19 +96,25 @@ function(rondo_library folder)
   rondo_precompile(${name} libraries ${RONDO_COMMON_HEADERS})
 endfunction()
 
-# rondo_strategies(name ...): the folders compiler/schedule/NAME, each a library with `const Strategy& NAME_strategy()`
-# in its strategy.h, and rondo_schedule with the list of all of them, in this order.
+# rondo_strategies(name ...): the folders compiler/schedule/NAME, each a library with a Strategy in its
+# strategy.h whose class is the name with a capital, and rondo_schedule with the list of all of them, in this order.
 function(rondo_strategies)
   set(includes "")
+  set(objects "")
   set(entries "")
   set(libraries "")
   foreach(name IN LISTS ARGN)
     rondo_library(compiler/schedule/${name} LIGHT LINKS rondo_schedule_backward rondo_schedule_channelwise rondo_schedule_stepwise)
     list(APPEND libraries rondo_schedule_${name})
     string(APPEND includes "#include \"compiler/schedule/${name}/strategy.h\"\n")
-    string(APPEND entries "      &${name}_strategy(),\n")
+    string(SUBSTRING ${name} 0 1 first)
+    string(TOUPPER ${first} capital)
+    string(REGEX REPLACE "^${first}" ${capital} class ${name})
+    string(APPEND objects "  static const ${class} ${name};\n")
+    string(APPEND entries "      &${name},\n")
   endforeach()
   set(RONDO_STRATEGY_INCLUDES "${includes}")
+  set(RONDO_STRATEGY_OBJECTS "${objects}")
   set(RONDO_STRATEGY_ENTRIES "${entries}")
   set(out ${CMAKE_BINARY_DIR}/generated/strategies.cpp)
   configure_file(${CMAKE_SOURCE_DIR}/cmake/strategies.cpp.in ${out} @ONLY)

@@ -1,7 +1,5 @@
 #include "compiler/schedule/alternating/strategy.h"
 
-#include <algorithm>
-
 #include "compiler/schedule/alternating/kernels.h"
 #include "compiler/schedule/alternating/product.h"
 #include "compiler/schedule/backward/dense_backward.h"
@@ -14,22 +12,9 @@ Legality Alternating::serves(const target::Profile& profile) const {
   return needs_compute_8(profile, "matrix products of 16 x 8 x 16 on the tensor cores");
 }
 
-std::span<const ParameterRow> Alternating::parameters() const {
-  return kParameters<AlternatingParameters>.rows();
-}
-
 Legality Alternating::legal(const Task& task) const { return dense_legal(task.cell); }
 
-int Alternating::alignment(const Problem& problem, const Parameters& parameters) const {
-  return read_parameters<AlternatingParameters>(parameters).vector * kernel::storage_bytes(problem.storage);
-}
-
-KernelPlan Alternating::build_kernels(const Task& task, const Parameters& parameters) const {
-  const auto own = read_parameters<AlternatingParameters>(parameters);
-  KernelPlan plan;
-  plan.strategy = name();
-  plan.parameters = parameters;
-  plan.alignment = alignment(task.problem, parameters);
+void Alternating::add_launches(const Task& task, const AlternatingParameters& own, KernelPlan& plan) const {
   const auto add_sweep = [&](Sweep sweep) {
     StepStages stages = step_stages(task.cell, sweep.step.graph, sweep.step.roots);
     const AlternatingGeometry geometry(task.problem, own);
@@ -46,7 +31,7 @@ KernelPlan Alternating::build_kernels(const Task& task, const Parameters& parame
   };
   if (task.problem.pass != Pass::Backward) {
     add_sweep(forward_sweep(task));
-    return plan;
+    return;
   }
   const BackwardSplit split = backward_split(task);
   const SpreadSweep spread = spread_sweep(task, split, Steps::OfLaunches);
@@ -58,12 +43,6 @@ KernelPlan Alternating::build_kernels(const Task& task, const Parameters& parame
       },
       plan);
   plan.scratch_rows = scratch_rows(split, spread);
-  return plan;
-}
-
-const Strategy& alternating_strategy() {
-  static const Alternating strategy;
-  return strategy;
 }
 
 }  // namespace rondo::schedule

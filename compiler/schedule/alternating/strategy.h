@@ -4,22 +4,22 @@
 // multiply-adds.
 #pragma once
 
+#include "compiler/schedule/alternating/geometry.h"
 #include "compiler/schedule/plan/strategy.h"
 #include "compiler/schedule/problem/task.h"
 
 namespace rondo::schedule {
 
-class Alternating final : public Strategy {
+class Alternating final : public StrategyOf<AlternatingParameters> {
  public:
-  std::string name() const override { return "alternating"; }
   Legality serves(const target::Profile& profile) const override;
   Legality legal(const Task& task) const override;
-  std::span<const ParameterRow> parameters() const override;
   constraint::System space(const Task& task) const override;
   CostModel cost_model(const Task& task) const override;
-  int alignment(const Problem& problem, const Parameters& parameters) const override;
-  KernelPlan build_kernels(const Task& task, const Parameters& parameters) const override;
+
+ protected:
+  void add_launches(const Task& task, const AlternatingParameters& parameters,
+                    KernelPlan& plan) const override;
 };
-const Strategy& alternating_strategy();
 
 }  // namespace rondo::schedule

@@ -30,12 +30,6 @@ Legality Host::legal(const Task& task) const {
   return adds_over_head(task.cell) && !saves ? Legality{} : channels_alone(task);
 }
 
-int Host::alignment(const Problem& problem, const Parameters&) const {
-  return kernel::storage_bytes(problem.storage);
-}
-
-std::span<const ParameterRow> Host::parameters() const { return kParameters<HostParameters>.rows(); }
-
 namespace {
 
 void add_without_matrix(const Task& task, const HostParameters& own, KernelPlan& plan) {
@@ -86,22 +80,11 @@ void add_dense(const Task& task, const HostParameters& own, KernelPlan& plan) {
 
 }  // namespace
 
-KernelPlan Host::build_kernels(const Task& task, const Parameters& parameters) const {
-  const auto own = read_parameters<HostParameters>(parameters);
-  KernelPlan plan;
-  plan.strategy = name();
-  plan.parameters = parameters;
-  plan.alignment = alignment(task.problem, parameters);
+void Host::add_launches(const Task& task, const HostParameters& own, KernelPlan& plan) const {
   if (task.structure.has_matrix)
     add_dense(task, own, plan);
   else
     add_without_matrix(task, own, plan);
-  return plan;
-}
-
-const Strategy& host_strategy() {
-  static const Host strategy;
-  return strategy;
 }
 
 }  // namespace rondo::schedule

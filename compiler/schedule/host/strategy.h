@@ -3,22 +3,21 @@
 // launch for each level of products of each step.
 #pragma once
 
+#include "compiler/schedule/host/parameters.h"
 #include "compiler/schedule/plan/strategy.h"
 #include "compiler/schedule/problem/task.h"
 
 namespace rondo::schedule {
 
-class Host final : public Strategy {
+class Host final : public StrategyOf<HostParameters> {
  public:
-  std::string name() const override { return "host"; }
   Legality serves(const target::Profile& profile) const override;
   Legality legal(const Task& task) const override;
-  std::span<const ParameterRow> parameters() const override;
   constraint::System space(const Task& task) const override;
   CostModel cost_model(const Task& task) const override;
-  int alignment(const Problem& problem, const Parameters& parameters) const override;
-  KernelPlan build_kernels(const Task& task, const Parameters& parameters) const override;
+
+ protected:
+  void add_launches(const Task& task, const HostParameters& parameters, KernelPlan& plan) const override;
 };
-const Strategy& host_strategy();
 
 }  // namespace rondo::schedule

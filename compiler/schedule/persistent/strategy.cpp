@@ -17,26 +17,13 @@ Legality Persistent::serves(const target::Profile& profile) const {
 
 Legality Persistent::legal(const Task& task) const { return dense_legal(task.cell); }
 
-std::span<const ParameterRow> Persistent::parameters() const {
-  return kParameters<PersistentParameters>.rows();
-}
-
-int Persistent::alignment(const Problem& problem, const Parameters& parameters) const {
-  return read_parameters<PersistentParameters>(parameters).vector * kernel::storage_bytes(problem.storage);
-}
-
 std::int64_t Persistent::turn(const Parameters& parameters) const {
   const auto p = read_parameters<PersistentParameters>(parameters);
   const std::int64_t staged = std::int64_t{p.steps} * p.stages;
   return p.exchange == Exchange::Global ? std::max<std::int64_t>(staged, GridRing::kMostSlots) : staged;
 }
 
-KernelPlan Persistent::build_kernels(const Task& task, const Parameters& parameters) const {
-  const auto own = read_parameters<PersistentParameters>(parameters);
-  KernelPlan plan;
-  plan.strategy = name();
-  plan.parameters = parameters;
-  plan.alignment = alignment(task.problem, parameters);
+void Persistent::add_launches(const Task& task, const PersistentParameters& own, KernelPlan& plan) const {
   const PersistentGeometry geometry(task.problem.sizes.dim, task.problem.storage, own);
   if (geometry.in_grid()) {
     const step::StepGraph sweep = spread_sweep(task).step;
@@ -52,12 +39,6 @@ KernelPlan Persistent::build_kernels(const Task& task, const Parameters& paramet
     persistent_backward(task, own, plan);
   else
     plan.launches.push_back(persistent_forward(task, own));
-  return plan;
-}
-
-const Strategy& persistent_strategy() {
-  static const Persistent strategy;
-  return strategy;
 }
 
 }  // namespace rondo::schedule

@@ -9,21 +9,20 @@
 
 namespace rondo::schedule {
 
-class Persistent final : public Strategy {
+class Persistent final : public StrategyOf<PersistentParameters> {
  public:
-  std::string name() const override { return "persistent"; }
   std::vector<Variant> variants() const override;
   Legality serves(const target::Profile& profile) const override;
   Legality legal(const Task& task) const override;
   constraint::System space(const Task& task) const override;
-  std::span<const ParameterRow> parameters() const override;
   CostModel cost_model(const Task& task) const override;
   double model_error() const override { return 1.1; }  // h200-model.json
-  int alignment(const Problem& problem, const Parameters& parameters) const override;
   std::int64_t turn(const Parameters& parameters) const override;
-  KernelPlan build_kernels(const Task& task, const Parameters& parameters) const override;
+
+ protected:
+  void add_launches(const Task& task, const PersistentParameters& parameters,
+                    KernelPlan& plan) const override;
 };
-const Strategy& persistent_strategy();
 
 // Parts of build_kernels(), one file each.
 Launch persistent_forward(const Task& task, const PersistentParameters& parameters);

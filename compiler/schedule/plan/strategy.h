@@ -88,6 +88,33 @@ class Strategy {
   Error defect(const step::Cell& cell, const Parameters& parameters, const std::string& what) const;
 };
 
+// A strategy whose parameters are a P, with a table of its name (kParameters<P>).
+template <class P>
+class StrategyOf : public Strategy {
+ public:
+  std::string name() const override { return std::string(kParameters<P>.strategy()); }
+  std::span<const ParameterRow> parameters() const override { return kParameters<P>.rows(); }
+  // That of one copy, of `vector` elements; of an element where there are none.
+  int alignment(const Problem& problem, const Parameters& parameters) const override {
+    const P own = read_parameters<P>(parameters);
+    int elements = 1;
+    if constexpr (requires { own.vector; }) elements = own.vector;
+    return elements * kernel::storage_bytes(problem.storage);
+  }
+  KernelPlan build_kernels(const Task& task, const Parameters& parameters) const override {
+    KernelPlan plan;
+    plan.strategy = name();
+    plan.parameters = parameters;
+    plan.alignment = alignment(task.problem, parameters);
+    add_launches(task, read_parameters<P>(parameters), plan);
+    return plan;
+  }
+
+ protected:
+  // Adds the launches, and what they need beside them.
+  virtual void add_launches(const Task& task, const P& parameters, KernelPlan& plan) const = 0;
+};
+
 // Simplifies and verifies the kernels of a plan as they are written. Throws pipeline::BrokenPass.
 void simplify_kernels(const Task& task, KernelPlan& plan);
 

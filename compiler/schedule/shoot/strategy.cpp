@@ -60,24 +60,13 @@ Legality Shoot::legal(const Task& task) const {
   return {};
 }
 
-std::span<const ParameterRow> Shoot::parameters() const { return kParameters<ShootParameters>.rows(); }
-
-int Shoot::alignment(const Problem& problem, const Parameters& parameters) const {
-  return read_parameters<ShootParameters>(parameters).vector * kernel::storage_bytes(problem.storage);
-}
-
 // Each warp turns its ring within its own segment.
 std::int64_t Shoot::turn(const Parameters& parameters) const {
   const auto p = read_parameters<ShootParameters>(parameters);
   return std::int64_t{p.steps} * p.stages * p.all_segments();
 }
 
-KernelPlan Shoot::build_kernels(const Task& task, const Parameters& parameters) const {
-  const ShootParameters p = read_parameters<ShootParameters>(parameters);
-  KernelPlan plan;
-  plan.strategy = name();
-  plan.parameters = parameters;
-  plan.alignment = alignment(task.problem, parameters);
+void Shoot::add_launches(const Task& task, const ShootParameters& p, KernelPlan& plan) const {
   const std::int64_t tiles = ceil_div(task.problem.sizes.dim, p.channels);
   if (p.among_blocks() && p.through_global()) {
     const std::int64_t words = ScanWarp::exchange_words(p, static_cast<int>(task.cell.next.size()), true);
@@ -93,12 +82,6 @@ KernelPlan Shoot::build_kernels(const Task& task, const Parameters& parameters) 
   plan.report = {
       0, task.problem.sizes.heads * tiles * p.time_split * p.warps() * executable::Convergence::kRecord};
   plan.launches.push_back(shoot_forward(task, p));
-  return plan;
-}
-
-const Strategy& shoot_strategy() {
-  static const Shoot strategy;
-  return strategy;
 }
 
 }  // namespace rondo::schedule

@@ -7,21 +7,20 @@
 
 #include "compiler/schedule/plan/strategy.h"
 #include "compiler/schedule/problem/task.h"
+#include "compiler/schedule/shoot/parameters.h"
 
 namespace rondo::schedule {
 
-class Shoot final : public Strategy {
+class Shoot final : public StrategyOf<ShootParameters> {
  public:
-  std::string name() const override { return "shoot"; }
   Legality serves(const target::Profile& profile) const override;
   Legality legal(const Task& task) const override;
-  std::span<const ParameterRow> parameters() const override;
   constraint::System space(const Task& task) const override;
   CostModel cost_model(const Task& task) const override;
-  int alignment(const Problem& problem, const Parameters& parameters) const override;
   std::int64_t turn(const Parameters& parameters) const override;
-  KernelPlan build_kernels(const Task& task, const Parameters& parameters) const override;
+
+ protected:
+  void add_launches(const Task& task, const ShootParameters& parameters, KernelPlan& plan) const override;
 };
-const Strategy& shoot_strategy();
 
 }  // namespace rondo::schedule

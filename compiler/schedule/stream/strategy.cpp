@@ -43,31 +43,21 @@ int segment_parts(const Task& task) {
   return linear ? static_cast<int>(linear->carry_free.roots.size()) : 0;
 }
 
-std::span<const ParameterRow> Stream::parameters() const { return kParameters<StreamParameters>.rows(); }
-
-int Stream::alignment(const Problem& problem, const Parameters& parameters) const {
-  return read_parameters<StreamParameters>(parameters).vector * kernel::storage_bytes(problem.storage);
-}
-
 std::int64_t Stream::turn(const Parameters& parameters) const {
   const auto p = read_parameters<StreamParameters>(parameters);
   return std::int64_t{p.steps} * p.stages * p.time_split;
 }
 
-KernelPlan Stream::build_kernels(const Task& task, const Parameters& parameters) const {
-  KernelPlan plan;
-  plan.strategy = name();
-  plan.parameters = parameters;
-  auto p = read_parameters<StreamParameters>(parameters);
+void Stream::add_launches(const Task& task, const StreamParameters& given, KernelPlan& plan) const {
+  StreamParameters p = given;
   p.whole_head = needs_whole_head(task.cell);
-  plan.alignment = alignment(task.problem, parameters);
   if (p.through_global()) {
     plan.exchange = exchange_extent(task, p);
     plan.launches.push_back(clear_exchange(task, plan));
   }
   if (task.problem.pass != Pass::Backward) {
     plan.launches.push_back(stream_forward(task, p));
-    return plan;
+    return;
   }
   plan.launches.push_back(stream_backward(task, p));
   for (Launch& launch : sum_param_gradients(task, p.time_split)) plan.launches.push_back(std::move(launch));
@@ -77,12 +67,6 @@ KernelPlan Stream::build_kernels(const Task& task, const Parameters& parameters)
   }
   plan.workspace_elements_per_batch =
       p.time_split * param_rows(task.cell) * task.problem.sizes.heads * task.problem.sizes.dim;
-  return plan;
-}
-
-const Strategy& stream_strategy() {
-  static const Stream strategy;
-  return strategy;
 }
 
 }  // namespace rondo::schedule

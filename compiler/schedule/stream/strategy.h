@@ -9,21 +9,19 @@
 
 namespace rondo::schedule {
 
-class Stream final : public Strategy {
+class Stream final : public StrategyOf<StreamParameters> {
  public:
-  std::string name() const override { return "stream"; }
   Legality serves(const target::Profile& profile) const override;
   Legality legal(const Task& task) const override;
   constraint::System space(const Task& task) const override;
   CostModel cost_model(const Task& task) const override;
   // Of the problems of three cells in h200-model.json.
   double model_error() const override { return 1.1; }
-  std::span<const ParameterRow> parameters() const override;
-  int alignment(const Problem& problem, const Parameters& parameters) const override;
   std::int64_t turn(const Parameters& parameters) const override;
-  KernelPlan build_kernels(const Task& task, const Parameters& parameters) const override;
+
+ protected:
+  void add_launches(const Task& task, const StreamParameters& parameters, KernelPlan& plan) const override;
 };
-const Strategy& stream_strategy();
 
 // The number of values of each step that a segment keeps in registers until the carries are known. 0 if the
 // pass is not affine in what it carries, so that time cannot be cut. Affine cells are affine forward, and
