@@ -1,7 +1,5 @@
 #include "compiler/backend/llvm/host/emit.h"
 
-#include <algorithm>
-
 #include "compiler/backend/llvm/host/statements.h"
 #include "compiler/kernel/ir/visit.h"
 #include "compiler/kernel/passes/codegen.h"
@@ -21,16 +19,6 @@ std::string attributes(const target::Target& target) {
       "nounwind \"no-builtins\" \"prefer-vector-width\"=\"512\" \"min-legal-vector-width\"=\"512\" "
       "\"reciprocal-estimates\"=\"vec-divf{}\"",
       coarse ? ":2" : "");
-}
-
-std::string comment(std::string_view text) {
-  std::string lines;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    lines += fmt::format("; {}\n", text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return lines;
 }
 
 std::string type_of(const Param& param) {
@@ -86,7 +74,7 @@ std::string kernel_text(const Kernel& kernel, const std::string& attributes, Vec
   if (streams(kernel)) text.line("fence seq_cst");
   text.line("ret void");
   return fmt::format("{}define internal void @{}.block({}) alwaysinline {} {{\n{}}}\n\n{}",
-                     comment(kernel.comment), kernel.name, parameters, attributes, text.text(),
+                     nvptx::comment_lines(kernel.comment), kernel.name, parameters, attributes, text.text(),
                      entry_text(kernel, attributes));
 }
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "compiler/backend/llvm/host/half_bits.h"
 #include "compiler/backend/llvm/host/statements.h"

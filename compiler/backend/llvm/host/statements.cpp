@@ -35,17 +35,11 @@ struct StatementWriter::Visit {
 
   // ---- loops ----
   void operator()(const For& s) const {
-    const auto begin = w.values_.known(s.begin), end = w.values_.known(s.end), step = w.values_.known(s.step);
-    const bool constant = begin && end && step && *step > 0;
-    if (constant && (s.unroll == kFullUnroll || *begin + s.unroll * *step >= *end))
-      unrolled(s, *begin, *end, *step);
-    else
-      rolled(s);
-  }
-  void unrolled(const For& s, std::int64_t begin, std::int64_t end, std::int64_t step) const {
-    for (std::int64_t i = begin; i < end; i += step) {
-      w.values_.set_known(s.variable, i);
-      w.values_.set(s.variable, fmt::format("{}", i));
+    const auto turns = nvptx::turns_to_write(s, w.values_);
+    if (!turns) return rolled(s);
+    for (const std::int64_t turn : *turns) {
+      w.values_.set_known(s.variable, turn);
+      w.values_.set(s.variable, fmt::format("{}", turn));
       w.write(s.body, region);
     }
     w.values_.set_known(s.variable, std::nullopt);
@@ -105,18 +99,10 @@ struct StatementWriter::Visit {
     w.values_.set_mask(outer);
   }
   void branch(const If& s, const std::string& condition) const {
-    const std::string yes = w.text_.label("then"), end = w.text_.label("end");
-    const std::string no = s.else_body.empty() ? end : w.text_.label("else");
-    w.text_.branch(condition, yes, no);
-    w.text_.begin(yes);
-    w.write(s.then_body, region);
-    w.text_.jump(end);
-    if (!s.else_body.empty()) {
-      w.text_.begin(no);
-      w.write(s.else_body, region);
-      w.text_.jump(end);
-    }
-    w.text_.begin(end);
+    std::function<void()> otherwise;
+    if (!s.else_body.empty()) otherwise = [&] { w.write(s.else_body, region); };
+    w.text_.branch_around(
+        condition, "then", [&] { w.write(s.then_body, region); }, otherwise);
   }
   void operator()(const Comment& s) const { w.text_.comment(s.text); }
 
@@ -140,12 +126,7 @@ struct StatementWriter::Visit {
 void StatementWriter::masked(const Body& body, const std::string& mask) {
   if (body.empty()) return;
   values_.set_mask(mask);
-  const std::string yes = text_.label("some"), end = text_.label("end");
-  text_.branch(values_.any(mask), yes, end);
-  text_.begin(yes);
-  write(body, &body);
-  text_.jump(end);
-  text_.begin(end);
+  text_.branch_around(values_.any(mask), "some", [&] { write(body, &body); });
   values_.next_statement();
 }
 

@@ -11,17 +11,6 @@ using namespace kernel;
 
 namespace {
 
-// One `; ` a line.
-std::string comment(std::string_view text) {
-  std::string lines;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    lines += fmt::format("; {}\n", text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return lines;
-}
-
 // Pointers are global ones from the start. What is not written is read-only during the launch, so its loads
 // may go by the read-only path.
 std::string parameter(const Kernel& kernel, const Param& param) {
@@ -51,8 +40,8 @@ std::string kernel_text(const Kernel& kernel, const target::Target& target, Modu
   statements.begin();
   statements.write(kernel.body);
   text.line("ret void");
-  return fmt::format("{}define ptx_kernel void @{}({}) {} {{\n{}}}\n", comment(kernel.comment), kernel.name,
-                     parameters, attributes(kernel), text.text());
+  return fmt::format("{}define ptx_kernel void @{}({}) {} {{\n{}}}\n", comment_lines(kernel.comment),
+                     kernel.name, parameters, attributes(kernel), text.text());
 }
 
 bool has_shared(const Kernel* kernel) { return !kernel->shared.empty() || !kernel->mbarriers.empty(); }

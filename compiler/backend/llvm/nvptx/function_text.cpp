@@ -1,5 +1,7 @@
 #include "compiler/backend/llvm/nvptx/function_text.h"
 
+#include <algorithm>
+
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -89,6 +91,22 @@ void FunctionText::branch(const std::string& condition, const std::string& yes, 
   line(fmt::format("br i1 {}, label %{}, label %{}", condition, yes, no));
 }
 
+void FunctionText::branch_around(const std::string& condition, std::string_view name,
+                                 const std::function<void()>& then, const std::function<void()>& otherwise) {
+  const std::string yes = label(name), end = label("end");
+  const std::string no = otherwise ? label("else") : end;
+  branch(condition, yes, no);
+  begin(yes);
+  then();
+  jump(end);
+  if (otherwise) {
+    begin(no);
+    otherwise();
+    jump(end);
+  }
+  begin(end);
+}
+
 void FunctionText::begin(const std::string& label) {
   body_ += label + ":\n";
   last_line_ = body_.size();
@@ -102,6 +120,16 @@ void FunctionText::comment(std::string_view text) {
     text.remove_prefix(end + 1);
   }
   last_line_ = body_.size();
+}
+
+std::string comment_lines(std::string_view text) {
+  std::string lines;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    lines += fmt::format("; {}\n", text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lines;
 }
 
 }  // namespace rondo::backend::nvptx

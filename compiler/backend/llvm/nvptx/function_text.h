@@ -3,10 +3,14 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
+#include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "compiler/kernel/ir/ir.h"
 
@@ -16,6 +20,21 @@ std::string_view type_text(kernel::Type type);  // i1, i32, i64, float
 // The float nearest to `value`: as decimals where few are exact, else by the bits of a double, which is how
 // LLVM writes floats.
 std::string float_text(double value);
+
+// A comment of one line or several, before a function.
+std::string comment_lines(std::string_view text);
+
+// What the variable of a loop takes in turn, where `values` knows that, and the loop is to be written turn by
+// turn: wholly unrolled, or with no more turns than its unrolling. Else nothing.
+template <class Values>
+std::optional<std::vector<std::int64_t>> turns_to_write(const kernel::For& loop, Values& values) {
+  const auto begin = values.known(loop.begin), end = values.known(loop.end), step = values.known(loop.step);
+  if (!begin || !end || !step || *step <= 0) return std::nullopt;
+  if (loop.unroll != kernel::kFullUnroll && *begin + loop.unroll * *step < *end) return std::nullopt;
+  std::vector<std::int64_t> turns;
+  for (std::int64_t i = *begin; i < *end; i += *step) turns.push_back(i);
+  return turns;
+}
 
 // Values are operands of the text: "%x", "%.7", "4".
 class FunctionText {
@@ -42,6 +61,9 @@ class FunctionText {
   void jump(const std::string& next, std::string_view metadata = "");
   void branch(const std::string& condition, const std::string& yes, const std::string& no);
   void begin(const std::string& label);
+  // A branch around `then`, or to `otherwise` where there is one. Labels are called `name`, "end" and "else".
+  void branch_around(const std::string& condition, std::string_view name, const std::function<void()>& then,
+                     const std::function<void()>& otherwise = {});
   void comment(std::string_view text);
 
   // The blocks, the first of them named "entry".

@@ -41,18 +41,12 @@ struct StatementWriter::Visit {
 
   // ---- loops ----
   void operator()(const For& s) const {
-    const auto begin = w.values_.known(s.begin), end = w.values_.known(s.end), step = w.values_.known(s.step);
-    const bool constant = begin && end && step && *step > 0;
-    if (constant && (s.unroll == kFullUnroll || *begin + s.unroll * *step >= *end))
-      unrolled(s, *begin, *end, *step);
-    else
-      rolled(s);
-  }
-  // Register arrays are indexed by variables of such loops (compiler/kernel/verify/arrays.cpp).
-  void unrolled(const For& s, std::int64_t begin, std::int64_t end, std::int64_t step) const {
-    for (std::int64_t i = begin; i < end; i += step) {
-      w.values_.set_known(s.variable, i);
-      w.values_.set(s.variable, fmt::format("{}", i));
+    const auto turns = turns_to_write(s, w.values_);
+    if (!turns) return rolled(s);
+    // Register arrays are indexed by variables of such loops (compiler/kernel/verify/arrays.cpp).
+    for (const std::int64_t turn : *turns) {
+      w.values_.set_known(s.variable, turn);
+      w.values_.set(s.variable, fmt::format("{}", turn));
       w.write(s.body);
     }
     w.values_.set_known(s.variable, std::nullopt);
@@ -101,18 +95,10 @@ struct StatementWriter::Visit {
     if (const auto condition = w.values_.known(s.condition))
       return w.write(*condition != 0 ? s.then_body : s.else_body);
     const std::string condition = w.values_.write(s.condition);
-    const std::string yes = w.text_.label("then"), end = w.text_.label("end");
-    const std::string no = s.else_body.empty() ? end : w.text_.label("else");
-    w.text_.branch(condition, yes, no);
-    w.text_.begin(yes);
-    w.write(s.then_body);
-    w.text_.jump(end);
-    if (!s.else_body.empty()) {
-      w.text_.begin(no);
-      w.write(s.else_body);
-      w.text_.jump(end);
-    }
-    w.text_.begin(end);
+    std::function<void()> otherwise;
+    if (!s.else_body.empty()) otherwise = [&] { w.write(s.else_body); };
+    w.text_.branch_around(
+        condition, "then", [&] { w.write(s.then_body); }, otherwise);
   }
   void operator()(const Comment& s) const { w.text_.comment(s.text); }
 

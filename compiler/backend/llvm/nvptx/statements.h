@@ -3,7 +3,6 @@
 
 #include <set>
 #include <string>
-#include <vector>
 
 #include "compiler/backend/llvm/nvptx/values.h"
 #include "compiler/target/target.h"
