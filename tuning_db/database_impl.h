@@ -7,7 +7,6 @@
 #include <new>
 #include <string>
 #include <type_traits>
-#include <utility>
 
 #include "tuning_db/database.h"
 #include "tuning_db/rows.h"

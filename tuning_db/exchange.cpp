@@ -1,7 +1,5 @@
 #include "tuning_db/exchange.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "tuning_db/json_fields.h"

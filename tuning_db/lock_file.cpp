@@ -1,7 +1,5 @@
 #include "tuning_db/lock_file.h"
 
-#include <fmt/format.h>
-
 #include "compiler/support/text_file.h"
 #include "tuning_db/json_fields.h"
 

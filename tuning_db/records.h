@@ -5,7 +5,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "compiler/support/result.h"
 #include "tuning_db/cache_key.h"

@@ -5,7 +5,6 @@
 
 #include <cctype>
 #include <cerrno>
-#include <limits>
 
 namespace rondo::db {
 namespace {

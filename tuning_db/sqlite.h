@@ -4,12 +4,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
 #include <type_traits>
-#include <utility>
 
 #include "compiler/support/locked_file.h"
 #include "tuning_db/failure.h"

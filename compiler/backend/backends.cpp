@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdlib>
 
 #include "compiler/backend/llvm/llvm_backend.h"
 #include "compiler/backend/nvrtc/nvrtc_backend.h"

@@ -1,9 +1,6 @@
 // Small analyses of a step graph that the checker needs.
 #pragma once
 
-#include <optional>
-#include <vector>
-
 #include "compiler/step/step_ir.h"
 
 namespace rondo::frontend {

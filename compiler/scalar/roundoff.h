@@ -3,8 +3,6 @@
 // kernel may give.
 #pragma once
 
-#include <cmath>
-
 #include "compiler/scalar/ops.h"
 
 namespace rondo::scalar {

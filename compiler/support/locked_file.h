@@ -3,7 +3,6 @@
 // "Advisory record locking"), and with them what the library wrote since.
 #pragma once
 
-#include <optional>
 #include <string>
 
 #include "compiler/support/result.h"

@@ -8,7 +8,6 @@
 #include "compiler/schedule/plan/strategy.h"
 #include "compiler/schedule/problem/task.h"
 #include "compiler/support/result.h"
-#include "compiler/target/profile.h"
 
 namespace rondo::engine {
 

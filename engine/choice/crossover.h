@@ -7,7 +7,6 @@
 
 #include "compiler/schedule/plan/strategy.h"
 #include "compiler/schedule/problem/task.h"
-#include "compiler/target/profile.h"
 
 namespace rondo::engine {
 

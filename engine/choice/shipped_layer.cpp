@@ -1,7 +1,5 @@
 #include "engine/choice/shipped_layer.h"
 
-#include <cstdlib>
-#include <optional>
 #include <utility>
 
 #include "compiler/frontend/frontend.h"

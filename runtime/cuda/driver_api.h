@@ -3,8 +3,6 @@
 
 #include <cuda.h>
 
-#include <string>
-
 #include "compiler/support/dynamic_library.h"
 #include "runtime/cuda/driver_library.h"
 

@@ -4,7 +4,6 @@
 
 #include <array>
 #include <atomic>
-#include <cstdlib>
 #include <vector>
 
 #include "compiler/support/environment.h"

@@ -4,7 +4,6 @@
 #include <memory>
 
 #include "compiler/schedule/problem/problem.h"
-#include "compiler/step/step_ir.h"
 #include "runtime/capi/launch/plan.h"
 
 namespace rondo::capi {

@@ -1,9 +1,6 @@
 // The commands of `rondo`, one file each. They print their result; an error is the caller's to report.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "compiler/support/result.h"
 #include "tools/rondo/options.h"
 

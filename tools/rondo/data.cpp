@@ -1,6 +1,5 @@
 // `rondo data`: random arrays of a cell as .npy files, and the command that runs the cell over them.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <filesystem>
 #include <nlohmann/json.hpp>

@@ -1,7 +1,6 @@
 // `rondo package`: kernels ahead of time.
 #include <fmt/format.h>
 
-#include <chrono>
 #include <filesystem>
 #include <set>
 

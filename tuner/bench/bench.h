@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "compiler/schedule/problem/task.h"
 #include "engine/measure/measure.h"

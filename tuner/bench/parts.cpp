@@ -1,7 +1,5 @@
 #include "tuner/bench/parts.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <memory>

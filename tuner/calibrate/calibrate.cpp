@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <ctime>
 
 #include "compiler/backend/backends.h"

@@ -9,7 +9,6 @@
 
 #include "compiler/step/clip.h"
 #include "compiler/support/nesting.h"
-#include "compiler/target/target.h"
 #include "engine/request/load_cell.h"
 #include "engine/request/problem_text.h"
 

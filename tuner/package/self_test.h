@@ -5,7 +5,6 @@
 
 #include "compiler/executable/executable.h"
 #include "compiler/schedule/problem/task.h"
-#include "compiler/step/step_ir.h"
 #include "compiler/support/result.h"
 #include "runtime/cuda/driver_device.h"
 #include "runtime/package/writer/self_test.h"

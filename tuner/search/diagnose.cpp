@@ -1,7 +1,6 @@
 // The end of a search in which nothing was right: strategies that had no turn get one, and what was found is
 // told.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>

@@ -4,15 +4,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "compiler/executable/executable.h"
 #include "compiler/schedule/problem/problem.h"
 #include "compiler/support/result.h"
-#include "compiler/target/profile.h"
 #include "engine/check/device_shape.h"
 #include "engine/check/verdict.h"
 

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "compiler/support/enum_text.h"
 
 namespace rondo::backend::cuda {

@@ -1,7 +1,6 @@
 #include "compiler/backend/nvrtc/search.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <system_error>
 

@@ -4,7 +4,6 @@
 
 #include <set>
 #include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 

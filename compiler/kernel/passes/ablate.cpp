@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <optional>
 
 #include "compiler/kernel/ir/visit.h"
 #include "compiler/kernel/passes/simplify.h"

@@ -1,7 +1,5 @@
 #include "compiler/kernel/passes/perturb.h"
 
-#include <algorithm>
-
 #include "compiler/kernel/ir/visit.h"
 #include "compiler/scalar/roundoff.h"
 #include "compiler/scalar/table.h"

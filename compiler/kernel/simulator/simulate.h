@@ -30,7 +30,6 @@
 
 #include <cstdint>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "compiler/kernel/ir/ir.h"

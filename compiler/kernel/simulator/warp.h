@@ -5,9 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
-#include <map>
 #include <optional>
-#include <utility>
 #include <variant>
 #include <vector>
 

@@ -1,5 +1,4 @@
 // Warp: blocks of a cooperative launch wait for each other through global memory.
-#include <fmt/format.h>
 
 #include <bit>
 #include <optional>

@@ -1,9 +1,5 @@
 #include "compiler/kernel/simulator/words.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-
 namespace rondo::kernel::simulator {
 
 namespace {

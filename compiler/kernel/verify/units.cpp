@@ -2,8 +2,6 @@
 // indexed without looking.
 #include <fmt/format.h>
 
-#include <optional>
-
 #include "compiler/kernel/ir/print.h"
 #include "compiler/kernel/ir/print_expression.h"
 #include "compiler/kernel/ir/visit.h"

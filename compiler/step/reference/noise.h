@@ -1,7 +1,6 @@
 // The errors of a perturbed run. Internal to the reference executor.
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
