@@ -9,7 +9,7 @@
 #include "compiler/step/clip.h"
 #include "compiler/step/forms.h"
 #include "engine/request/load_cell.h"
-#include "runtime/capi/launch/status.h"
+#include "runtime/capi/launch/call.h"
 
 namespace rondo::capi {
 
@@ -68,7 +68,11 @@ std::unique_ptr<CellObject> cell_object(step::Cell cell) {
   return object;
 }
 
-Status create_cell(const rondo_cell_options& options, rondo_cell** cell, rondo_diagnostics** diagnostics) {
+Result<std::unique_ptr<CellObject>> create_cell(const rondo_cell_options* given,
+                                                rondo_diagnostics** diagnostics) {
+  const auto read = read_struct(given, kFirstCellOptions, "rondo_cell_options");
+  if (!read) return read.error();
+  const rondo_cell_options& options = *read;
   const Result<engine::CellFile> file = cell_file(options);
   if (!file) return file.error();
   if (!file->parsed.ok()) {
@@ -83,7 +87,7 @@ Status create_cell(const rondo_cell_options& options, rondo_cell** cell, rondo_d
                                                         {options.reversed, "reversed"},
                                                         {options.reset_states, "reset_states"}};
   for (const auto& [field, name] : forms)
-    if (Status status = zero_or_one(field, name); !status) return status;
+    if (Status status = zero_or_one(field, name); !status) return status.error();
   step::Clip clip;
   if (options.clip_forward != 0) clip.forward = options.clip_forward;
   if (options.clip_gradient != 0) clip.gradient = options.clip_gradient;
@@ -91,8 +95,7 @@ Status create_cell(const rondo_cell_options& options, rondo_cell** cell, rondo_d
       *selected, clip,
       {options.resets != 0, options.lengths != 0, options.reversed != 0, options.reset_states != 0});
   if (!selected) return selected.error();
-  *cell = new_handle(cell_object(std::move(selected).value()));
-  return success();
+  return cell_object(std::move(selected).value());
 }
 
 rondo_cell_info describe(const CellObject& object) {
@@ -118,15 +121,6 @@ rondo_cell_info describe(const CellObject& object) {
   return info;
 }
 
-// An element of a list of the object.
-template <class Element>
-Result<const Element*> element_of(const std::vector<Element>& list, std::int32_t index, const char* what) {
-  if (index >= 0 && static_cast<std::size_t>(index) < list.size())
-    return &list[static_cast<std::size_t>(index)];
-  return Error{ErrorKind::Input,
-               fmt::format("there is no {} {}: there are {}, from 0", what, index, list.size()), ""};
-}
-
 }  // namespace
 }  // namespace rondo::capi
 
@@ -136,39 +130,25 @@ extern "C" {
 
 rondo_status rondo_cell_create(const rondo_cell_options* options, rondo_cell** cell,
                                rondo_diagnostics** diagnostics) {
-  return capi::guarded([&]() -> Status {
-    if (diagnostics != nullptr) *diagnostics = nullptr;
-    if (Status status = capi::not_null(cell, "cell"); !status) return status;
-    *cell = nullptr;
-    const auto given = capi::read_struct(options, capi::kFirstCellOptions, "rondo_cell_options");
-    if (!given) return given.error();
-    return capi::create_cell(*given, cell, diagnostics);
-  });
+  if (diagnostics != nullptr) *diagnostics = nullptr;
+  return capi::create<capi::CellObject>(cell, "cell",
+                                        [&] { return capi::create_cell(options, diagnostics); });
 }
 
-rondo_status rondo_cell_destroy(rondo_cell* cell) {
-  return capi::guarded([&]() -> Status {
-    const auto object = capi::taken_object<capi::CellObject>(cell);
-    return object ? success() : Status(object.error());
-  });
-}
+rondo_status rondo_cell_destroy(rondo_cell* cell) { return capi::destroy<capi::CellObject>(cell); }
 
 rondo_status rondo_diagnostics_count(const rondo_diagnostics* diagnostics, int32_t* count) {
-  return capi::guarded([&]() -> Status {
-    const auto object = capi::object_of<capi::DiagnosticsObject>(diagnostics);
-    if (!object) return object.error();
+  return capi::with<capi::DiagnosticsObject>(diagnostics, [&](const auto& object) -> Status {
     if (Status status = capi::not_null(count, "count"); !status) return status;
-    *count = static_cast<std::int32_t>((*object)->diagnostics.size());
+    *count = static_cast<std::int32_t>(object.diagnostics.size());
     return success();
   });
 }
 
 rondo_status rondo_diagnostics_get(const rondo_diagnostics* diagnostics, int32_t index,
                                    rondo_diagnostic* diagnostic) {
-  return capi::guarded([&]() -> Status {
-    const auto object = capi::object_of<capi::DiagnosticsObject>(diagnostics);
-    if (!object) return object.error();
-    const auto found = capi::element_of((*object)->diagnostics, index, "diagnostic");
+  return capi::with<capi::DiagnosticsObject>(diagnostics, [&](const auto& object) -> Status {
+    const auto found = capi::element_of(object.diagnostics, index, "diagnostic");
     if (!found) return found.error();
     rondo_diagnostic result{};
     result.line = (*found)->span.line;
@@ -176,31 +156,24 @@ rondo_status rondo_diagnostics_get(const rondo_diagnostics* diagnostics, int32_t
     result.length = (*found)->span.length;
     result.message = (*found)->message.c_str();
     result.help = (*found)->help.c_str();
-    result.rendered = (*object)->rendered[static_cast<std::size_t>(index)].c_str();
+    result.rendered = object.rendered[static_cast<std::size_t>(index)].c_str();
     return capi::write_struct(result, diagnostic, capi::kFirstDiagnostic, "rondo_diagnostic");
   });
 }
 
 rondo_status rondo_diagnostics_destroy(rondo_diagnostics* diagnostics) {
-  return capi::guarded([&]() -> Status {
-    const auto object = capi::taken_object<capi::DiagnosticsObject>(diagnostics);
-    return object ? success() : Status(object.error());
-  });
+  return capi::destroy<capi::DiagnosticsObject>(diagnostics);
 }
 
 rondo_status rondo_cell_get_info(const rondo_cell* cell, rondo_cell_info* info) {
-  return capi::guarded([&]() -> Status {
-    const auto object = capi::object_of<capi::CellObject>(cell);
-    if (!object) return object.error();
-    return capi::write_struct(capi::describe(**object), info, capi::kFirstCellInfo, "rondo_cell_info");
+  return capi::with<capi::CellObject>(cell, [&](const auto& object) -> Status {
+    return capi::write_struct(capi::describe(object), info, capi::kFirstCellInfo, "rondo_cell_info");
   });
 }
 
 rondo_status rondo_cell_get_tensor(const rondo_cell* cell, int32_t index, rondo_cell_tensor* tensor) {
-  return capi::guarded([&]() -> Status {
-    const auto object = capi::object_of<capi::CellObject>(cell);
-    if (!object) return object.error();
-    const auto found = capi::element_of((*object)->cell->tensors, index, "tensor");
+  return capi::with<capi::CellObject>(cell, [&](const auto& object) -> Status {
+    const auto found = capi::element_of(object.cell->tensors, index, "tensor");
     if (!found) return found.error();
     rondo_cell_tensor result{};
     result.name = (*found)->name.c_str();
@@ -213,11 +186,9 @@ rondo_status rondo_cell_get_tensor(const rondo_cell* cell, int32_t index, rondo_
 }
 
 rondo_status rondo_cell_get_constant(const rondo_cell* cell, int32_t index, rondo_constant* constant) {
-  return capi::guarded([&]() -> Status {
-    const auto object = capi::object_of<capi::CellObject>(cell);
-    if (!object) return object.error();
+  return capi::with<capi::CellObject>(cell, [&](const auto& object) -> Status {
     if (Status status = capi::not_null(constant, "constant"); !status) return status;
-    const auto found = capi::element_of((*object)->cell->constants, index, "constant");
+    const auto found = capi::element_of(object.cell->constants, index, "constant");
     if (!found) return found.error();
     // Field by field: an older program's struct may be shorter, and none says how long it is.
     constant->name = (*found)->name.c_str();

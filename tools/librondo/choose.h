@@ -47,8 +47,16 @@ Result<TrainingPlans> training_for(const std::shared_ptr<const Device>& device,
                                    const schedule::Problem& problem, const ChoosePlan& how,
                                    engine::Save save);
 
-// Reads the caller's problem, whatever version he was compiled with.
-Result<rondo_problem> read_problem(const rondo_problem* given);
+// What a caller asks for, with his problem read, whatever version he was compiled with. What is behind the
+// handles is held.
+struct AskedPlan {
+  std::shared_ptr<const Device> device;  // none for `any` device, where the context is not read
+  std::shared_ptr<const step::Cell> cell;
+  bool saves_products = false;  // CellObject's
+  rondo_problem given{};
+};
+Result<AskedPlan> read_asked(const rondo_context* context, bool any, const rondo_cell* cell,
+                             const rondo_problem* problem);
 
 // The `rondo` program that belongs to this library, which compiles and tries kernels in processes of its own
 // when it tunes: that of RONDO_WORKER, else the one beside the library or in bin/ of its installation. Never

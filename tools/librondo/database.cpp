@@ -2,7 +2,7 @@
 
 #include "compiler/support/text_file.h"
 #include "engine/machine/device_profile.h"
-#include "runtime/capi/launch/status.h"
+#include "runtime/capi/launch/call.h"
 
 namespace rondo::capi {
 
@@ -71,14 +71,12 @@ Result<db::MergeReport> import_file(db::Database& database, const std::string& p
 // What import and merge have in common: nothing is changed where the report could not be written.
 template <class Body>
 rondo_status bring_in(rondo_database* database, const char* path, rondo_merge_report* into, Body body) {
-  return guarded([&]() -> Status {
-    const auto object = object_of<DatabaseObject>(database);
-    if (!object) return object.error();
+  return with<DatabaseObject>(database, [&](const auto& object) -> Status {
     if (Status status = not_null(path, "path"); !status) return status;
     if (into != nullptr)
       if (Status status = check_size(into->struct_size, kFirstReport, "rondo_merge_report"); !status)
         return status;
-    return report(body(*(*object)->database, std::string(path)), into);
+    return report(body(*object.database, std::string(path)), into);
   });
 }
 
@@ -90,33 +88,26 @@ using namespace rondo;  // NOLINT: a source of the C interface
 extern "C" {
 
 rondo_status rondo_database_open(const rondo_database_options* options, rondo_database** database) {
-  return capi::guarded([&]() -> Status {
-    if (Status status = capi::not_null(database, "database"); !status) return status;
-    *database = nullptr;
+  using Made = Result<std::unique_ptr<capi::DatabaseObject>>;
+  return capi::create<capi::DatabaseObject>(database, "database", [&]() -> Made {
     const auto given = capi::read_struct(options, capi::kFirstDatabaseOptions, "rondo_database_options");
     if (!given) return given.error();
     Result<db::Database> opened = capi::open(*given);
     if (!opened) return opened.error();
     auto object = std::make_unique<capi::DatabaseObject>();
     object->database = std::make_shared<db::Database>(std::move(opened).value());
-    *database = capi::new_handle(std::move(object));
-    return success();
+    return object;
   });
 }
 
 rondo_status rondo_database_destroy(rondo_database* database) {
-  return capi::guarded([&]() -> Status {
-    const auto object = capi::taken_object<capi::DatabaseObject>(database);
-    return object ? success() : Status(object.error());
-  });
+  return capi::destroy<capi::DatabaseObject>(database);
 }
 
 rondo_status rondo_database_list(rondo_database* database, rondo_record_function each, void* user) {
-  return capi::guarded([&]() -> Status {
-    const auto object = capi::object_of<capi::DatabaseObject>(database);
-    if (!object) return object.error();
+  return capi::with<capi::DatabaseObject>(database, [&](const auto& object) -> Status {
     if (each == nullptr) return Error{ErrorKind::Input, "the function to call for each record is NULL", ""};
-    return capi::list(*(*object)->database, each, user);
+    return capi::list(*object.database, each, user);
   });
 }
 

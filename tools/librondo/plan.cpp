@@ -1,4 +1,4 @@
-#include "runtime/capi/launch/status.h"
+#include "runtime/capi/launch/call.h"
 #include "tools/librondo/cell.h"
 #include "tools/librondo/choose.h"
 #include "tools/librondo/outline.h"
@@ -25,31 +25,19 @@ MadePlan unrounded_plan(const std::shared_ptr<const Device>& device, const sched
 }
 
 // `any`: the outline of any plan, for which `context` is not read.
-Status create_plan(rondo_context* context, bool any, const rondo_cell* cell, const rondo_problem* problem,
-                   const Result<ChoosePlan>& how, rondo_plan** plan) {
-  std::shared_ptr<const Device> device;  // held for the length of the call
-  if (!any) {
-    const auto where = object_of<ContextObject>(context);
-    if (!where) return where.error();
-    device = (*where)->device;
-  }
-  const auto what = object_of<CellObject>(cell);
-  if (!what) return what.error();
-  const std::shared_ptr<const step::Cell> step_cell = (*what)->cell;
-  auto given = read_problem(problem);
-  if (!given) return given.error();
-  const bool unrounded = given->type == RONDO_TYPE_F64;
-  if (unrounded) given->type = RONDO_TYPE_F32;
-  const auto asked = problem_of(*step_cell, *given);
+MadePlan create_plan(rondo_context* context, bool any, const rondo_cell* cell, const rondo_problem* problem,
+                     const Result<ChoosePlan>& how) {
+  Result<AskedPlan> of = read_asked(context, any, cell, problem);
+  if (!of) return of.error();
+  const bool unrounded = of->given.type == RONDO_TYPE_F64;
+  if (unrounded) of->given.type = RONDO_TYPE_F32;
+  const auto asked = problem_of(*of->cell, of->given);
   if (!asked) return asked.error();
   if (!how) return how.error();
-  const schedule::Task task{*step_cell, *asked, {}};
-  MadePlan made = any         ? outline_of_any(task, unrounded ? Stored::Unrounded : Stored::AsOnGpus)
-                  : unrounded ? unrounded_plan(device, task, *how)
-                              : plan_for(device, step_cell, *asked, *how);
-  if (!made) return made.error();
-  *plan = new_handle(std::move(made).value());
-  return success();
+  const schedule::Task task{*of->cell, *asked, {}};
+  return any         ? outline_of_any(task, unrounded ? Stored::Unrounded : Stored::AsOnGpus)
+         : unrounded ? unrounded_plan(of->device, task, *how)
+                     : plan_for(of->device, of->cell, *asked, *how);
 }
 
 }  // namespace
@@ -61,20 +49,15 @@ extern "C" {
 
 rondo_status rondo_plan_create(rondo_context* context, const rondo_cell* cell, const rondo_problem* problem,
                                const rondo_plan_options* options, rondo_plan** plan) {
-  return capi::guarded([&]() -> Status {
-    if (Status status = capi::not_null(plan, "plan"); !status) return status;
-    *plan = nullptr;
-    return capi::create_plan(context, false, cell, problem, capi::choice_of(options), plan);
+  return capi::create<capi::PlanObject>(plan, "plan", [&] {
+    return capi::create_plan(context, false, cell, problem, capi::choice_of(options));
   });
 }
 
 rondo_status rondo_plan_outline(rondo_context* context, const rondo_cell* cell, const rondo_problem* problem,
                                 const rondo_plan_options* options, rondo_plan** plan) {
-  return capi::guarded([&]() -> Status {
-    if (Status status = capi::not_null(plan, "plan"); !status) return status;
-    *plan = nullptr;
-    return capi::create_plan(context, context == nullptr, cell, problem, capi::outline_choice_of(options),
-                             plan);
+  return capi::create<capi::PlanObject>(plan, "plan", [&] {
+    return capi::create_plan(context, context == nullptr, cell, problem, capi::outline_choice_of(options));
   });
 }
 

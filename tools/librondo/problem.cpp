@@ -9,6 +9,7 @@
 #include "engine/choice/shipped_layer.h"
 #include "engine/request/problem_text.h"
 #include "runtime/capi/launch/status.h"
+#include "tools/librondo/cell.h"
 #include "tools/librondo/choose.h"
 #include "tools/librondo/database.h"
 
@@ -177,8 +178,22 @@ Status add_sources(const rondo_plan_options& given, ChoosePlan& into) {
 
 }  // namespace
 
-Result<rondo_problem> read_problem(const rondo_problem* given) {
-  return read_struct(given, kFirstProblem, "rondo_problem");
+Result<AskedPlan> read_asked(const rondo_context* context, bool any, const rondo_cell* cell,
+                             const rondo_problem* problem) {
+  AskedPlan asked;
+  if (!any) {
+    const auto where = object_of<ContextObject>(context);
+    if (!where) return where.error();
+    asked.device = (*where)->device;
+  }
+  const auto what = object_of<CellObject>(cell);
+  if (!what) return what.error();
+  asked.cell = (*what)->cell;
+  asked.saves_products = (*what)->saves_products;
+  const auto given = read_struct(problem, kFirstProblem, "rondo_problem");
+  if (!given) return given.error();
+  asked.given = *given;
+  return asked;
 }
 
 Result<schedule::Problem> problem_of(const step::Cell& cell, const rondo_problem& given) {

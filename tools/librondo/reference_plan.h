@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "compiler/schedule/problem/problem.h"
+#include "compiler/schedule/problem/task.h"
 #include "runtime/capi/launch/plan.h"
 
 namespace rondo::capi {

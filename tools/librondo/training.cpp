@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "runtime/capi/launch/status.h"
+#include "runtime/capi/launch/call.h"
 #include "tools/librondo/cell.h"
 #include "tools/librondo/choose.h"
 #include "tools/librondo/outline.h"
@@ -63,45 +63,35 @@ Result<TrainingPlans> any_training(const step::Cell& cell, schedule::Problem pro
 }
 
 // `any`: outlines of any plans, for which `context` is not read.
-Status create_training(rondo_context* context, bool any, const rondo_cell* cell, const rondo_problem* problem,
-                       Result<ChoosePlan> how, rondo_training** training) {
-  std::shared_ptr<const Device> device;
-  if (!any) {
-    const auto where = object_of<ContextObject>(context);
-    if (!where) return where.error();
-    device = (*where)->device;
-  }
-  const auto what = object_of<CellObject>(cell);
-  if (!what) return what.error();
-  const std::shared_ptr<const step::Cell> step_cell = (*what)->cell;
-  auto given = read_problem(problem);
-  if (!given) return given.error();
+Result<std::unique_ptr<TrainingObject>> create_training(rondo_context* context, bool any,
+                                                        const rondo_cell* cell, const rondo_problem* problem,
+                                                        Result<ChoosePlan> how) {
+  Result<AskedPlan> of = read_asked(context, any, cell, problem);
+  if (!of) return of.error();
   if (!how) return how.error();
-  const bool faster = given->save == RONDO_SAVE_AUTO;
-  given->pass = RONDO_PASS_FORWARD_SAVE;
-  if (faster) given->save = RONDO_SAVE_STATES;
-  const auto asked = problem_of(*step_cell, *given);
+  const bool faster = of->given.save == RONDO_SAVE_AUTO;
+  of->given.pass = RONDO_PASS_FORWARD_SAVE;
+  if (faster) of->given.save = RONDO_SAVE_STATES;
+  const auto asked = problem_of(*of->cell, of->given);
   if (!asked) return asked.error();
   const engine::Save save = faster                 ? engine::Save::Faster
                             : asked->save_products ? engine::Save::Products
                                                    : engine::Save::States;
-  how->tuning.budget_s /= faster && (*what)->saves_products ? 4 : 2;
+  how->tuning.budget_s /= faster && of->saves_products ? 4 : 2;
   auto plans =
-      any ? any_training(*step_cell, *asked, save) : training_for(device, step_cell, *asked, *how, save);
+      any ? any_training(*of->cell, *asked, save) : training_for(of->device, of->cell, *asked, *how, save);
   if (!plans) return plans.error();
   auto made = std::make_unique<TrainingObject>();
   made->save = plans->save == engine::Save::Products ? RONDO_SAVE_PRODUCTS : RONDO_SAVE_STATES;
   made->shared = shared_tensors(*plans->forward, *plans->backward);
   made->forward = std::move(plans->forward);
   made->backward = std::move(plans->backward);
-  *training = new_handle(std::move(made));
-  return success();
+  return made;
 }
 
 Status sizes_of(const TrainingObject& training, std::int64_t batch, std::int64_t time,
                 rondo_training_sizes* into) {
-  if (batch < 0 || time < 0)
-    return Error{ErrorKind::Input, fmt::format("B = {}, T = {}: none may be negative", batch, time), ""};
+  if (Status status = check_sizes(batch, time); !status) return status;
   rondo_training_sizes sizes{};
   for (const Shared& shared : training.shared) {
     const executable::Tensor& tensor = training.forward->tensor(static_cast<std::size_t>(shared.forward));
@@ -135,66 +125,49 @@ extern "C" {
 rondo_status rondo_training_create(rondo_context* context, const rondo_cell* cell,
                                    const rondo_problem* problem, const rondo_plan_options* options,
                                    rondo_training** training) {
-  return capi::guarded([&]() -> Status {
-    if (Status status = capi::not_null(training, "training"); !status) return status;
-    *training = nullptr;
-    return capi::create_training(context, false, cell, problem, capi::choice_of(options), training);
+  return capi::create<TrainingObject>(training, "training", [&] {
+    return capi::create_training(context, false, cell, problem, capi::choice_of(options));
   });
 }
 
 rondo_status rondo_training_outline(rondo_context* context, const rondo_cell* cell,
                                     const rondo_problem* problem, const rondo_plan_options* options,
                                     rondo_training** training) {
-  return capi::guarded([&]() -> Status {
-    if (Status status = capi::not_null(training, "training"); !status) return status;
-    *training = nullptr;
-    return capi::create_training(context, context == nullptr, cell, problem, capi::outline_choice_of(options),
-                                 training);
+  return capi::create<TrainingObject>(training, "training", [&] {
+    return capi::create_training(context, context == nullptr, cell, problem,
+                                 capi::outline_choice_of(options));
   });
 }
 
 rondo_status rondo_training_destroy(rondo_training* training) {
-  return capi::guarded([&]() -> Status {
-    const auto object = capi::taken_object<TrainingObject>(training);
-    return object ? success() : Status(object.error());
-  });
+  return capi::destroy<TrainingObject>(training);
 }
 
 rondo_status rondo_training_get_info(const rondo_training* training, rondo_training_info* info) {
-  return capi::guarded([&]() -> Status {
-    const auto object = capi::object_of<TrainingObject>(training);
-    if (!object) return object.error();
+  return capi::with<TrainingObject>(training, [&](const auto& object) -> Status {
     rondo_training_info result{};
-    result.save = (*object)->save;
-    result.shared = static_cast<std::int32_t>((*object)->shared.size());
+    result.save = object.save;
+    result.shared = static_cast<std::int32_t>(object.shared.size());
     return capi::write_struct(result, info, capi::kFirstTrainingInfo, "rondo_training_info");
   });
 }
 
 rondo_status rondo_training_get_plan(const rondo_training* training, int32_t pass, rondo_plan** plan) {
-  return capi::guarded([&]() -> Status {
-    if (Status status = capi::not_null(plan, "plan"); !status) return status;
-    *plan = nullptr;
+  return capi::create<capi::PlanObject>(plan, "plan", [&]() -> Result<std::unique_ptr<capi::PlanObject>> {
     const auto object = capi::object_of<TrainingObject>(training);
     if (!object) return object.error();
     const auto found = capi::plan_of(**object, pass);
     if (!found) return found.error();
-    *plan = capi::new_handle(std::make_unique<capi::PlanObject>(**found));
-    return success();
+    return std::make_unique<capi::PlanObject>(**found);
   });
 }
 
 rondo_status rondo_training_get_shared(const rondo_training* training, int32_t index,
                                        rondo_shared_tensor* tensor) {
-  return capi::guarded([&]() -> Status {
-    const auto object = capi::object_of<TrainingObject>(training);
-    if (!object) return object.error();
-    const auto& shared = (*object)->shared;
-    if (index < 0 || static_cast<std::size_t>(index) >= shared.size())
-      return Error{ErrorKind::Input,
-                   fmt::format("there is no shared tensor {}: there are {}, from 0", index, shared.size()),
-                   ""};
-    const capi::Shared& found = shared[static_cast<std::size_t>(index)];
+  return capi::with<TrainingObject>(training, [&](const auto& object) -> Status {
+    const auto element = capi::element_of(object.shared, index, "shared tensor");
+    if (!element) return element.error();
+    const capi::Shared& found = **element;
     rondo_shared_tensor result{};
     result.name = found.name.c_str();
     result.forward = found.forward;
@@ -207,11 +180,8 @@ rondo_status rondo_training_get_shared(const rondo_training* training, int32_t i
 
 rondo_status rondo_training_get_sizes(const rondo_training* training, int64_t batch, int64_t time,
                                       rondo_training_sizes* sizes) {
-  return capi::guarded([&]() -> Status {
-    const auto object = capi::object_of<TrainingObject>(training);
-    if (!object) return object.error();
-    return capi::sizes_of(**object, batch, time, sizes);
-  });
+  return capi::with<TrainingObject>(
+      training, [&](const auto& object) -> Status { return capi::sizes_of(object, batch, time, sizes); });
 }
 
 }  // extern "C"

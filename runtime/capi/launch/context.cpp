@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "runtime/capi/launch/status.h"
+#include "runtime/capi/launch/call.h"
 
 namespace rondo::capi {
 
@@ -63,12 +63,11 @@ using namespace rondo;  // NOLINT: a source of the C interface
 extern "C" {
 
 rondo_status rondo_context_create(const rondo_context_options* options, rondo_context** context) {
-  return capi::guarded([&]() -> Status {
-    if (Status status = capi::not_null(context, "context"); !status) return status;
-    *context = nullptr;
+  using Made = Result<std::unique_ptr<capi::ContextObject>>;
+  return capi::create<capi::ContextObject>(context, "context", [&]() -> Made {
     const auto given = capi::read_struct(options, capi::kFirstOptions, "rondo_context_options");
     if (!given) return given.error();
-    if (Status status = capi::check_threads(*given); !status) return status;
+    if (Status status = capi::check_threads(*given); !status) return status.error();
     auto device = capi::open_device(given->device, given->ordinal);
     if (!device) return device.error();
     (*device)->threads = given->threads;
@@ -78,24 +77,17 @@ rondo_status rondo_context_create(const rondo_context_options* options, rondo_co
       };
     auto object = std::make_unique<capi::ContextObject>();
     object->device = std::move(device).value();
-    *context = capi::new_handle(std::move(object));
-    return success();
+    return object;
   });
 }
 
 rondo_status rondo_context_destroy(rondo_context* context) {
-  return capi::guarded([&]() -> Status {
-    const auto object = capi::taken_object<capi::ContextObject>(context);
-    return object ? success() : Status(object.error());
-  });
+  return capi::destroy<capi::ContextObject>(context);
 }
 
 rondo_status rondo_context_get_info(const rondo_context* context, rondo_context_info* info) {
-  return capi::guarded([&]() -> Status {
-    const auto object = capi::object_of<capi::ContextObject>(context);
-    if (!object) return object.error();
-    return capi::write_struct(capi::describe(*(*object)->device), info, capi::kFirstInfo,
-                              "rondo_context_info");
+  return capi::with<capi::ContextObject>(context, [&](const auto& object) -> Status {
+    return capi::write_struct(capi::describe(*object.device), info, capi::kFirstInfo, "rondo_context_info");
   });
 }
 

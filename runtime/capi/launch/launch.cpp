@@ -7,8 +7,8 @@
 #include "compiler/executable/footprint.h"
 #include "compiler/executable/workspace.h"
 #include "compiler/support/integers.h"
+#include "runtime/capi/launch/call.h"
 #include "runtime/capi/launch/plan.h"
-#include "runtime/capi/launch/status.h"
 
 namespace rondo::capi {
 
@@ -65,11 +65,7 @@ Status check_shape(const Tensor& tensor, const TensorAxes& axes, const rondo_ten
 }
 
 Result<Binding> binding_of(const PlanObject& plan, const rondo_tensor& given, const rondo_launch_args& args) {
-  if (given.index < 0 || static_cast<std::size_t>(given.index) >= plan.bound.size())
-    return Error{
-        ErrorKind::Input,
-        fmt::format("there is no tensor {}: the plan has {} of them", given.index, plan.bound.size()),
-        "they count from 0 to rondo_plan_info.tensors - 1"};
+  if (Status status = check_index(plan, given.index); !status) return status.error();
   const auto index = static_cast<std::size_t>(given.index);
   const Tensor& tensor = plan.tensor(index);
   if (given.type != static_cast<std::int32_t>(tensor.storage))
@@ -241,12 +237,10 @@ Bindings& bindings_of_thread() {
 
 template <class Body>
 rondo_status with_args(const rondo_plan* plan, const rondo_launch_args* args, Body&& body) {
-  return guarded([&]() -> Status {
-    const auto object = object_of<PlanObject>(plan);
-    if (!object) return object.error();
+  return with<PlanObject>(plan, [&](const auto& object) -> Status {
     const auto given = read_struct(args, kFirstArgs, "rondo_launch_args");
     if (!given) return given.error();
-    return body(**object, *given, bindings_of_thread());
+    return body(object, *given, bindings_of_thread());
   });
 }
 
@@ -276,14 +270,12 @@ rondo_status rondo_plan_prepare(const rondo_plan* plan, const rondo_launch_args*
 }
 
 rondo_status rondo_plan_step_workspace_bytes(const rondo_plan* plan, int64_t batch, int64_t* bytes) {
-  return capi::guarded([&]() -> Status {
-    const auto object = capi::object_of<capi::PlanObject>(plan);
-    if (!object) return object.error();
+  return capi::with<capi::PlanObject>(plan, [&](const auto& object) -> Status {
     if (Status status = capi::not_null(bytes, "bytes"); !status) return status;
     if (batch < 0) return Error{ErrorKind::Input, fmt::format("B = {}: it is not negative", batch), ""};
-    if (Status status = capi::check_step(**object); !status) return status;
-    if (Status status = (*object)->work->check_workspace(); !status) return status;
-    *bytes = capi::step_workspace(**object, batch);
+    if (Status status = capi::check_step(object); !status) return status;
+    if (Status status = object.work->check_workspace(); !status) return status;
+    *bytes = capi::step_workspace(object, batch);
     return success();
   });
 }

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-#include "runtime/capi/launch/status.h"
+#include "runtime/capi/launch/call.h"
 
 namespace rondo::capi {
 
@@ -125,13 +125,6 @@ rondo_tensor_info describe(const PlanObject& plan, std::size_t index) {
   return info;
 }
 
-Status check_index(const PlanObject& plan, std::int32_t index) {
-  if (index >= 0 && static_cast<std::size_t>(index) < plan.bound.size()) return success();
-  return Error{ErrorKind::Input,
-               fmt::format("there is no tensor {}: the plan has {} of them", index, plan.bound.size()),
-               "they count from 0 to rondo_plan_info.tensors - 1"};
-}
-
 Result<std::int32_t> find_tensor(const PlanObject& plan, std::string_view name) {
   std::string known;
   for (std::size_t i = 0; i < plan.bound.size(); ++i) {
@@ -152,12 +145,19 @@ Result<std::int64_t> largest_batch(const capi::Work& work, std::int64_t time) {
   return fits;
 }
 
+}  // namespace
+
+Status check_index(const PlanObject& plan, std::int32_t index) {
+  if (index >= 0 && static_cast<std::size_t>(index) < plan.bound.size()) return success();
+  return Error{ErrorKind::Input,
+               fmt::format("there is no tensor {}: the plan has {} of them", index, plan.bound.size()),
+               "they count from 0 to rondo_plan_info.tensors - 1"};
+}
+
 Status check_sizes(std::int64_t batch, std::int64_t time) {
   if (batch >= 0 && time >= 0) return success();
   return Error{ErrorKind::Input, fmt::format("B = {}, T = {}: none may be negative", batch, time), ""};
 }
-
-}  // namespace
 
 TensorAxes axes_of(const Tensor& tensor, std::int64_t heads, std::int64_t dim) {
   const std::optional<TensorAxes> read = read_shape(tensor.shape, heads, dim);
@@ -202,101 +202,72 @@ using capi::PlanObject;
 extern "C" {
 
 rondo_status rondo_plan_get_info(const rondo_plan* plan, rondo_plan_info* info) {
-  return capi::guarded([&]() -> Status {
-    const auto object = capi::object_of<PlanObject>(plan);
-    if (!object) return object.error();
-    return capi::write_struct(capi::describe(**object), info, capi::kFirstPlanInfo, "rondo_plan_info");
+  return capi::with<PlanObject>(plan, [&](const auto& object) -> Status {
+    return capi::write_struct(capi::describe(object), info, capi::kFirstPlanInfo, "rondo_plan_info");
   });
 }
 
-rondo_status rondo_plan_destroy(rondo_plan* plan) {
-  return capi::guarded([&]() -> Status {
-    const auto object = capi::taken_object<PlanObject>(plan);
-    return object ? success() : Status(object.error());
-  });
-}
+rondo_status rondo_plan_destroy(rondo_plan* plan) { return capi::destroy<PlanObject>(plan); }
 
 rondo_status rondo_plan_get_tensor(const rondo_plan* plan, int32_t index, rondo_tensor_info* info) {
-  return capi::guarded([&]() -> Status {
-    const auto object = capi::object_of<PlanObject>(plan);
-    if (!object) return object.error();
-    if (Status status = capi::check_index(**object, index); !status) return status;
-    return capi::write_struct(capi::describe(**object, static_cast<std::size_t>(index)), info,
+  return capi::with<PlanObject>(plan, [&](const auto& object) -> Status {
+    if (Status status = capi::check_index(object, index); !status) return status;
+    return capi::write_struct(capi::describe(object, static_cast<std::size_t>(index)), info,
                               capi::kFirstTensorInfo, "rondo_tensor_info");
   });
 }
 
 rondo_status rondo_plan_find_tensor(const rondo_plan* plan, const char* name, int32_t* index) {
-  return capi::guarded([&]() -> Status {
-    const auto object = capi::object_of<PlanObject>(plan);
-    if (!object) return object.error();
+  return capi::with<PlanObject>(plan, [&](const auto& object) -> Status {
     if (Status status = capi::not_null(name, "name"); !status) return status;
     if (Status status = capi::not_null(index, "index"); !status) return status;
-    const Result<std::int32_t> found = capi::find_tensor(**object, name);
-    if (!found) return found.error();
-    *index = *found;
-    return success();
+    return capi::give(capi::find_tensor(object, name), index);
   });
 }
 
 rondo_status rondo_plan_tensor_bytes(const rondo_plan* plan, int32_t index, int64_t batch, int64_t time,
                                      int64_t* bytes) {
-  return capi::guarded([&]() -> Status {
-    const auto object = capi::object_of<PlanObject>(plan);
-    if (!object) return object.error();
+  return capi::with<PlanObject>(plan, [&](const auto& object) -> Status {
     if (Status status = capi::not_null(bytes, "bytes"); !status) return status;
-    if (Status status = capi::check_index(**object, index); !status) return status;
+    if (Status status = capi::check_index(object, index); !status) return status;
     if (Status status = capi::check_sizes(batch, time); !status) return status;
-    const executable::Tensor& tensor = (*object)->tensor(static_cast<std::size_t>(index));
+    const executable::Tensor& tensor = object.tensor(static_cast<std::size_t>(index));
     *bytes = tensor.size.at(batch, time) * scalar::storage_bytes(tensor.storage);
     return success();
   });
 }
 
 rondo_status rondo_plan_workspace_bytes(const rondo_plan* plan, int64_t batch, int64_t time, int64_t* bytes) {
-  return capi::guarded([&]() -> Status {
-    const auto object = capi::object_of<PlanObject>(plan);
-    if (!object) return object.error();
+  return capi::with<PlanObject>(plan, [&](const auto& object) -> Status {
     if (Status status = capi::not_null(bytes, "bytes"); !status) return status;
     if (Status status = capi::check_sizes(batch, time); !status) return status;
-    if (Status status = (*object)->work->check_workspace(); !status) return status;
-    *bytes = (*object)->work->workspace_bytes(batch, time);
+    if (Status status = object.work->check_workspace(); !status) return status;
+    *bytes = object.work->workspace_bytes(batch, time);
     return success();
   });
 }
 
 rondo_status rondo_plan_largest_batch(const rondo_plan* plan, int64_t time, int64_t* batch) {
-  return capi::guarded([&]() -> Status {
-    const auto object = capi::object_of<PlanObject>(plan);
-    if (!object) return object.error();
+  return capi::with<PlanObject>(plan, [&](const auto& object) -> Status {
     if (Status status = capi::not_null(batch, "batch"); !status) return status;
-    const Result<std::int64_t> found = capi::largest_batch(*(*object)->work, time);
-    if (!found) return found.error();
-    *batch = *found;
-    return success();
+    return capi::give(capi::largest_batch(*object.work, time), batch);
   });
 }
 
 rondo_status rondo_plan_check_stream(const rondo_plan* plan, void* stream, int32_t* ended) {
-  return capi::guarded([&]() -> Status {
-    const auto object = capi::object_of<PlanObject>(plan);
-    if (!object) return object.error();
+  return capi::with<PlanObject>(plan, [&](const auto& object) -> Status {
     if (Status status = capi::not_null(ended, "ended"); !status) return status;
     *ended = 0;
-    const Result<bool> found = (*object)->work->has_ended(stream);
+    const Result<bool> found = object.work->has_ended(stream);
     if (!found) return found.error();
     if (!*found) return success();
     *ended = 1;
-    return (*object)->work->check();
+    return object.work->check();
   });
 }
 
 rondo_status rondo_plan_check(const rondo_plan* plan) {
-  return capi::guarded([&]() -> Status {
-    const auto object = capi::object_of<PlanObject>(plan);
-    if (!object) return object.error();
-    return (*object)->work->check();
-  });
+  return capi::with<PlanObject>(plan, [&](const auto& object) -> Status { return object.work->check(); });
 }
 
 }  // extern "C"

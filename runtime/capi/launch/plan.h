@@ -97,4 +97,8 @@ std::unique_ptr<PlanObject> make_plan(std::shared_ptr<const Device> device, exec
 Result<std::unique_ptr<PlanObject>> load_plan(std::shared_ptr<const Device> device,
                                               const executable::Executable& executable, PlanFacts facts);
 
+// Error Input: there is no such tensor, or an extent is negative.
+Status check_index(const PlanObject& plan, std::int32_t index);
+Status check_sizes(std::int64_t batch, std::int64_t time);
+
 }  // namespace rondo::capi

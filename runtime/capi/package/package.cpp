@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "runtime/capi/launch/call.h"
 #include "runtime/capi/launch/plan.h"
-#include "runtime/capi/launch/status.h"
 #include "runtime/package/package.h"
 #include "runtime/package/select.h"
 
@@ -24,10 +24,16 @@ constexpr std::size_t kFirstPackageInfo = RONDO_SIZE_TO(rondo_package_info, rese
 constexpr std::size_t kFirstEntry = RONDO_SIZE_TO(rondo_package_entry, dim);
 constexpr std::size_t kFirstQuery = RONDO_SIZE_TO(rondo_package_query, time);
 
-Status give_package(Result<package::Package> opened, rondo_package** into) {
+using OpenedPackage = Result<std::unique_ptr<PackageObject>>;
+
+OpenedPackage package_object(Result<package::Package> opened) {
   if (!opened) return opened.error();
-  *into = new_handle(std::make_unique<PackageObject>(PackageObject{std::move(opened).value()}));
-  return success();
+  return std::make_unique<PackageObject>(PackageObject{std::move(opened).value()});
+}
+
+OpenedPackage open_package(const char* path) {
+  if (Status status = not_null(path, "path"); !status) return status.error();
+  return package_object(package::Package::open(path));
 }
 
 rondo_package_info describe(const package::Package& package) {
@@ -148,67 +154,45 @@ using capi::PackageObject;
 extern "C" {
 
 rondo_status rondo_package_open(const char* path, rondo_package** package) {
-  return capi::guarded([&]() -> Status {
-    if (Status status = capi::not_null(package, "package"); !status) return status;
-    *package = nullptr;
-    if (Status status = capi::not_null(path, "path"); !status) return status;
-    return capi::give_package(package::Package::open(path), package);
-  });
+  return capi::create<PackageObject>(package, "package", [&] { return capi::open_package(path); });
 }
 
 rondo_status rondo_package_open_expected(const char* path, const char* hash, rondo_package** package) {
-  return capi::guarded([&]() -> Status {
-    if (Status status = capi::not_null(package, "package"); !status) return status;
-    *package = nullptr;
-    if (Status status = capi::not_null(path, "path"); !status) return status;
-    if (Status status = capi::not_null(hash, "hash"); !status) return status;
-    Result<package::Package> opened = package::Package::open(path);
-    if (!opened) return opened.error();
-    if (Status status = opened->expect(hash); !status) return status;
-    return capi::give_package(std::move(opened), package);
+  return capi::create<PackageObject>(package, "package", [&]() -> capi::OpenedPackage {
+    if (Status status = capi::not_null(path, "path"); !status) return status.error();
+    if (Status status = capi::not_null(hash, "hash"); !status) return status.error();
+    auto opened = capi::open_package(path);
+    if (!opened) return opened;
+    if (Status status = (*opened)->package.expect(hash); !status) return status.error();
+    return opened;
   });
 }
 
 rondo_status rondo_package_from_memory(const void* data, size_t bytes, rondo_package** package) {
-  return capi::guarded([&]() -> Status {
-    if (Status status = capi::not_null(package, "package"); !status) return status;
-    *package = nullptr;
-    if (Status status = capi::not_null(data, "data"); !status) return status;
-    return capi::give_package(
-        package::Package::from_memory({static_cast<const char*>(data), bytes}, "the package in memory"),
-        package);
+  return capi::create<PackageObject>(package, "package", [&]() -> capi::OpenedPackage {
+    if (Status status = capi::not_null(data, "data"); !status) return status.error();
+    return capi::package_object(
+        package::Package::from_memory({static_cast<const char*>(data), bytes}, "the package in memory"));
   });
 }
 
-rondo_status rondo_package_destroy(rondo_package* package) {
-  return capi::guarded([&]() -> Status {
-    const auto object = capi::taken_object<PackageObject>(package);
-    return object ? success() : Status(object.error());
-  });
-}
+rondo_status rondo_package_destroy(rondo_package* package) { return capi::destroy<PackageObject>(package); }
 
 rondo_status rondo_package_verify(const rondo_package* package) {
-  return capi::guarded([&]() -> Status {
-    const auto object = capi::object_of<PackageObject>(package);
-    return object ? (*object)->package.verify() : Status(object.error());
-  });
+  return capi::with<PackageObject>(package, [](const auto& object) { return object.package.verify(); });
 }
 
 rondo_status rondo_package_get_info(const rondo_package* package, rondo_package_info* info) {
-  return capi::guarded([&]() -> Status {
-    const auto object = capi::object_of<PackageObject>(package);
-    if (!object) return object.error();
-    return capi::write_struct(capi::describe((*object)->package), info, capi::kFirstPackageInfo,
+  return capi::with<PackageObject>(package, [&](const auto& object) -> Status {
+    return capi::write_struct(capi::describe(object.package), info, capi::kFirstPackageInfo,
                               "rondo_package_info");
   });
 }
 
 rondo_status rondo_package_get_entry(const rondo_package* package, int32_t index,
                                      rondo_package_entry* entry) {
-  return capi::guarded([&]() -> Status {
-    const auto object = capi::object_of<PackageObject>(package);
-    if (!object) return object.error();
-    const auto& entries = (*object)->package.index().entries;
+  return capi::with<PackageObject>(package, [&](const auto& object) -> Status {
+    const auto& entries = object.package.index().entries;
     if (index < 0 || static_cast<std::size_t>(index) >= entries.size())
       return Error{ErrorKind::Input,
                    fmt::format("there is no entry {}: the package has {}", index, entries.size()),
@@ -220,15 +204,10 @@ rondo_status rondo_package_get_entry(const rondo_package* package, int32_t index
 
 rondo_status rondo_package_plan(const rondo_package* package, const rondo_context* context,
                                 const rondo_package_query* query, rondo_plan** plan) {
-  return capi::guarded([&]() -> Status {
-    if (Status status = capi::not_null(plan, "plan"); !status) return status;
-    *plan = nullptr;
+  return capi::create<capi::PlanObject>(plan, "plan", [&]() -> Result<std::unique_ptr<capi::PlanObject>> {
     const Result<capi::Found> found = capi::find(package, context, query);
     if (!found) return found.error();
-    auto loaded = capi::load_first(*found);
-    if (!loaded) return loaded.error();
-    *plan = capi::new_handle(std::move(loaded).value());
-    return success();
+    return capi::load_first(*found);
   });
 }
 
