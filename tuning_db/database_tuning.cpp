@@ -106,10 +106,8 @@ Result<std::vector<ProblemSummary>> Database::list(const std::string& of_cell) {
     while (row.step()) {
       ProblemSummary& problem = problems.emplace_back();
       problem.problem = read_problem(row, 0);
-      problem.cell_name = row.text(kProblemWidth);
-      problem.trials = row.integer(kProblemWidth + 1);
-      problem.verified_here = row.integer(kProblemWidth + 2) != 0;
-      if (!row.is_null(kProblemWidth + 3)) problem.kernel_origin = row.text(kProblemWidth + 3);
+      row.read(kProblemWidth, problem.cell_name, problem.trials, problem.verified_here,
+               problem.kernel_origin);
       constexpr int kBest = kProblemWidth + 4;
       if (!row.is_null(kBest)) problem.best = read_trial(row, kBest, impl_->path);
     }

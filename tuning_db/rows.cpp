@@ -40,53 +40,33 @@ std::string trial_digest(const Trial& t) {
 
 Device read_device(const Statement& row, const std::string& path) {
   Device device;
-  device.key = row.text(0);
-  device.name = row.text(1);
-  device.compute_major = static_cast<int>(row.integer(2));
-  device.compute_minor = static_cast<int>(row.integer(3));
-  device.sm_count = static_cast<int>(row.integer(4));
-  device.driver = row.text(5);
+  row.read(0, device.key, device.name, device.compute_major, device.compute_minor, device.sm_count,
+           device.driver);
   device.profile = object_text(row, 6, path, "profile of a device");
   const std::optional<Origin> origin = origin_from_text(row.text(7));
   if (!origin) throw unknown_word(path, "origin of a profile", row.text(7));
   device.origin = *origin;
-  device.calibrated_at = row.integer(8);
+  row.read(8, device.calibrated_at);
   return device;
 }
 
 Problem read_problem(const Statement& row, int first) {
-  Problem problem;
-  problem.cell = row.text(first);
-  problem.device = row.text(first + 1);
-  problem.arch = row.text(first + 2);
-  problem.shape = {row.integer(first + 3), row.integer(first + 4), row.integer(first + 5),
-                   row.integer(first + 6)};
-  problem.dtype = row.text(first + 7);
-  problem.math = row.text(first + 8);
-  problem.pass = row.text(first + 9);
-  return problem;
+  Problem p;
+  row.read(first, p.cell, p.device, p.arch, p.shape.B, p.shape.T, p.shape.H, p.shape.D, p.dtype, p.math,
+           p.pass);
+  return p;
 }
 
 Trial read_trial(const Statement& row, int first, const std::string& path) {
-  Trial trial;
-  trial.id = row.integer(first);
-  trial.strategy = row.text(first + 1);
-  trial.parameters = object_text(row, first + 2, path, "parameters of a trial");
+  Trial t;
+  row.read(first, t.id, t.strategy);
+  t.parameters = object_text(row, first + 2, path, "parameters of a trial");
   const std::optional<TrialStatus> status = trial_status_from_text(row.text(first + 3));
   if (!status) throw unknown_word(path, "status of a trial", row.text(first + 3));
-  trial.status = *status;
-  trial.verified = row.integer(first + 4) != 0;
-  trial.reason = row.text(first + 5);
-  if (!row.is_null(first + 6)) trial.median_ms = row.real(first + 6);
-  trial.spread = row.real(first + 7);
-  trial.samples = static_cast<int>(row.integer(first + 8));
-  trial.registers = static_cast<int>(row.integer(first + 9));
-  trial.shared_bytes = static_cast<int>(row.integer(first + 10));
-  trial.spill_bytes = static_cast<int>(row.integer(first + 11));
-  trial.cubin_key = row.text(first + 12);
-  trial.rondo_version = row.text(first + 13);
-  trial.created_at = row.integer(first + 14);
-  return trial;
+  t.status = *status;
+  row.read(first + 4, t.verified, t.reason, t.median_ms, t.spread, t.samples, t.registers, t.shared_bytes,
+           t.spill_bytes, t.cubin_key, t.rondo_version, t.created_at);
+  return t;
 }
 
 std::optional<std::int64_t> find_problem(Connection& connection, const Problem& p) {
@@ -160,19 +140,11 @@ std::pair<std::int64_t, bool> insert_trial(Connection& connection, std::int64_t 
 }
 
 Verification read_verification(const Statement& row, int first) {
-  Verification result;
-  result.trial = row.integer(first);
-  result.batch = row.integer(first + 1);
-  result.time = row.integer(first + 2);
-  result.platform = {row.text(first + 3), row.text(first + 4), row.text(first + 5)};
-  result.code = row.text(first + 6);
-  result.passed = row.integer(first + 7) != 0;
-  result.timed = row.integer(first + 8) != 0;
-  result.summary = row.text(first + 9);
-  result.created_at = row.integer(first + 10);
-  result.pass = row.text(first + 11);
-  result.image = row.text(first + 12);
-  return result;
+  Verification v;
+  row.read(first, v.trial, v.batch, v.time);
+  v.platform = {row.text(first + 3), row.text(first + 4), row.text(first + 5)};
+  row.read(first + 6, v.code, v.passed, v.timed, v.summary, v.created_at, v.pass, v.image);
+  return v;
 }
 
 bool insert_device(Connection& connection, const Device& d, bool keep_newer) {

@@ -45,6 +45,11 @@ class Statement {
   std::int64_t integer(int column) const;
   double real(int column) const;
   std::string text(int column) const;  // of text or a blob
+  // The columns from `first` on, each as the type of what it goes into; an optional is left as it is by null.
+  template <class... Values>
+  void read(int first, Values&... values) const {
+    (read_value(first++, values), ...);
+  }
 
  private:
   template <class Value>
@@ -62,6 +67,19 @@ class Statement {
     } else {
       bind_null(index);
     }
+  }
+  template <class Value>
+  void read_value(int column, Value& value) const {
+    if constexpr (std::is_same_v<Value, bool>)
+      value = integer(column) != 0;
+    else if constexpr (std::is_integral_v<Value>)
+      value = static_cast<Value>(integer(column));
+    else if constexpr (std::is_floating_point_v<Value>)
+      value = real(column);
+    else if constexpr (std::is_same_v<Value, std::string>)
+      value = text(column);
+    else if (!is_null(column))
+      read_value(column, value.emplace());
   }
   void bind_integer(int index, std::int64_t value);
   void bind_real(int index, double value);
