@@ -88,7 +88,7 @@ FAULTS = [
     fault("exchange through global memory: teams share their words", "schedule/channelwise/global_transforms.cpp",
           "b.wide(kernel_.here().team) * b.wide(kernel_.most_rounds())", "b.wide(kernel_.here().team) * 0", "global"),
     fault("segments: a carry that is not finite is taken as it is", S + "ordered_walk.cpp",
-          "sum == b_.real(0), [] {}, [&] { walk(ends); });", "sum == sum, [] {}, [&] {});",
+          "if_not_finite(b_, telling, ", "if_not_finite(b_, {}, ",
           test="test_schedule FiniteInSegments.*"),
     fault("segments: the walk in order gives the steps of all segments", S + "ordered_walk.cpp",
           "b_.if_(owns(t), [&] { consume_(results); });", "consume_(results);",
@@ -102,7 +102,7 @@ FAULTS = [
           "b.select(none, transform[i * (states + 1) + states], applied[i])",
           "b.select(none, applied[i], applied[i])", test="test_schedule FiniteInSegments.*"),
     fault("host: a segment starts from what is not finite", "schedule/host/diagonal.cpp",
-          "sum == b.real(0), [] {}, walk);", "sum == sum, [] {}, [&] {});",
+          "if_not_finite(b, carried(turn), ", "if_not_finite(b, {}, ",
           test="test_schedule FiniteInSegments.*"),
     # The shoot strategy: what it accepts, where it starts, and who goes in order.
     fault("shoot: no jump is too large", H + "rounds.cpp",

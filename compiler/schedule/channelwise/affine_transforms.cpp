@@ -131,4 +131,13 @@ void scan_transforms(kernel::Builder& b, const TransformTable& table, Value chan
   });
 }
 
+void if_not_finite(kernel::Builder& builder, const std::vector<Value>& values,
+                   const std::function<void()>& body) {
+  const Value zero = builder.real(0);
+  Value sum = zero;  // or NaN
+  for (const Value& value : values) sum = builder.math(Op::Fma, {value, zero, sum});
+  const auto finite = [] {};
+  builder.if_(sum == zero, finite, body);
+}
+
 }  // namespace rondo::schedule

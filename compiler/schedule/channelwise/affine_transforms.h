@@ -81,4 +81,9 @@ void scan_transforms(kernel::Builder& builder, const TransformTable& table, kern
                      kernel::Value own, const TransformColumn& running, const TransformColumn& before,
                      bool settles = false, const EachTransform& each = {});
 
+// Emits `body` for where one of the values is not finite. A composed transform overflows where the walk in
+// order may stay finite, and what comes of it is never finite.
+void if_not_finite(kernel::Builder& builder, const std::vector<kernel::Value>& values,
+                   const std::function<void()>& body);
+
 }  // namespace rondo::schedule

@@ -6,6 +6,7 @@
 #include <optional>
 #include <stdexcept>
 
+#include "compiler/schedule/channelwise/affine_transforms.h"
 #include "compiler/schedule/host/affine_sweep.h"
 #include "compiler/schedule/host/segments.h"
 #include "compiler/schedule/host/sweep_tensors.h"
@@ -246,30 +247,19 @@ class DiagonalBuilder {
     lowering_.hoist(turn, [&](const Node& node) { return param(node, turn); });
     if (segments_ == Segments::Later) if_exists(turn, [&] { begin_in_order(turn); });
   }
-  // A product of factors over a segment overflows where the walk in order may stay finite
-  // (stream/ordered_walk.h). What comes of it is never finite; then the walk in order tells, from the end of
-  // segment 0 on.
+  // Where a carry is not finite the walk in order tells, from the end of segment 0 on (if_not_finite()).
   void begin_in_order(int turn) {
     auto& b = builder_;
-    Value sum = b.real(0);  // or NaN
-    for (const Value& carry : carried(turn)) sum = b.math(scalar::Op::Fma, {carry, b.real(0), sum});
-    const auto walk = [&] {
+    if_not_finite(b, carried(turn), [&] {
       transforms_.start_after_first(lane(turn), carried(turn));
       const Value steps = min(ceil_div(time_, p_.segments), time_);
       b.for_("ordered", steps, first_step_, b.constant(1), 1, [&](Value count) {
         t_ = b.let("t", sweep_.order == TimeOrder::Forward ? count : time_ - 1 - count);
         const std::vector<Value> results =
             lowering_.lower(turn, [&](const Node& node) { return leaf(lowering_, node, turn); });
-        std::vector<std::pair<std::size_t, Value>> next;
-        each_sink([&](const SweepSink& sink, std::size_t root) {
-          if (sink.kind == SweepSink::Kind::Carry)
-            next.emplace_back(at(sink.index), b.let("next", results[root]));
-        });
-        for (const auto& [row, value] : next) keep(turn, row, value);
+        for (const auto& [row, value] : rows_after(turn, results, false)) keep(turn, row, value);
       });
-    };
-    b.if_(
-        sum == b.real(0), [] {}, walk);
+    });
   }
   Value param(const Node& leaf, int turn) {
     SweepTensors::Place place = lane(turn);
@@ -309,22 +299,29 @@ class DiagonalBuilder {
       for (const SweepSink& sink : sweep_.sinks[root]) body(sink, root);
   }
 
+  // The carries that a step leaves, and with `sums` what it adds up. A carry may be read until all are
+  // computed.
+  std::vector<std::pair<std::size_t, Value>> rows_after(int turn, const std::vector<Value>& results,
+                                                        bool sums) {
+    std::vector<std::pair<std::size_t, Value>> rows;
+    each_sink([&](const SweepSink& sink, std::size_t root) {
+      if (sink.kind == SweepSink::Kind::Carry) {
+        rows.emplace_back(at(sink.index), builder_.let("next", results[root]));
+      } else if (sums && sink.kind == SweepSink::Kind::Sum) {
+        const std::size_t row = carries() + at(sink.index);
+        rows.emplace_back(row, builder_.let("more", recall(turn, row) + results[root]));
+      }
+    });
+    return rows;
+  }
+
   void advance(int turn) {
     auto& b = builder_;
     if (p_.ahead > 0) ask_ahead(turn);
     if (p_.rolled()) recall_invariants(turn);
     const std::vector<Value> results =
         lowering_.lower(turn, [&](const Node& node) { return leaf(lowering_, node, turn); });
-    // A carry may be read until all are computed.
-    std::vector<std::pair<std::size_t, Value>> kept;
-    each_sink([&](const SweepSink& sink, std::size_t root) {
-      if (sink.kind == SweepSink::Kind::Carry) {
-        kept.emplace_back(at(sink.index), b.let("next", results[root]));
-      } else if (sink.kind == SweepSink::Kind::Sum) {
-        const std::size_t row = carries() + at(sink.index);
-        kept.emplace_back(row, b.let("more", recall(turn, row) + results[root]));
-      }
-    });
+    const auto kept = rows_after(turn, results, true);
     // Stores come last: one past the caches is a branch in the code, and a compiler makes one instruction of
     // a product and a sum only where none lies between them. So the bits do not depend on `stream_stores`.
     each_sink([&](const SweepSink& sink, std::size_t root) {

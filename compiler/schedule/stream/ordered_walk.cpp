@@ -30,13 +30,9 @@ Value OrderedWalk::owns(Value t) {
 }
 
 void OrderedWalk::emit(const CarryEnds& ends, const std::vector<Value>& telling) {
-  Value sum;  // 0, or NaN
-  for (const Value& value : telling)
-    sum = b_.math(scalar::Op::Fma, {value, b_.real(0), sum.valid() ? sum : b_.real(0)});
   body_.stream_.threads().if_active([&] {
     b_.comment("a carry that is not finite: the walk in order tells whether it is one");
-    b_.if_(
-        sum == b_.real(0), [] {}, [&] { walk(ends); });
+    if_not_finite(b_, telling, [&] { walk(ends); });
   });
 }
 
