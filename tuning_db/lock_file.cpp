@@ -4,7 +4,6 @@
 #include "tuning_db/json_fields.h"
 
 namespace rondo::db {
-using nlohmann::json;
 using nlohmann::ordered_json;
 namespace {
 
@@ -45,7 +44,7 @@ Result<std::string> to_lock_text(const std::vector<PinnedChoice>& choices) {
 
 Result<PinnedChoices> PinnedChoices::parse(const std::string& text, const std::string& origin) {
   try {
-    const json document = parse_document(text, origin, "lock file", kLockFormat, kLockVersion);
+    const nlohmann::json document = parse_document(text, origin, "lock file", kLockFormat, kLockVersion);
     PinnedChoices pinned;
     pinned.origin_ = origin;
     JsonNode(document, origin).each("choices", [&](const JsonNode& node) {

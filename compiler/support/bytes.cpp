@@ -1,6 +1,5 @@
 #include "compiler/support/bytes.h"
 
-#include <bit>
 #include <limits>
 #include <stdexcept>
 

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "compiler/support/nesting.h"
-#include "compiler/target/target.h"
 
 namespace rondo::target {
 

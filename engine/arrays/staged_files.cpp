@@ -6,7 +6,6 @@
 
 #include <charconv>
 #include <filesystem>
-#include <optional>
 #include <string_view>
 
 namespace rondo::engine {

@@ -15,7 +15,6 @@
 
 namespace rondo::engine {
 
-using schedule::Parameters;
 using schedule::Strategy;
 using schedule::Task;
 
@@ -128,7 +127,7 @@ Result<Candidate> best_candidate(const Task& task, int alignment) {
   return *best;
 }
 
-Status check_candidate(const Task& task, const std::string& strategy, const Parameters& parameters,
+Status check_candidate(const Task& task, const std::string& strategy, const schedule::Parameters& parameters,
                        int alignment) {
   if (Status status = check_strategy(task, strategy); !status) return status;
   const constraint::System space = schedule::find_strategy(strategy)->space(task);

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <optional>
 
 #include "compiler/executable/serialise.h"
 #include "compiler/schedule/plan/lower_plan.h"

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <memory>
-
 #include "compiler/schedule/plan/asked.h"
 #include "compiler/schedule/plan/lower_plan.h"
 #include "compiler/schedule/strategies.h"

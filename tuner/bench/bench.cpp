@@ -2,7 +2,6 @@
 
 #include "compiler/schedule/analysis/compulsory_bytes.h"
 #include "engine/measure/copies.h"
-#include "engine/measure/measure.h"
 
 namespace rondo::tuner {
 

@@ -15,7 +15,6 @@
 
 namespace rondo::tuner {
 
-using engine::CompiledPlan;
 using kernel::Part;
 using schedule::KernelPlan;
 using schedule::Launch;

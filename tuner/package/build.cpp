@@ -16,7 +16,6 @@
 namespace rondo::tuner {
 
 using executable::Image;
-using executable::ImageKind;
 using package::Kernels;
 using package::SelfTest;
 
@@ -164,7 +163,7 @@ class Building {
                               const target::Profile& profile) {
     const backend::Backend& backend = backend::preferred_backend();
     backend::Request request{backend.name(), code.key.source, "rondo_plan.cu",
-                             profile.target, backend.flags(), ImageKind::Ptx};
+                             profile.target, backend.flags(), executable::ImageKind::Ptx};
     Result<backend::Compiled> compiled = backend.compile(request);
     if (!compiled) return compiled.error();
     compiled->image.resources = cubin.resources;

@@ -5,9 +5,6 @@
 
 namespace rondo::tuner {
 
-using engine::Candidate;
-using schedule::Parameters;
-
 namespace {
 
 constexpr std::size_t kCentres = 4;  // leaders whose neighbours are visited

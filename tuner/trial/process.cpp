@@ -7,8 +7,6 @@
 namespace rondo::tuner {
 
 using What = TrialRequest::What;
-using engine::CallEnd;
-using engine::CallOutcome;
 
 void TrialProcess::forget() {
   worker_.reset();

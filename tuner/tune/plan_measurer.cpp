@@ -16,8 +16,6 @@
 namespace rondo::tuner {
 
 using db::TrialStatus;
-using engine::CompiledPlan;
-using engine::CompileEnd;
 
 PlanMeasurer::PlanMeasurer(const schedule::Task& task, const std::vector<engine::Candidate>& candidates,
                            const PlanMeasurerOptions& options)

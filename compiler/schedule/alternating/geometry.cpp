@@ -1,7 +1,5 @@
 #include "compiler/schedule/alternating/geometry.h"
 
-#include "compiler/support/integers.h"
-
 namespace rondo::schedule {
 
 AlternatingGeometry::AlternatingGeometry(const Problem& problem, const AlternatingParameters& parameters)

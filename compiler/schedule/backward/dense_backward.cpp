@@ -7,8 +7,6 @@
 
 #include "compiler/schedule/analysis/param_rows.h"
 #include "compiler/schedule/backward/time_pointwise.h"
-#include "compiler/schedule/gemm/matrix_gradient.h"
-#include "compiler/schedule/gemm/time_product.h"
 #include "compiler/schedule/lower/param_gradient_sum.h"
 #include "compiler/step/structure.h"
 

@@ -4,10 +4,8 @@
 
 #include <algorithm>
 
-#include "compiler/kernel/builder/builder.h"
 #include "compiler/schedule/gemm/time_operand.h"
 #include "compiler/schedule/plan/signature.h"
-#include "compiler/support/integers.h"
 
 namespace rondo::schedule {
 

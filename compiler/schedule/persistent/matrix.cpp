@@ -8,7 +8,6 @@
 
 namespace rondo::schedule {
 
-using kernel::Array;
 using kernel::Memory;
 
 OnChipMatrix::OnChipMatrix(PersistentKernel& kernel, const Problem& problem, int row_tiles, int k_tiles)
@@ -120,7 +119,7 @@ void OnChipMatrix::multiply_tiles(const Memory& vector, Value from, std::int64_t
 void OnChipMatrix::multiply_tile(Value k, int half, int chain, Home home, const MatrixScratch& scratch) {
   auto& b = kernel_.builder();
   for (int tile = 0; tile < row_tiles_; ++tile) {
-    Array matrix = fragments_;
+    kernel::Array matrix = fragments_;
     Value piece = k * words() + tile * resident_ * words();
     if (home == Home::Shared) {
       for (int vector = 0; vector < words() / 4; ++vector) {

@@ -7,8 +7,6 @@
 
 namespace rondo::schedule {
 
-using kernel::ShuffleMode;
-
 std::int64_t ReduceScatterProducts::slot_words(const PersistentGeometry& geometry, std::size_t sums) {
   return static_cast<std::int64_t>(sums) * geometry.p.batch_tiles * geometry.padded * geometry.senders() * 4 *
          geometry.row_vectors();
@@ -102,7 +100,8 @@ void ReduceScatterProducts::send_pieces(std::size_t sum, Value slot, int first, 
       if (low / apart % 2 == 1) continue;
       for (std::size_t word = 0; word < words[at(low)].size(); ++word) {
         Value &a = words[at(low)][word], &z = words[at(low + apart)][word];
-        const Value other = b.shuffle("word", b.select(upper, a, z), ShuffleMode::Xor, b.constant(apart));
+        const Value other =
+            b.shuffle("word", b.select(upper, a, z), kernel::ShuffleMode::Xor, b.constant(apart));
         const Value next = b.let("word", b.select(upper, other, a));
         z = b.let("word", b.select(upper, z, other));
         a = next;

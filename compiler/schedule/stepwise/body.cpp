@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <stdexcept>
-#include <utility>
 
 #include "compiler/schedule/analysis/history.h"
 #include "compiler/support/index.h"

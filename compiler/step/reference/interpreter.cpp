@@ -1,7 +1,6 @@
 #include "compiler/step/reference/interpreter.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numeric>
 

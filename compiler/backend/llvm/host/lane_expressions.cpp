@@ -8,10 +8,8 @@
 namespace rondo::backend::host {
 
 using namespace kernel;
-using nvptx::float_text;
 using nvptx::Form;
 using nvptx::instruction_of;
-using nvptx::predicate_of;
 using nvptx::type_text;
 
 namespace {
@@ -44,7 +42,7 @@ struct LaneValues::Visit {
     if (type == Type::Pred) return e.value != 0 ? "true" : "false";
     return fmt::format("{}", e.value);
   }
-  std::string operator()(const FloatConst& e) const { return float_text(e.value); }
+  std::string operator()(const FloatConst& e) const { return nvptx::float_text(e.value); }
   std::string operator()(const RegRead& e) const {
     if (!w.variables_[index_of(e.reg)]) return w.registers_[index_of(e.reg)];
     return w.text_.value("load {}, ptr {}", type_of_result(), w.registers_[index_of(e.reg)]);
@@ -84,8 +82,8 @@ struct LaneValues::Visit {
     const Type compared = w.kernel_.expr(e.a).type;
     const bool real = compared == Type::F32;
     const std::string a = scalar() ? operand(e.a) : unfolded(e.a, compared), b = operand(e.b);
-    return w.text_.value("{} {} {} {}, {}", real ? "fcmp" : "icmp", predicate_of(e.op, real), type_of(e.a), a,
-                         b);
+    return w.text_.value("{} {} {} {}, {}", real ? "fcmp" : "icmp", nvptx::predicate_of(e.op, real),
+                         type_of(e.a), a, b);
   }
   // All lanes of an operand, so that a mask is never a constant of the text: LLVM 22 stores 32 bits where
   // such a mask has one lane of 16 bits (x86-64-v4).

@@ -9,7 +9,6 @@
 namespace rondo::backend::host {
 
 using namespace kernel;
-using nvptx::float_text;
 using nvptx::type_text;
 
 LaneValues::LaneValues(const Kernel& kernel, FunctionText& text, VectorHelpers& helpers)

@@ -4,7 +4,6 @@
 
 #include <bit>
 #include <cmath>
-#include <cstdint>
 
 #include "compiler/support/enum_text.h"
 
