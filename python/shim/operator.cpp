@@ -168,6 +168,10 @@ bool make_workspace(const Site& site, rondo_launch_args& args, Tensors& others) 
   return true;
 }
 
+bool is_aligned(const void* data, std::int32_t bytes) {
+  return reinterpret_cast<std::uintptr_t>(data) % static_cast<std::uintptr_t>(bytes) == 0;
+}
+
 bool launch(std::int64_t family, const Tensors& given, Tensors& results) {
   std::array<Seen, kMostTensors> all;
   const std::span<Seen> seen(all.data(), given.size());
@@ -182,9 +186,7 @@ bool launch(std::int64_t family, const Tensors& given, Tensors& results) {
   for (std::size_t number = 0; number < seen.size(); ++number) {
     const rondo_torch_given& wanted = site->given[number];
     if (wanted.place < 0) continue;
-    if (reinterpret_cast<std::uintptr_t>(seen[number].data) % static_cast<std::uintptr_t>(wanted.alignment) !=
-        0)
-      return false;
+    if (!is_aligned(seen[number].data, wanted.alignment)) return false;
     tensors[static_cast<std::size_t>(wanted.place)].data = seen[number].data;
   }
   rondo_launch_args args{};

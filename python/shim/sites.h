@@ -12,8 +12,8 @@
 
 namespace rondo::torch_shim {
 
-inline constexpr std::size_t kMostTensors =
-    48;  // given and made of a call: a backward pass of many states has some 30
+// Given and made tensors of a call: a backward pass of many states has some 30.
+inline constexpr std::size_t kMostTensors = 48;
 
 struct Site {
   rondo_torch_site head{};  // its arrays are the ones below

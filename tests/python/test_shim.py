@@ -205,6 +205,7 @@ def test_threads_launch_side_by_side():
 
 FORK = """
 import os, threading, torch, rondo
+from rondo._torch import launch
 rondo.policy(choose="model", database=False)
 torch.set_num_threads(1)
 cell, x = rondo.Cell("mingru"), torch.randn(3, 5, 1, 2, 16)
@@ -219,6 +220,7 @@ statuses = []
 for _ in range(8):
     child = os.fork()
     if child == 0:
+        launch.forget_calls()
         os._exit(0 if all(torch.equal(cell(x)[0], wanted) for _ in range(4)) else 3)
     statuses.append(os.waitpid(child, 0)[1])
 end.set()
