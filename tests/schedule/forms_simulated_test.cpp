@@ -143,6 +143,30 @@ TEST(FormsSimulated, AWalkEndsWithItsLongestRow) {
         }
 }
 
+// One row outlasts all others, at each place of the tiles that blocks have of a batch: the first and the last
+// of a full one, and those of one that is partly empty.
+TEST(FormsSimulated, TheLongestRowLiesAnywhereInATile) {
+  constexpr std::int64_t kBatch = 11, kLast = kBatch - 1, kTile = 8;
+  int turn = 0;
+  for (const char* name : {"lstm", "mingru"})
+    for (const Strategy* strategy : strategies())
+      for (const bool reversed : {false, true}) {
+        const step::Cell cell = step::with_forms(cell_named(name), {false, true, reversed}).value();
+        if (!strategy->legal({cell, Problem{}, {}}).legal) continue;
+        for (std::int64_t longest = 0; longest < kBatch; ++longest) {
+          const bool edge = longest == 0 || longest == kTile - 1 || longest == kTile || longest == kLast;
+          const bool tiles = strategy->name() == "persistent";
+          if (!rondo::testing::has_turn(++turn, edge && tiles ? 1 : 16)) continue;
+          Case c = case_of(*strategy, cell, Storage::BF16, {kBatch, 9, 1, 16});
+          std::vector<double> lengths(kBatch, 2);
+          lengths[static_cast<std::size_t>(longest)] = 7;
+          c.flags["lengths"] = lengths;
+          Comparison(std::move(c)).run();
+          ASSERT_FALSE(HasFailure()) << strategy->name() << " " << cell.name << ", row " << longest;
+        }
+      }
+}
+
 // A step is made by launches that know no lengths; what it multiplies for rows that are past their end is
 // nothing.
 TEST(FormsSimulated, AStepOfNoRowMultipliesNothing) {

@@ -57,6 +57,33 @@ TEST(PerHeadInputs, AwkwardSizesWithAndWithoutForms) {
         }
 }
 
+// Parameters with several numbers a head: each row of each head is its own, in every strategy; of a cell that
+// is affine in its state, and of one that is not.
+TEST(PerHeadInputs, ParametersOfSeveralRowsAndHeads) {
+  int runs = 0;
+  for (const std::string state : {"h", "tanh(h)"})
+    for (const Strategy* strategy : strategies()) {
+      const step::Cell cell = cell_of_text(
+          "cell scales(D) {\n input x[2, D]\n param k[3], b\n state h[D]\n a = sigmoid(k[0] * x[0] + b)\n"
+          " next h = a * " +
+          state + " + k[1] * tanh(k[2] * x[1])\n output h\n}\n");
+      Problem problem;
+      problem.sizes = {2, 7, 3, 33};
+      problem.storage = Storage::F32;
+      problem.math = default_math(problem.storage);
+      Case c{strategy, cell, problem, {}, {}, true};
+      c.problem.pass = Pass::Backward;
+      if (strategy->legal({cell, c.problem, {}}).legal) c.backward = first_point(*strategy, cell, c.problem);
+      c.problem.pass = Pass::ForwardSave;
+      if (!strategy->legal({cell, c.problem, {}}).legal) continue;
+      c.parameters = first_point(*strategy, cell, c.problem);
+      Comparison(std::move(c)).run();
+      ASSERT_FALSE(HasFailure()) << strategy->name() << " " << state;
+      ++runs;
+    }
+  EXPECT_GE(runs, 4);
+}
+
 TEST(PerHeadInputs, TimeIsCutInSegmentsAndAmongBlocks) {
   Problem problem;
   for (const Pass pass : {Pass::Forward, Pass::Backward}) {

@@ -83,6 +83,24 @@ TEST(ReversedLengths, ShootLeavesOutWhatIsPastTheEnd) {
         }
 }
 
+// Two states that differ, and draws: histories past a row's end are each of its own state, and a draw is that
+// of its step of the sequence, wherever the walk begins.
+TEST(ReversedLengths, ShootKeepsStatesAndDrawsApart) {
+  int turn = 0;
+  for (const bool reversed : {false, true})
+    for (const ShootTeam team : {ShootTeam{1, 1, 0}, {4, 1, 0}, {3, 2, 0}, {3, 2, 1}, {3, 2, 2}}) {
+      const step::Cell cell = reversed_cell(
+          "cell two(D) {\n input x[D]\n param w[2, D]\n state h[D], g[D]\n"
+          " next h = select(uniform(keep) < 0.25, h, tanh(0.5 * w[0] * h + 0.25 * g + x))\n"
+          " next g = tanh(0.5 * w[1] * g + 0.25 * x) + 1\n output y = 2 * next h + next g\n}\n",
+          ++turn % 2 == 0, reversed);
+      Case c = reversed_case("shoot", cell, turn % 2 == 0 ? Storage::F16 : Storage::F32, 33, turn);
+      c.parameters = shoot_point(c.problem, team, 1, turn % 3 == 0 ? 8 : 0);
+      Comparison(std::move(c)).run();
+      ASSERT_FALSE(HasFailure()) << team.segments << " segments, " << team.time_split << " blocks";
+    }
+}
+
 TEST(ReversedLengths, WholeHeadsLeaveOutWhatIsPastTheEnd) {
   int turn = 0;
   for (const step::Cell& plain : head_cells())

@@ -401,6 +401,26 @@ TEST_F(Choosing, ConstantsThatTheCellHasNotAreRefused) {
   refused(one.error());
 }
 
+// Tensors that are aligned as a configuration needs them are aligned enough for it.
+TEST(Candidates, AreAllThatNeedNoMoreAlignment) {
+  const step::Cell cell = testing::library_cell("mingru");
+  const schedule::Task task{cell, testing::problem_of(Pass::Forward), target::find_profile("h200").value()};
+  const auto all = ranked_candidates(task);
+  ASSERT_TRUE(all.ok());
+  for (const int alignment : {2, 4, 8, 16}) {
+    const auto needing_no_more = std::count_if(all->begin(), all->end(), [&](const Candidate& candidate) {
+      return schedule::find_strategy(candidate.strategy)->alignment(task.problem, candidate.parameters) <=
+             alignment;
+    });
+    ASSERT_GT(needing_no_more, 0);
+    const auto candidates = ranked_candidates(task, alignment);
+    ASSERT_TRUE(candidates.ok()) << candidates.error().message;
+    EXPECT_EQ(std::ssize(*candidates), needing_no_more) << alignment;
+    const auto best = best_candidate(task, alignment);
+    EXPECT_TRUE(best.ok());
+  }
+}
+
 TEST(Candidates, ImpossibleAlignmentIsExplained) {
   const auto candidates =
       ranked_candidates({testing::library_cell("mingru"), testing::problem_of(Pass::Forward),

@@ -141,6 +141,16 @@ TEST(ObjectFile, SectionsMayNotOverlap) {
   expect_refused(made, "overlap");
 }
 
+// Numbers of symbols are those of one table: what has a second is refused, whichever of them comes first.
+TEST(ObjectFile, ThereIsOneTableOfSymbols) {
+  HandMade made;
+  made.relocations = made.symbols;
+  made.relocations.sh_size = sizeof(Elf64_Rela);  // as many bytes as a symbol has
+  static_assert(sizeof(Elf64_Rela) == sizeof(Elf64_Sym));
+  made.relocation = {};
+  expect_refused(made, "two tables of symbols");
+}
+
 #ifdef RONDO_BUILT_LLVM
 std::string compiled(const char* ir, const target::Target& target) {
   const auto object = (*backend::Llvm::get())

@@ -157,6 +157,21 @@ TEST(GraphCache, WhatIsPreparedLaterTakesThePlaceOfTheOldest) {
   EXPECT_EQ(fake.direct.load(), 0);
 }
 
+// Whoever prepares fewer calls takes no graphs from those who prepared more: there stays room for theirs.
+TEST(GraphCache, FewerPreparedCallsTakeNoGraphsFromMore) {
+  for (const int fewer : {1, 4, 11}) {
+    Fake fake;
+    for (int key = 0; key < 12; ++key) fake.prepare(key, 16);
+    for (int key = 0; key < fewer; ++key) fake.prepare(key, fewer);
+    for (int key = 100; key < 104; ++key)
+      for (int call = 0; call < 2; ++call) ASSERT_TRUE(fake.run(key).ok());
+    EXPECT_EQ(fake.alive.load(), 16) << fewer;
+    EXPECT_EQ(fake.recorded.load(), 16) << fewer;
+    for (int key = 0; key < 12; ++key) ASSERT_TRUE(fake.run(key).ok());
+    EXPECT_EQ(fake.direct.load(), 4) << fewer;
+  }
+}
+
 // As where a stream takes no more until another thread has done its part.
 TEST(GraphCache, ASubmissionThatWaitsKeepsNoOtherThreadWaiting) {
   Fake fake;

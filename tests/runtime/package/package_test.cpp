@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstdio>
+#include <cstring>
 #include <fstream>
 #include <functional>
 #include <limits>
@@ -97,6 +98,19 @@ TEST(Package, EveryTruncationIsRefused) {
     EXPECT_EQ(read.error().kind, ErrorKind::Input);
   }
   EXPECT_FALSE(Package::from_memory(bytes + '\0', "a test").ok()) << "a byte too many";
+}
+
+// Nothing lies behind the last part, even where the header counts it in.
+TEST(Package, BytesBehindThePartsAreRefused) {
+  for (const std::size_t more : {1, 8, 64, 4096}) {
+    std::string longer = sample() + std::string(more, '\0');
+    const std::uint64_t size = longer.size();
+    std::memcpy(longer.data() + kMagic.size() + 2 * sizeof(std::uint32_t), &size, sizeof size);
+    const Result<Package> read = Package::from_memory(longer, "a test");
+    ASSERT_FALSE(read.ok()) << more;
+    EXPECT_EQ(read.error().kind, ErrorKind::Input);
+    EXPECT_NE(read.error().message.find("parts do not fill it"), std::string::npos) << read.error().message;
+  }
 }
 
 TEST(Package, EveryMutationIsRefused) {

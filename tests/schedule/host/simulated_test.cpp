@@ -14,6 +14,7 @@
 #include "tests/schedule/cell_files.h"
 #include "tests/schedule/comparison.h"
 #include "tests/schedule/over_head_cells.h"
+#include "tests/support/turns.h"
 
 namespace rondo::schedule {
 namespace {
@@ -91,6 +92,28 @@ TEST(HostSimulated, SegmentsOfTime) {
     }
   EXPECT_GE(forward, 15);
   EXPECT_EQ(backward, turn);
+}
+
+// A state that something is added to before it is multiplied: by another number, by the same one, and beside
+// a state that nothing is added to.
+TEST(HostSimulated, SegmentsOfStatesThatAreShifted) {
+  for (const char* step :
+       {"next h = sigmoid(w) * (h + a)", "next h = a * (h + a)", "next h = a * (h + a) + a",
+        "next h = a * (h + a)\n next g = 0.5 * g + h", "next g = 0.5 * g + a\n next h = a * (h + a)"}) {
+    const std::string two = std::string(step).find("next g") == std::string::npos ? "" : ", g[D]";
+    const step::Cell cell = cells_of_text("cell shifted(D) {\n input x[D]\n param w[D]\n state h[D]" + two +
+                                          "\n a = tanh(x + w)\n " + step + "\n output h\n}\n")
+                                .front();
+    for (const std::int64_t segments : {3, 9}) {
+      Case c = host_case(cell, {2, 65, 2, 33}, Storage::F32,
+                         {{"lanes", 16}, {"vectors", 1}, {"rows", 1}, {"together", 1}, {"tile", 1}});
+      ASSERT_TRUE(affine(cell, c.problem)) << step;
+      c.backward = c.parameters;
+      c.parameters["segments"] = c.backward["segments"] = segments;
+      Comparison(std::move(c)).run();
+      ASSERT_FALSE(HasFailure()) << step;
+    }
+  }
 }
 
 // A machine whose caches hold next to nothing: it is offered all that pays where memory is far.
@@ -189,6 +212,43 @@ TEST(HostSimulated, CellsWithMatrices) {
   }
 }
 
+// Rows in tiles of each size, also where tiles of one block differ by a row: sums of all rows are right, of
+// whole chunks of products and of what is left of them.
+TEST(HostSimulated, RowsInTilesOfEverySize) {
+  int turn = 0;
+  for (const char* cell : {"elman", "lstm", "gru"})
+    for (const std::int64_t tile : {1, 2, 3, 4, 6})
+      for (const std::int64_t rows : {4, 8, 16}) {
+        if (tile > rows || !rondo::testing::has_turn(++turn, tile == 3 ? 1 : 3)) continue;
+        Comparison(host_case(cell_named(cell), {rows + 3, 3, 1, 20}, Storage::F32,
+                             {{"lanes", 16},
+                              {"vectors", 1},
+                              {"rows", rows},
+                              {"together", std::int64_t{1} << turn % 3},
+                              {"tile", tile}}))
+            .run();
+        ASSERT_FALSE(HasFailure()) << cell << ", " << rows << " rows in tiles of " << tile;
+      }
+}
+
+// Matrices that are multiplied by rows of one state: each product, and each gradient of a matrix, begins with
+// its own row of the first state.
+TEST(HostSimulated, MatricesOfRowsOfAState) {
+  for (const char* next : {"[tanh(R @ s[1] + x), tanh(S @ s[2] + x), 0.5 * s[0] + x]",
+                           "[0.5 * s[1] + x, tanh(R @ s[0] + x), tanh(S @ s[1] + x)]"}) {
+    const step::Cell cell = cells_of_text(
+                                "cell rows(D) {\n input x[D]\n param R[D, D], S[D, D]\n state s[3, D]\n"
+                                " next s = " +
+                                std::string(next) + "\n output s\n}\n")
+                                .front();
+    for (const std::int64_t time : {1, 3})
+      Comparison(host_case(cell, {3, time, 2, 20}, Storage::F32,
+                           {{"lanes", 16}, {"vectors", 1}, {"rows", 2}, {"together", 1}, {"tile", 2}}))
+          .run();
+    ASSERT_FALSE(HasFailure()) << next;
+  }
+}
+
 TEST(HostSimulated, ReductionsAndHeadValuesWithoutMatrices) {
   int turn = 0;
   for (const step::Cell& cell : reducing_cells())
@@ -198,6 +258,27 @@ TEST(HostSimulated, ReductionsAndHeadValuesWithoutMatrices) {
                            {{"lanes", 16}, {"vectors", 1}, {"rows", 1}, {"together", 1}, {"tile", 1}}))
           .run();
       ASSERT_FALSE(HasFailure()) << cell.name;
+    }
+}
+
+// Mean and variance of one, two and three vectors together, whose mean is far from zero.
+TEST(HostSimulated, NormsOverSeveralVectors) {
+  for (const auto& [rows, sum, squares] :
+       {std::tuple{"1", "v[0]", "square(c[0])"},
+        {"2", "v[0] + v[1]", "square(c[0]) + square(c[1])"},
+        {"3", "v[0] + v[1] + v[2]", "square(c[0]) + square(c[1]) + square(c[2])"}})
+    for (const std::int64_t dim : {5, 33}) {
+      const std::string n = rows;
+      const step::Cell cell =
+          cells_of_text("cell together(D) {\n input x[" + n + ", D]\n param g[" + n + ", D]\n state h[" + n +
+                        ", D]\n v = 0.5 * h + x + 3\n c = v - mean(" + sum + ") / " + n +
+                        "\n next h = tanh(g * c * rsqrt(mean(" + squares + ") / " + n +
+                        " + 0.1))\n output h\n}\n")
+              .front();
+      Comparison(host_case(cell, {2, 4, 2, dim}, Storage::F32,
+                           {{"lanes", 16}, {"vectors", 1}, {"rows", 1}, {"together", 1}, {"tile", 1}}))
+          .run();
+      ASSERT_FALSE(HasFailure()) << n << " vectors of " << dim;
     }
 }
 

@@ -1,5 +1,6 @@
 // Whatever the cell and its weights, a run is right to tolerance and says how it came there.
 #include "tests/schedule/shoot/study.h"
+#include "tests/support/turns.h"
 
 namespace rondo::schedule {
 namespace {
@@ -204,6 +205,23 @@ TEST(ShootKeepsInputs, ForSweepsThatHaveNoWarmUp) {
   EXPECT_GT(o.convergence.sweeps, 1) << told(s, o);
 }
 
+// In the ring and in registers, whose segments fit, do not, or fit but for a few steps: what is swept again
+// is what was read first.
+TEST(ShootKeepsInputs, OfSegmentsThatFitAndOfThoseThatDoNot) {
+  for (const int keep : {1, 2})
+    for (const bool newton : {true, false})
+      for (const std::int64_t more : {-1, 0, 1, 2, 7}) {
+        Study s = of({1.5, 0});
+        s.newton = newton;
+        s.keep_inputs = keep;
+        s.time = 16 * ((keep == 1 ? 24 : 8) + more);
+        const Outcome o = study(s);
+        EXPECT_TRUE(o.faults.empty()) << told(s, o) << o.faults.front();
+        EXPECT_TRUE(o.right()) << told(s, o);
+        EXPECT_GT(o.convergence.sweeps, 1) << told(s, o);
+      }
+}
+
 // Three teams of channels, which do not end in the same round.
 Study by_launch(const Strength& strength) {
   Study s = of(strength);
@@ -245,6 +263,26 @@ TEST(ShootByLaunch, WhatConvergesNowhereEndsInItsLastLaunch) {
   // leave.
   EXPECT_EQ(o.launches, 3 + 2 + 1);
   std::printf("%s, %d launches\n", told(s, o).c_str(), static_cast<int>(o.launches));
+}
+
+// One team converges last, wherever among 40 blocks it lies: no launch is left out.
+TEST(ShootByLaunch, AnyBlockIsAskedWhetherItIsDone) {
+  std::int64_t launches = 0;
+  for (const std::int64_t last : {0, 3, 4, 7, 8, 15, 16, 19}) {
+    Study s{
+        cell_of("cell map(D) {\n input x[D]\n param r[D]\n state h[D]\n"
+                " next h = 1 - r * h * h + 0.0001 * x\n output h\n}\n")};
+    s.time = 64;
+    s.dim = 20 * 32;
+    s.team = {4, 2, 2};
+    s.param = [last](std::int64_t channel) { return channel == 32 * last ? 1.9 : 0.2; };
+    const Outcome o = study(s);
+    EXPECT_TRUE(o.faults.empty()) << o.faults.front();
+    EXPECT_LE(o.convergence.worst_jump, kShootMostJump) << "team " << last << ": " << told(s, o);
+    EXPECT_GT(o.convergence.sweeps, 2) << "team " << last << ": " << told(s, o);
+    if (launches == 0) launches = o.launches;
+    EXPECT_EQ(o.launches, launches) << "team " << last;
+  }
 }
 
 // h = 1 - a h^2: chaotic for most a above 1.4 (Feigenbaum 1978).
@@ -296,6 +334,66 @@ TEST(ShootConverges, ChaoticOscillatingAndCoupledCells) {
       EXPECT_TRUE(o.right()) << told(s, o);
       std::printf("%s\n", told(s, o).c_str());
     }
+}
+
+// One channel that converges nowhere among others that do at once, in each lane of a warp and in each warp of
+// a team: whatever is counted or reduced over lanes must not lose it.
+TEST(ShootReport, OneChannelIsSeenInWhateverLaneItLies) {
+  constexpr const char* kMap = R"(
+cell map(D) {
+  input x[D]
+  param r[D]
+  state h[D]
+  next h = 1 - r * h * h + 0.0001 * x
+  output h
+}
+)";
+  int turn = 0;
+  for (const ShootTeam team :
+       {ShootTeam{8, 1, 0}, ShootTeam{4, 2, 1}, ShootTeam{4, 2, 0}, ShootTeam{4, 2, 2}})
+    for (const bool newton : {true, false})
+      for (std::int64_t lane = 0; lane < 32; ++lane) {
+        // A short run has the ends of the warp's halves and quarters, and the others in turns.
+        const bool edge = turn / 32 % 4 == lane % 4 && (lane % 8 == 0 || lane % 8 == 7);
+        if (++turn; !edge && !rondo::testing::has_turn(turn, 13)) continue;
+        Study s{cell_of(kMap)};
+        s.time = 128;
+        s.team = team;
+        s.newton = newton;
+        s.param = [lane](std::int64_t channel) { return channel == lane ? 1.9 : 0.2; };
+        const Outcome o = study(s);
+        EXPECT_TRUE(o.faults.empty()) << o.faults.front();
+        EXPECT_TRUE(o.right()) << "lane " << lane << ": " << told(s, o);
+        EXPECT_GT(o.convergence.sweeps + o.convergence.segments_in_order, 2)
+            << "lane " << lane << ": " << told(s, o);
+        EXPECT_LE(o.convergence.worst_jump, kShootMostJump) << "lane " << lane << ": " << told(s, o);
+        s.damage = [](kernel::Kernel& kernel) { without_finishing(kernel, 2); };
+        const Outcome ended = study(s);
+        EXPECT_GT(ended.convergence.worst_jump, 1e-2) << "lane " << lane << ": " << told(s, ended);
+        s.damage = {};
+        s.param = [](std::int64_t) { return 0.2; };
+        EXPECT_LT(study(s).convergence.worst_jump, 1e-4) << "without such a channel there is none";
+        if (HasFailure()) return;
+      }
+}
+
+// A state that overflows and is set anew later, so that many segments begin at infinity: numbers, and what is
+// none, are where the plain loop has them, in the segments and blocks that follow too.
+TEST(ShootConverges, FromStartsThatAreInfinite) {
+  for (const char* cell :
+       {"next h = select(x > 1, x, 1e20 * h + r)", "next h = select(x > 1, x, h * h * 1e20 + r)"})
+    for (const ShootTeam team :
+         {ShootTeam{8, 1, 0}, ShootTeam{4, 2, 0}, ShootTeam{4, 2, 1}, ShootTeam{4, 2, 2}})
+      for (const bool newton : {true, false}) {
+        Study s{cell_of("cell set(D) {\n input x[D]\n param r[D]\n state h[D]\n " + std::string(cell) +
+                        "\n output h\n}\n")};
+        s.time = 256;
+        s.team = team;
+        s.newton = newton;
+        const Outcome o = study(s);
+        EXPECT_TRUE(o.faults.empty()) << o.faults.front();
+        EXPECT_TRUE(o.same_places) << told(s, o);
+      }
 }
 
 // What is no number appears where the plain loop has it, and stays.

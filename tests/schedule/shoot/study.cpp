@@ -57,7 +57,8 @@ Data draw(const Study& s, const step::Sizes& sizes) {
     });
   }
   for (const TensorId id : s.cell.of_kind(TensorKind::Param))
-    put(data.exact.params, Role::Param, id, [&](std::int64_t) { return s.weights * normal(rng); });
+    put(data.exact.params, Role::Param, id,
+        [&](std::int64_t i) { return s.param ? s.param(i % sizes.dim) : s.weights * normal(rng); });
   for (const TensorId id : s.cell.of_kind(TensorKind::State))
     put(data.exact.initial_states, Role::InitialState, id, [&](std::int64_t) { return 0.1 * normal(rng); });
   return data;

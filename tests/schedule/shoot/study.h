@@ -41,6 +41,8 @@ struct Study {
   // A number put into every input at one step; none if the step is below 0.
   std::int64_t spoiled_step = -1;
   double spoiled = 0;
+  // Of each channel, what its parameters are; none: drawn.
+  std::function<double(std::int64_t channel)> param = {};
 };
 
 struct Outcome {

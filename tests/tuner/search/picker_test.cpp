@@ -92,6 +92,29 @@ TEST(Picker, WalksToTheNeighboursOfTheBest) {
   EXPECT_TRUE(picker.local_optimum());
 }
 
+// A value that the space forbids is stepped over, down and up, where another one lies behind it: along one
+// axis as well as with a step along the other.
+TEST(Picker, StepsOverWhatTheSpaceForbids) {
+  std::vector<engine::Candidate> space;
+  std::map<std::pair<std::int64_t, std::int64_t>, std::size_t> place;
+  for (std::int64_t x = 0; x < 200; ++x)
+    for (std::int64_t y = 0; y < 8; ++y) {
+      if (y < 6 ? x % 2 == 1 : x % 2 == 0) continue;
+      place[{x, y}] = space.size();
+      space.push_back(engine::Candidate{"stream", {{"x", x}, {"y", y}}, {}});
+      space.back().estimate.seconds = 1 + 1e-3 * static_cast<double>(space.size());
+    }
+  for (const auto& [y, others] : std::map<std::int64_t, std::vector<std::pair<std::int64_t, std::int64_t>>>{
+           {2, {{98, 2}, {102, 2}, {100, 0}, {100, 4}}}, {5, {{98, 5}, {102, 5}, {99, 6}, {101, 6}}}}) {
+    Picker picker(space);
+    picker.measured(place.at({100, y}), 0.1);
+    std::set<std::size_t> next;
+    for (int i = 0; i < 60; ++i) next.insert(*picker.next());
+    for (const auto& other : others)
+      EXPECT_EQ(next.count(place.at(other)), 1u) << other.first << " " << other.second;
+  }
+}
+
 TEST(Picker, AnEmptySpaceGivesNothing) {
   const std::vector<engine::Candidate> none;
   Picker picker(none);

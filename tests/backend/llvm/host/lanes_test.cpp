@@ -2,6 +2,7 @@
 #ifdef RONDO_BUILT_LLVM
 #include <fmt/format.h>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <random>
 
@@ -81,6 +82,12 @@ void expect_nearest_even(Storage storage, const target::Target& target) {
   for (int k = 0; k < 4096; ++k)
     numbers.push_back(std::uniform_real_distribution<float>(-1, 1)(random) *
                       std::exp2(std::uniform_real_distribution<float>(-30, 20)(random)));
+  // Halfway between two numbers of either format, of which the lower is even or odd, and beside halfway.
+  for (int k = 0; k < 256; ++k)
+    for (const auto& [dropped, half] : {std::pair{16, 0x8000U}, {13, 0x1000U}})
+      for (const std::uint32_t low : {half - 1, half, half + 1})
+        numbers.push_back(
+            std::bit_cast<float>(std::bit_cast<std::uint32_t>(numbers[at(k)]) >> dropped << dropped | low));
   for (const float special : {0.0f, -0.0f, 1e-40f, INFINITY, -INFINITY, 65519.0f, 65520.0f, NAN})
     numbers.push_back(special);
   const int count = static_cast<int>(numbers.size());

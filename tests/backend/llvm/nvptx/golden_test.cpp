@@ -37,6 +37,51 @@ TEST(LlvmGolden, OlderArchitectures) {
   EXPECT_NE(text.find("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"), std::string::npos);
 }
 
+kernel::Kernel product_of(int columns) {
+  constexpr int kSide = 64, kPanel = kSide * kSide;
+  kernel::Builder b("product", 128, kernel::Math::Fast);
+  const kernel::Memory y = b.output("y", kernel::Storage::F32);
+  const kernel::Memory left = b.shared("left", kernel::Storage::BF16, kPanel, "a panel");
+  const int panels = (columns + kSide - 1) / kSide;
+  const kernel::Memory right = b.shared("right", kernel::Storage::BF16, panels * kPanel, "panels");
+  b.for_("i", b.thread(), b.constant(panels * kPanel), b.constant(128), 1, [&](kernel::Value i) {
+    b.store(right[i], b.real(1));
+    b.if_(i < kPanel, [&] { b.store(left[i], b.real(1)); });
+  });
+  const kernel::Array sum = b.array("sum", kernel::Type::F32, columns / 2);
+  b.for_("i", 0, columns / 2, kernel::kFullUnroll, [&](kernel::Value i) { b.write(sum, i, b.real(0)); });
+  b.proxy_fence();
+  b.barrier();
+  b.warpgroup_mma(kernel::Storage::BF16, columns, kSide / 16, sum, {left[b.constant(0)], false, kPanel},
+                  {right[b.constant(0)], false, kPanel});
+  b.wgmma_wait(0);
+  b.for_("i", 0, columns / 2, kernel::kFullUnroll,
+         [&](kernel::Value i) { b.store(y[b.thread() * (columns / 2) + i], b.read(sum, i)); });
+  return b.finish();
+}
+
+// Each width of a product names all of its registers, as results and as what they are added to (PTX ISA,
+// wgmma: of an n of N a thread holds N / 2 numbers).
+TEST(LlvmText, ProductsOfEveryWidthNameEachOfTheirRegisters) {
+  for (int columns = 16; columns <= 256; columns += 16) {
+    const kernel::Kernel kernel = product_of(columns);
+    const std::string text = emit({&kernel}, target_of(kernel, 90));
+    const std::string shape = "m64n" + std::to_string(columns) + "k16";
+    const std::size_t first = text.find(shape);
+    ASSERT_NE(first, std::string::npos) << shape;
+    const std::string line = text.substr(first, text.find('\n', first) - first);
+    const auto count = [&](const std::string& part) {
+      int found = 0;
+      for (std::size_t at = line.find(part); at != std::string::npos; at = line.find(part, at + 1)) ++found;
+      return found;
+    };
+    EXPECT_EQ(count("=f"), columns / 2) << shape;
+    for (int i = 0; i < columns / 2 + 2; ++i)
+      EXPECT_GE(count("$" + std::to_string(i < columns / 2 ? i : columns + i - columns / 2)), 1)
+          << shape << " " << i;
+  }
+}
+
 // A value that two registers hold keeps its first name.
 TEST(LlvmText, AValueUnderTwoNames) {
   kernel::Builder b("twice", 32, kernel::Math::Fast);
