@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """false_alarms_test.py RONDO: kernels of CPUs are not called wrong because a number lies next to where a function jumps.
 
-The cells beside this script decide by values that a matrix makes: a modReLU is off below a bound, and the logarithm of a
+The cells in `cells` and `tests/literature` decide by values that a matrix makes: a modReLU is off below a bound, and the logarithm of a
 sum that is held off zero falls by 80 there. The library's own kernels of them are right, and `rondo verify` has to say so
 for every seed. Where a matrix of either sign makes the sum, rounding alone may move the results by a tenth, and verify may
 say that it cannot tell, but never that they are wrong. A short run takes three seeds, `tools/test long`
@@ -12,7 +12,8 @@ import subprocess
 import sys
 
 CANNOT_TELL = 2  # of `rondo verify`
-FOLDER = pathlib.Path(__file__).resolve().parent / "cells"
+HERE = pathlib.Path(__file__).resolve().parent
+LITERATURE = HERE.parent / "literature"
 
 
 def seeds():
@@ -25,14 +26,15 @@ def seeds():
 def main():
     environment = dict(os.environ, RONDO_SHIPPED="none", RONDO_LIBCUDA="none")
     bad = 0
-    for cell, walk, may_be_untold in (("exprnn", "bw", False), ("hmm_log", "fw", True), ("hmm_log_chances", "fw", False)):
+    for cell, walk, may_be_untold in ((LITERATURE / "exprnn.cell", "bw", False), (HERE / "cells/hmm_log.cell", "fw", True),
+                                      (LITERATURE / "hmm_log_chances.cell", "fw", False)):
         for seed in seeds():
-            done = subprocess.run([sys.argv[1], "verify", FOLDER / f"{cell}.cell", "--no-db", "--arch", "cpu", "--dtype",
+            done = subprocess.run([sys.argv[1], "verify", cell, "--no-db", "--arch", "cpu", "--dtype",
                                    "bf16", "--pass", walk, "--shape", "B=3,T=130,H=2,D=48", "--seed", str(seed)],
                                   capture_output=True, text=True, env=environment)
             untold = done.returncode == CANNOT_TELL and " 0 wrong" in done.stdout
             if done.returncode != 0 and not (untold and may_be_untold):
-                print(f"{cell} {walk} seed {seed}: status {done.returncode}: {done.stderr}{done.stdout}")
+                print(f"{cell.stem} {walk} seed {seed}: status {done.returncode}: {done.stderr}{done.stdout}")
                 bad += 1
     return 1 if bad else 0
 

@@ -1,0 +1,49 @@
+#!/usr/bin/env python3
+"""literature_test.py RONDO: cells of the literature (tests/literature), as code of this machine's CPUs, each verified.
+
+No kernel of them is called wrong, and of nearly all tensors it can be told. A short run takes every eighth cell in one type;
+`tools/test long` (RONDO_LONG_TESTS) takes all of them in three. benchmarks/all_cells.py runs and tunes them too, on GPUs as well."""
+import os
+import pathlib
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "benchmarks"))
+import all_cells  # noqa: E402
+
+TYPES = ["fp32", "bf16", "fp16"]
+SHARE = 8
+MOST_OF_FEW = 0.1  # a cell that jumps, such as skip, is a large part of a turn
+
+
+def whole():
+    return "RONDO_LONG_TESTS" in os.environ and "RONDO_TURN" not in os.environ
+
+
+def cases():
+    turn = int(os.environ.get("RONDO_TURN", "0"))
+    for place, cell in enumerate(all_cells.cells()):
+        if whole():
+            yield from ((cell, kind) for kind in TYPES)
+        elif place % SHARE == turn % SHARE:
+            yield cell, TYPES[(place // SHARE + turn) % len(TYPES)]
+
+
+def main():
+    os.environ |= {"RONDO_SHIPPED": "none", "RONDO_LIBCUDA": "none"}
+    options = all_cells.parsed([sys.argv[1], "", "--arch", "cpu", "--shape", "B=2,T=9,H=1,D=32"])
+    rows = []
+    for cell, kind in cases():
+        counts, failed, untold = all_cells.verify(options, cell, kind)
+        rows.append({"cell": cell.stem, **counts, "failed": failed})
+        if failed or untold:
+            print(f"{cell.stem} {kind}: {', '.join(failed + untold)}")
+    found = all_cells.summary(rows)
+    print(found)
+    assert found["cells"] >= len(all_cells.cells()) // SHARE, "nothing was tried"
+    few = found["failed"] == 0 and found["wrong"] == 0 and found["cannot tell"] <= MOST_OF_FEW * found["agrees"]
+    return int(not (all_cells.is_good(found) if whole() else few))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
