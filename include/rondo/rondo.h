@@ -223,6 +223,17 @@ enum {
   RONDO_PROOF_LATER = 2
 };
 
+/* An array of the program's own, which stands for random numbers where a kernel is compared or timed: of an
+ * input, a parameter, or a state (what it begins with), by the tensor's name, in the shape that a run takes:
+ * [B, T, H, rows..., D], [H, rows..., D], [B, H, rows..., D], rows as the cell declares them. */
+typedef struct rondo_array {
+  const char* name;
+  const float* values; /* in C order; read during the call, and not changed */
+  const int64_t* shape;
+  int32_t rank;
+  int32_t reserved;
+} rondo_array;
+
 typedef struct rondo_plan_options {
   size_t struct_size;
   int32_t choose;           /* RONDO_CHOOSE_ */
@@ -239,6 +250,11 @@ typedef struct rondo_plan_options {
                      * of other B, T or device; MISSING where that is nothing. Neither the model nor a tune
                      * chooses then, and no strategy or parameters may be given. It counts as verified where
                      * the database knows that it is. NULL: none */
+  const rondo_array* data; /* for cells that random numbers take out of their domain: what plans are verified
+                            * and tuned with. What no array gives stays random. H and D are the problem's, B
+                            * and T may be others: rows and steps are repeated. NULL: all is random */
+  size_t data_count;
+  size_t data_size; /* sizeof(rondo_array) of the program; 0: that of this version */
 } rondo_plan_options;
 
 /* The plan of a problem in a context. In one of the CPU it is a kernel ("host") where LLVM is installed;

@@ -152,6 +152,7 @@ class Tuning(NamedTuple):
     budget_s: float
     workers: int
     progress: Any  # a PROGRESS_FUNCTION
+    data: Any = ()  # an array of rondo_array, which keeps what it points at
 
 
 def options_for(policy: _policy.Policy, alignment_: int, strategy: str, tuning: Tuning | None = None) -> Any:
@@ -167,6 +168,12 @@ def options_for(policy: _policy.Policy, alignment_: int, strategy: str, tuning: 
     if tuning is not None:
         options.choose, options.budget_s, options.workers = s.CHOOSE_TUNE, tuning.budget_s, tuning.workers
         options.progress = c.cast(tuning.progress, c.c_void_p)
+        if len(tuning.data) > 0:
+            options.data, options.data_count, options.data_size = (
+                c.addressof(tuning.data),
+                len(tuning.data),
+                c.sizeof(s.rondo_array),
+            )
     return options
 
 

@@ -151,6 +151,11 @@ rondo_plan_options = struct(
     ("budget_s", _double),
     *_each(_pointer, "progress progress_user"),
     *_each(_text, "strategy parameters lock"),
+    ("data", _pointer),
+    *_each(_size, "data_count data_size"),
+)
+rondo_array = struct(
+    "rondo_array", ("name", _text), *_each(_pointer, "values shape"), *_each(_i32, "rank reserved"), sized=False
 )
 rondo_training_info = struct("rondo_training_info", *_each(_i32, "save shared"))
 rondo_training_sizes = struct(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes as c
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import torch
@@ -29,6 +30,7 @@ def tune(
     training: bool | None = None,
     lengths: bool = False,
     resets: bool = False,
+    data: Mapping[str, torch.Tensor] | None = None,
     workers: int = 0,
     progress: bool = True,
 ) -> list[PlanInfo]:
@@ -44,6 +46,10 @@ def tune(
         Seconds for all of it, or text such as "90s", "10m", "1h".
     dtype, device, training, lengths, resets : optional
         As in `prepare`.
+    data : mapping of str to Tensor, optional
+        Numbers of your own in the place of random ones, for cells that random numbers take out of their domain: by the names
+        of inputs `[B, T, H, rows..., D]`, parameters `[H, rows..., D]`, and states `[B, H, rows..., D]` (what they begin
+        with). B and T may be smaller than those of a shape: rows and steps are repeated.
     workers : int, optional
         Processes that compile; 0: as many as there are cores but one.
     progress : bool, optional
@@ -57,7 +63,7 @@ def tune(
     Raises
     ------
     InputError
-        There is no layer of Rondo in the module, or a shape or the budget is none.
+        There is no layer of Rondo in the module, a shape or the budget is none, or the data are not of the cell.
     KeyboardInterrupt
         After it was pressed: what was measured until then is in the database.
     """
@@ -68,11 +74,12 @@ def tune(
         raise InputError(f"tune: workers is {workers!r}", "it is a whole number from 0")
     if any(request.device.kind == s.DEVICE_CUDA for request in requests):
         torch.cuda.init()
+    arrays = _arrays_of(data or {})
     found = []
     try:
         with Bar(len(requests), "rondo.tune", progress) as bar:
             for request in requests:
-                found.append(_tuned(request, seconds / len(requests), workers, bar).info)
+                found.append(_tuned(request, Tuning(seconds / len(requests), workers, None, arrays), bar).info)
                 bar.done()
     finally:
         forget_calls()
@@ -91,7 +98,22 @@ def seconds_of(budget: float | str) -> float:
     return seconds
 
 
-def _tuned(request: PlanRequest, budget_s: float, workers: int, bar: Bar) -> Any:
+def _arrays_of(data: Mapping[str, torch.Tensor]) -> Any:
+    """As C takes them; what they point at lives as long."""
+    arrays = (s.rondo_array * len(data))()
+    kept = []
+    for to, (name, given) in zip(arrays, data.items(), strict=True):
+        if not isinstance(given, torch.Tensor):
+            raise InputError(f"tune: data[{name!r}] is {type(given).__name__}", "give a tensor")
+        tensor = given.detach().to("cpu", torch.float32).contiguous()
+        shape = (c.c_int64 * tensor.ndim)(*tensor.shape)
+        to.name, to.values, to.shape, to.rank = name.encode(), tensor.data_ptr(), c.addressof(shape), tensor.ndim
+        kept += [tensor, shape]
+    arrays.kept = kept
+    return arrays
+
+
+def _tuned(request: PlanRequest, tuning: Tuning, bar: Bar) -> Any:
     """An interrupt that comes during the call stops the search; it is raised when the call has ended."""
     stopped: list[BaseException] = []
     title = f"{structure_of(request.how).name} {PASS_NAMES[request.pass_]}"
@@ -107,7 +129,7 @@ def _tuned(request: PlanRequest, budget_s: float, workers: int, bar: Bar) -> Any
 
     call = s.PROGRESS_FUNCTION(heard)
     try:
-        plan = tune_plan(request, Tuning(budget_s, workers, call))
+        plan = tune_plan(request, tuning._replace(progress=call))
     except CancelledError:
         if stopped:
             raise stopped[0] from None

@@ -125,6 +125,17 @@ def test_tune_is_taken_by_later_calls():
     assert any(plan.origin == "tuned" for plan in rondo.plans())
 
 
+def test_tune_takes_data_where_random_numbers_leave_the_domain():
+    text = "cell grows(D) {\n input x[D]\n state h[D] = 1\n next h = h * (40 + x)\n output h\n}"
+    cell, shape, how = rondo.Cell(text), (2, 64, 1, 16), dict(budget="2s", training=False, progress=False)
+    with pytest.raises(rondo.InputError, match="of the reference is"):
+        rondo.tune(cell, [shape], **how)
+    (plan,) = rondo.tune(cell, [shape], data={"x": torch.rand(2, 8, 1, 16) - 39.5}, **how)
+    assert plan.origin == "tuned" and plan.verified
+    with pytest.raises(rondo.InputError, match="no input, parameter or state 'y'"):
+        rondo.tune(cell, [shape], data={"y": torch.zeros(1)}, **how)
+
+
 def test_an_interrupt_ends_a_tune(monkeypatch):
     """It comes while C calls back, from where nothing can be thrown."""
     from rondo import _progress
@@ -264,6 +275,7 @@ WRONG = {
     "budget": (lambda: rondo.tune(LAYER, [(1, 1)], budget="soon"), "tune: budget is 'soon' .give seconds, or a text"),
     "budget of nothing": (lambda: rondo.tune(LAYER, [(1, 1)], budget=0), "tune: budget is 0"),
     "workers": (lambda: rondo.tune(LAYER, [(1, 1)], workers=-1), "tune: workers is -1"),
+    "data": (lambda: rondo.tune(LAYER, [(1, 1)], data={"x": 3}), r"tune: data\['x'\] is int .give a tensor"),
     "choose": (
         lambda: rondo.policy(choose="best"),
         "choose='best' is not known .it is one of default, recorded, model",

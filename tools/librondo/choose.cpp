@@ -99,9 +99,13 @@ auto asked(const Device& device, const step::Cell& cell, const schedule::Problem
   request.cell = &cell;
   request.problem = problem;
   request.trust.note = device.note;
-  request.trust.trial = [](const schedule::Task& task, const executable::Executable& executable,
-                           std::int64_t turn) {
-    return tuner::verify_alone(task, executable, turn, worker_program());
+  Result<engine::Given> given = own_data(cell, problem, how.data);
+  if (!given) return given.error();
+  request.trust.given = std::move(given).value();
+  request.trust.trial = [own = request.trust.given](const schedule::Task& task,
+                                                    const executable::Executable& executable,
+                                                    std::int64_t turn) {
+    return tuner::verify_alone(task, executable, turn, worker_program(), own);
   };
   request.outline = how.outline;
   request.stand_in = device.cuda ? engine::StandIn::None : engine::StandIn::Reference;

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <vector>
 
 #include "compiler/schedule/problem/problem.h"
 #include "engine/service/service.h"
@@ -24,6 +25,7 @@ struct ChoosePlan {
   bool tunes = false;
   bool outline = false;  // what would be chosen, without its code (outline.h)
   tuner::TuneOptions tuning;
+  std::vector<rondo_array> data;  // of the caller, whose numbers are read during his call
   // False: stop.
   std::function<bool(const tuner::Progress&)> progress;
 };
@@ -31,6 +33,11 @@ struct ChoosePlan {
 Result<ChoosePlan> choice_of(const rondo_plan_options* given);
 // The same of an outline, which measures nothing.
 Result<ChoosePlan> outline_choice_of(const rondo_plan_options* given);
+
+// The caller's arrays as data of the cell. None: null. Errors (Input): those of the command's own data
+// (engine/arrays/run_arrays.h), or H or D of another problem.
+Result<engine::Given> own_data(const step::Cell& cell, const schedule::Problem& problem,
+                               const std::vector<rondo_array>& arrays);
 
 // The plan of the problem on the device, which is a CPU or a GPU. Errors: those of rondo_plan_create().
 Result<std::unique_ptr<PlanObject>> plan_for(const std::shared_ptr<const Device>& device,

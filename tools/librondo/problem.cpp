@@ -20,7 +20,8 @@ namespace {
 constexpr std::size_t kFirstProblem = RONDO_SIZE_TO(rondo_problem, constant_count);
 constexpr std::size_t kFirstConstant = RONDO_SIZE_TO(rondo_constant, value);
 constexpr std::size_t kFirstPlanOptions = RONDO_SIZE_TO(rondo_plan_options, parameters);
-constexpr std::size_t kMostConstants = 4096;
+constexpr std::size_t kFirstArray = RONDO_SIZE_TO(rondo_array, reserved);
+constexpr std::size_t kMostListed = 4096;
 
 Error unknown(const char* what, std::int32_t value, const char* known) {
   return {ErrorKind::Input, fmt::format("{} is no {}", value, what), fmt::format("known: {}", known)};
@@ -70,18 +71,32 @@ Result<bool> saves_products(std::int32_t save, const step::Cell& cell) {
                "take RONDO_SAVE_STATES"};
 }
 
+// Structs that lie side by side, each as long as the caller's version of it.
+template <class T>
+Result<std::vector<T>> read_array_of(const T* first, std::size_t count, std::size_t size, std::size_t oldest,
+                                     const char* field, const char* name) {
+  std::vector<T> read;
+  if (count == 0) return read;
+  if (count > kMostListed)
+    return Error{ErrorKind::Input, fmt::format("{} {} are given", count, std::strrchr(field, '.') + 1), ""};
+  if (Status status = not_null(first, field); !status) return status.error();
+  if (size == 0) size = oldest;
+  if (Status status = check_size(size, oldest, name); !status) return status.error();
+  const auto* at = reinterpret_cast<const unsigned char*>(first);
+  for (std::size_t i = 0; i < count; ++i, at += size) {
+    T one{};
+    std::memcpy(&one, at, std::min(size, sizeof one));
+    if (Status status = check_rest(at, size, sizeof one, name); !status) return status.error();
+    read.push_back(one);
+  }
+  return read;
+}
+
 Status read_constants(const rondo_problem& given, std::map<std::string, double>& into) {
-  if (given.constant_count == 0) return success();
-  if (given.constant_count > kMostConstants)
-    return Error{ErrorKind::Input, fmt::format("{} constants are given", given.constant_count), ""};
-  if (Status status = not_null(given.constants, "rondo_problem.constants"); !status) return status;
-  const std::size_t size = given.constant_size == 0 ? kFirstConstant : given.constant_size;
-  if (Status status = check_size(size, kFirstConstant, "rondo_constant"); !status) return status;
-  const auto* at = reinterpret_cast<const unsigned char*>(given.constants);
-  for (std::size_t i = 0; i < given.constant_count; ++i, at += size) {
-    rondo_constant constant{};
-    std::memcpy(&constant, at, std::min(size, sizeof constant));
-    if (Status status = check_rest(at, size, sizeof constant, "rondo_constant"); !status) return status;
+  const auto constants = read_array_of(given.constants, given.constant_count, given.constant_size,
+                                       kFirstConstant, "rondo_problem.constants", "rondo_constant");
+  if (!constants) return constants.error();
+  for (const rondo_constant& constant : *constants) {
     if (Status status = not_null(constant.name, "the name of a constant"); !status) return status;
     if (!into.emplace(constant.name, constant.value).second)
       return Error{ErrorKind::Input, fmt::format("constant '{}' is given twice", constant.name), ""};
@@ -244,6 +259,10 @@ Result<ChoosePlan> choice_of(const rondo_plan_options* options) {
   result.tuning.workers = given->workers;
   if (given->budget_s > 0) result.tuning.budget_s = given->budget_s;
   if (Status status = add_sources(*given, result); !status) return status.error();
+  auto data = read_array_of(given->data, given->data_count, given->data_size, kFirstArray,
+                            "rondo_plan_options.data", "rondo_array");
+  if (!data) return data.error();
+  result.data = std::move(data).value();
   if (given->progress != nullptr)
     result.progress = [call = given->progress, user = given->progress_user](const tuner::Progress& progress) {
       const rondo_progress now = to_c(progress);

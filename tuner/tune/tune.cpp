@@ -243,6 +243,7 @@ Result<engine::Tuned> tuned(const engine::Request& request, const engine::Machin
   options.database = from.database;
   options.shipped = from.shipped;
   options.note = from.note;
+  options.given = from.given;
   Result<TuneResult> result = tune({*request.cell, request.problem, machine.profile}, machine, options);
   if (!result) return result.error();
   if (from.note && !result->note.empty()) from.note(result->note);

@@ -66,8 +66,8 @@ struct TuneResult {
 Result<TuneResult> tune(const schedule::Task& task, const engine::Machine& machine,
                         const TuneOptions& options = {});
 
-// Tuning as the service wants it (engine::Request::tune): strategy, alignment, database and what is shipped
-// are the request's, and remarks go to it. Errors: those of tune(); Input where parameters are given.
+// Tuning as the service wants it (engine::Request::tune): strategy, alignment, database, data and what is
+// shipped are the request's, and remarks go to it. Errors: those of tune(); Input where parameters are given.
 Result<engine::Tuned> tuned(const engine::Request& request, const engine::Machine& machine,
                             TuneOptions options);
 
