@@ -14,7 +14,7 @@ Roundoff of_value(double ulps) { return {.value = ulps * kUlp}; }
 Roundoff fast_roundoff(Op op) {
   switch (op) {
     case Op::Exp: return {.value = 2 * kUlp, .scaled = kUlp};
-    case Op::Expm1: return of_value(24);
+    case Op::Expm1: return {.value = 24 * kUlp, .scaled = kUlp};  // by exp where numbers are large
     case Op::Log: return {.value = 4 * kUlp, .absolute = 2 * kUlp};
     case Op::Log1p:
     case Op::Softplus: return of_value(108);
