@@ -31,8 +31,8 @@ def pair(kind="LSTM", inputs=8, hidden=16, by_reference=False, **options):
     return reference, layer
 
 
-def leaf(*shape, scale=1.0):
-    return (torch.randn(*shape) * scale).requires_grad_()
+def leaf(*shape, scale=1.0, dtype=torch.float32):
+    return (torch.randn(*shape) * scale).to(dtype).requires_grad_()
 
 
 def lstm_tensors(batch=3, steps=5, dim=16, heads=1):

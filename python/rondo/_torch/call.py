@@ -24,6 +24,13 @@ def _tensor(structure: Structure, argument: str, value: Any, device: torch.devic
     return value
 
 
+def _widened(tensor: torch.Tensor, spec: TensorSpec, storage: torch.dtype) -> torch.Tensor:
+    """As a launch takes it, where that has more bits: one that had to convert it itself could not be told to the shim. What a
+    launch rounds to fewer is left as it is, for its gradient is not rounded."""
+    wanted = dtype_of(spec.type, storage)
+    return tensor.to(wanted) if wanted.itemsize > tensor.dtype.itemsize else tensor
+
+
 def _whole(structure: Structure, argument: str, spec: TensorSpec, tensor: torch.Tensor) -> torch.Tensor:
     for place in axes_to_add(structure.name, argument, spec, tensor.dim(), tensor.shape):
         tensor = tensor.unsqueeze(place)
@@ -77,7 +84,7 @@ class Arguments:
                 tensor = _tensor(self.structure, name, value, self.device)
                 if not tensor.is_floating_point():
                     raise InputError(f"{self.structure.name}: {name} is {str(tensor.dtype)[6:]}", "give floating point")
-                self.add(spec, _whole(self.structure, name, spec, tensor))
+                self.add(spec, _whole(self.structure, name, spec, _widened(tensor, spec, self.storage)))
 
     @property
     def given(self) -> int:

@@ -124,7 +124,7 @@ class GRU(Layers):
 
     # b_hh stands within the reset gate's product, b_ih outside.
     def _biases(self, b_ih: Any, b_hh: Any, like: torch.Tensor) -> tuple[Any, torch.Tensor]:
-        return b_ih, _zeros(like) if b_hh is None else b_hh
+        return b_ih, _zeros(like) if b_hh is None else _wide(b_hh)
 
 
 # torch.nn.RNN's second nonlinearity. The cell elman is the first.
@@ -179,10 +179,11 @@ def _zeros(like: torch.Tensor) -> torch.Tensor:
     return like.new_zeros(like.shape[0], dtype=torch.promote_types(like.dtype, torch.float32))
 
 
+def _wide(bias: torch.Tensor) -> torch.Tensor:
+    """As cells take parameters that are no matrices: in float32 at least. A launch that had to convert it itself could not be
+    told to the shim."""
+    return bias if bias.dtype is torch.float32 else bias.to(torch.promote_types(bias.dtype, torch.float32))
+
+
 def _sum_of(b_ih: Any, b_hh: Any, like: torch.Tensor) -> torch.Tensor:
-    if b_ih is None:
-        return _zeros(like)
-    if b_ih.dtype is torch.float32 is b_hh.dtype:
-        return b_ih + b_hh
-    wide = torch.promote_types(b_ih.dtype, torch.float32)
-    return b_ih.to(wide) + b_hh.to(wide)
+    return _zeros(like) if b_ih is None else _wide(b_ih) + _wide(b_hh)
