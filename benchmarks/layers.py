@@ -9,7 +9,8 @@ errors may be twice those of torch.nn in the same type, or 8 units of the type, 
 
 Stages, in order:
   table    the eight layers of the project's aims: Rondo and torch.nn in bf16 and fp16
-  first    seconds of the first call in a fresh process: without a database, and in a second process with it
+  first    seconds of the first call in a fresh process: without a database, in a second process with it, and without one where
+           kernels are verified beside their use
   host     host time of an operator and of small layers, microseconds
   tf32     the eight layers in fp32 with tf32
   more     twelve more layers in bf16
@@ -55,6 +56,7 @@ def options_of(arguments):
     parser.add_argument("--device", default="cuda", choices=("cuda", "cpu"))
     parser.add_argument("--commit", default="unknown")
     parser.add_argument("--first-call", default="", help=argparse.SUPPRESS)  # what a process of the stage first does
+    parser.add_argument("--verify", default="strict", help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     options.stages = options.stages.split(",")
     if wrong := [stage for stage in options.stages if stage not in STAGES]:
@@ -288,6 +290,7 @@ class Run:
                 found = {}
                 for which in ("cold", "warm"):
                     found[which] = first_call_in_a_process(self.options, layer, f"{folder}/rondo.db", self.left())
+                found["cold, verified behind"] = first_call_in_a_process(self.options, layer, f"{folder}/other.db", self.left(), "background")
             self.record["first_call"][key] = found
             print(f"layers: first call of {key}: {found}", flush=True)
             self.save()
@@ -299,9 +302,9 @@ class Run:
             self.save()
 
 
-def first_call_in_a_process(options, layer, database, left):
+def first_call_in_a_process(options, layer, database, left, verify="strict"):
     words = [sys.executable, str(pathlib.Path(__file__).resolve()), str(options.library), "--out", os.devnull, "--device", options.device,
-             "--first-call", layer.name, "--database", database]
+             "--first-call", layer.name, "--database", database, "--verify", verify]
     done = subprocess.run(words, capture_output=True, text=True, timeout=max(10, min(left, 120)), check=False)
     try:
         return json.loads(done.stdout.splitlines()[-1])
@@ -310,15 +313,18 @@ def first_call_in_a_process(options, layer, database, left):
 
 
 def first_call(options, contenders):
-    """Seconds until a forward and a training step have ended, each for the first time; PyTorch and its context are there before."""
+    """Seconds until a forward and a training step have ended, each for the first time. PyTorch and its context are there before,
+    and what it imports when a gradient is given to `backward` for the first time (2 s)."""
     import rondo
     from layers_time import Passes, sync, timed
     shapes = contenders.shapes
     layer = next(one for one in (*shapes.TABLE, *shapes.REHEARSAL) if one.name == options.first_call)
-    rondo.policy(database=options.database)
+    rondo.policy(database=options.database, verify=options.verify)
     module = contenders.rondo(layer, "bf16")
     passes = Passes(module, *contenders.data(layer, "bf16", True))
-    contenders.torch.nn.functional.linear(passes.u, contenders.torch.zeros_like(passes.u[0, :1]))
+    product = contenders.torch.nn.functional.linear(passes.leaf, contenders.torch.zeros_like(passes.u[0, :1]))
+    product.backward(contenders.torch.zeros_like(product))
+    passes.drop()
     sync(options.device)
     found = {}
     for name in ("forward", "training"):
