@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "compiler/scalar/ops.h"
+#include "compiler/schedule/analysis/history.h"
 #include "compiler/schedule/plan/signature.h"
 #include "compiler/step/derive.h"
 #include "compiler/step/reference/perturbation.h"
@@ -162,8 +163,12 @@ struct PerturbedRun {
   step::Perturbation perturbation;
 };
 
-std::vector<PerturbedRun> perturbed_runs(const schedule::Problem& problem, std::uint64_t seed) {
+std::vector<PerturbedRun> perturbed_runs(const schedule::Task& task, std::uint64_t seed) {
+  const schedule::Problem& problem = task.problem;
   step::Perturbation base;
+  for (const step::TensorId id : schedule::stored_histories(task.cell))
+    if (task.history_storage(id) != problem.storage)
+      base.kept_in_fp32.insert(task.cell.tensors[static_cast<std::size_t>(id)].name);
   base.fast_math = problem.math == kernel::Math::Fast;
   base.stored = problem.storage;
   base.product = problem.math == kernel::Math::Tf32 ? 0x1p-11 : 0;
@@ -200,7 +205,7 @@ Result<Spreads> measure_spreads(const schedule::Task& task, const HostProblem& d
   Spreads spreads;
   for (const TensorRef ref : computed_tensors(task, exact))
     spreads.emplace(ref, Spread(schedule::axes_of(ref, task.cell, data.sizes)));
-  const std::vector<PerturbedRun> runs = perturbed_runs(task.problem, seed);
+  const std::vector<PerturbedRun> runs = perturbed_runs(task, seed);
   std::mutex lock;
   std::optional<Error> failure;
   const auto one_run = [&](std::int64_t i) {

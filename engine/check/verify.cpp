@@ -203,9 +203,10 @@ Status Verifier::check_numbers(TensorRef ref, const VerifyCase& shape,
   for (const double value : values)
     if (!std::isfinite(scalar::round_to(stored, static_cast<float>(value))))
       return Error{ErrorKind::Input,
-                   fmt::format("cell {}: '{}' of the reference is {} at {}, no number of {}",
+                   fmt::format("cell {}: '{}' of the reference is {} at {}, no number of {}{}",
                                task_->written.name, schedule::name_of(ref, task_->written), value,
-                               shape.text(), scalar::storage_name(stored)),
+                               shape.text(), scalar::storage_name(stored),
+                               stored == kernel::Storage::F16 ? ", which ends at 65504" : ""),
                    fmt::format("the reference's own numbers are of no use, so no kernel can be compared: {}",
                                kOtherData)};
   return success();

@@ -19,7 +19,7 @@ Result<PlanMemory> plan_memory(const schedule::Task& task, const schedule::Kerne
   for (const step::TensorId id : schedule::stored_histories(task.cell))
     memory.saved_bytes +=
         step::history_count(task.cell.tensors[static_cast<std::size_t>(id)], task.problem.sizes) *
-        kernel::storage_bytes(task.problem.storage);
+        kernel::storage_bytes(task.history_storage(id));
   if (!schedule::passes_products(task.problem)) return memory;
   for (const step::TensorId id : schedule::product_tensors(task.cell))
     memory.saved_bytes +=

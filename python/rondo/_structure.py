@@ -7,7 +7,7 @@ import os
 import re
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from . import _structs as s
@@ -34,6 +34,8 @@ class TensorSpec:
         TYPE_ of `_structs`; None: the type of inputs, whatever that is.
     timed : bool
         Its first axes are B and T, and their strides are free.
+    half_type : int or None
+        `type` beside inputs of float16, where saved states that float16 may not hold are float32.
     """
 
     name: str
@@ -41,6 +43,7 @@ class TensorSpec:
     role: int
     type: int | None
     timed: bool
+    half_type: int | None = None
     # Of the above, for calls that take tens of microseconds: the name in the cell ("h" of "h_first"), which axis counts rows
     # (the one after H; -1 without H), and whether there is one row.
     short: str = field(init=False, compare=False)
@@ -77,11 +80,11 @@ def dense_strides(shape: Sequence[int]) -> tuple[int, ...]:
 _PROBED_TYPE = s.TYPE_BF16
 
 
-def spec_of(info: Any) -> TensorSpec:
+def spec_of(info: Any, probed: int = _PROBED_TYPE) -> TensorSpec:
     words = info.shape.decode()[1:-1].split(", ")
     axes = tuple(int(word) if word.isdigit() else word for word in words)
-    kind = None if info.type == _PROBED_TYPE else info.type
-    return TensorSpec(info.name.decode(), axes, info.role, kind, info.strided == 1)
+    kind = None if info.type == probed else info.type
+    return TensorSpec(info.name.decode(), axes, info.role, kind, info.strided == 1, kind)
 
 
 def tensors_of_plan(lib: Library, plan: c.c_void_p) -> list[Any]:
@@ -212,13 +215,17 @@ class Structure:
             found[one.name.decode()] = one.value
         return found
 
-    # A plan of the reference says what a pass has: it costs a fifth of a millisecond, and nothing is compiled.
     def _specs(self, lib: Library, pass_: int, save: int) -> list[TensorSpec]:
-        problem = self.problem({"B": 1, "T": 1, "H": 1, "D": 16}, _PROBED_TYPE, pass_, save, math=s.MATH_DEFAULT)
+        of_half = {spec.name: spec.type for spec in self._specs_for(lib, pass_, save, s.TYPE_F16)}
+        return [replace(spec, half_type=of_half[spec.name]) for spec in self._specs_for(lib, pass_, save, _PROBED_TYPE)]
+
+    # A plan of the reference says what a pass has: it costs a fifth of a millisecond, and nothing is compiled.
+    def _specs_for(self, lib: Library, pass_: int, save: int, probed: int) -> list[TensorSpec]:
+        problem = self.problem({"B": 1, "T": 1, "H": 1, "D": 16}, probed, pass_, save, math=s.MATH_DEFAULT)
         options = s.sized(s.rondo_plan_options, strategy=b"reference")
         context = lib.context(s.DEVICE_CPU, 0)
         plan = lib.handle("rondo_plan_create", context, self.handle, c.byref(problem), c.byref(options))
-        specs = [spec_of(info) for info in tensors_of_plan(lib, plan)]
+        specs = [spec_of(info, probed) for info in tensors_of_plan(lib, plan)]
         lib.call("rondo_plan_destroy", plan)
         return specs
 

@@ -92,6 +92,22 @@ def test_states_that_are_saved_are_no_results():
     assert set(last) == {"h", "c"} and y.requires_grad and last["c"].requires_grad
 
 
+@pytest.mark.parametrize("by_reference", [False, True])
+def test_states_beyond_float16_have_gradients(by_reference):
+    """A cell state that adds up passes 65504, where float16 ends: what is saved of it is float32."""
+    x, params = lstm_tensors()
+    x = x.half().float()
+    gradients = []
+    for dtype in (torch.float16, torch.float32):
+        given = x.to(dtype).requires_grad_()
+        cell = rondo.Cell("lstm", strategy="reference") if by_reference or dtype == torch.float32 else rondo.Cell("lstm")
+        y, last = cell(given, params=params, initial={"c": torch.full((3, 1, 16), 1.5e5)})
+        (y.float().sum() + last["c"].sum()).backward()
+        gradients.append(given.grad.float())
+    largest = gradients[1].abs().max()
+    assert_close(gradients[0] / largest, gradients[1] / largest, 5e-3)
+
+
 @pytest.mark.parametrize("time_major", [False, True])
 def test_layouts_are_one_and_the_same(time_major):
     cell = rondo.Cell("lstm")

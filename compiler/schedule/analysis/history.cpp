@@ -100,6 +100,12 @@ BackwardNeeds needs_of(const step::Cell& cell, pipeline::PassWatcher* watcher) {
 BackwardNeeds backward_needs(const step::Cell& cell) { return needs_of(cell, nullptr); }
 BackwardNeeds backward_needs(const Task& task) { return needs_of(task.cell, task.watcher); }
 
+int history_rows(const Task& task, step::TensorId state) {
+  const int times =
+      kernel::storage_bytes(task.history_storage(state)) / kernel::storage_bytes(task.problem.storage);
+  return times * task.cell.tensors[static_cast<std::size_t>(state)].rows;
+}
+
 std::vector<step::TensorId> stored_histories(const step::Cell& cell) {
   std::vector<step::TensorId> result;
   for (const TensorRef& tensor : backward_needs(cell).history_tensors)

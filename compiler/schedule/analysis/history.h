@@ -32,6 +32,9 @@ BackwardNeeds backward_needs(const Task& task);
 // Which states' histories the forward pass must store for Backward: those no output row already carries.
 std::vector<step::TensorId> stored_histories(const step::Cell& cell);
 
+// Rows of a state's history, one of fp32 counted as two where the storage type has 16 bits.
+int history_rows(const Task& task, step::TensorId state);
+
 // Ids of the nodes of `graph` that `roots` depend on, ascending.
 std::vector<step::NodeId> reachable(const step::Graph& graph, const std::vector<step::NodeId>& roots);
 

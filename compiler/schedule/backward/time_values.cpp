@@ -115,10 +115,17 @@ const KernelTensor& TimeValues::product_tensor(const TensorRef& ref) const {
                        [&](const KernelTensor& tensor) { return tensor.ref == ref; });
 }
 
-// One value if that is all a head has.
+// One value if that is all a head has. A load takes 16 bytes at most.
 std::vector<Value> TimeValues::load_channels(const std::string& name, const KernelTensor& from, int row,
                                              const When& when) {
-  return builder_.load_vector(name, from.memory[place(from, row, when)], from.per_head ? 1 : vector_);
+  const Value at_row = place(from, row, when);
+  const int count = from.per_head ? 1 : vector_;
+  const int each = std::min(count, 16 / kernel::storage_bytes(from.storage));
+  std::vector<Value> values = builder_.load_vector(name, from.memory[at_row], each);
+  for (int first = each; first < count; first += each)
+    for (const Value value : builder_.load_vector(name, from.memory[at_row + first], each))
+      values.push_back(value);
+  return values;
 }
 
 // One by one: no more than the alignment of its elements is asked of a state.

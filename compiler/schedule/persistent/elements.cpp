@@ -21,13 +21,13 @@ class HalfElements : public ChipElements {
   Type type() const override { return Type::I32; }
   Value zero() const override { return builder().constant(0); }
   std::vector<Value> pack(Value low, Value high) const override {
-    return {builder().pack(problem_.storage, low, high)};
+    return {builder().pack(storage_, low, high)};
   }
   Value element(const std::vector<Value>& words, int index) const override {
-    return builder().unpack(problem_.storage, words[at(index / 2)], index % 2 == 1);
+    return builder().unpack(storage_, words[at(index / 2)], index % 2 == 1);
   }
   Value element(Array array, int pair, bool high) const override {
-    return builder().unpack(problem_.storage, builder().read(array, builder().constant(pair)), high);
+    return builder().unpack(storage_, builder().read(array, builder().constant(pair)), high);
   }
   void store(Place to, const std::vector<Value>& words) const override { builder().store_packed(to, words); }
   std::vector<Value> load(const std::string& name, Place from, int count) const override {
@@ -48,13 +48,12 @@ class HalfElements : public ChipElements {
     const PersistentGeometry& g = threads_.geometry();
     const Value lane = threads_.here().lane;
     const int total = rows * g.p.batch_tiles * g.p.unit_blocks;
-    const std::int64_t pitch = g.staged_pitch();
     for (int first = 0; first < total;) {
       const int count = total - first >= 4 ? 4 : total - first >= 2 ? 2 : 1;
       const Value matrix = count == 1 ? b.constant(first) : lane / 8 % count + first;
       const Value batch = matrix / g.p.unit_blocks * 8 + lane % 8;  // counts [row][batch]
       const Value unit = threads_.here().warp * (8 * g.p.unit_blocks) + matrix % g.p.unit_blocks * 8;
-      const Value place = b.let(name + "_at", (line * (rows * g.batch) + batch) * pitch + unit);
+      const Value place = b.let(name + "_at", (line * (rows * g.batch) + batch) * pitch() + unit);
       b.load_matrix(into, b.constant(first), count, true, ring[place]);
       first += count;
     }
@@ -126,28 +125,24 @@ class RealElements : public ChipElements {
     auto& b = builder();
     const PersistentGeometry& g = threads_.geometry();
     const int total = rows * g.p.batch_tiles * g.p.unit_blocks;
-    const std::int64_t pitch = g.staged_pitch();
     b.for_("pair", 0, total, kernel::kFullUnroll, [&](Value pair) {
       const Value batch = pair / g.p.unit_blocks * 8 + threads_.here().quarter * 2;  // counts [row][batch]
       const Value unit = threads_.block_unit(0) + pair % g.p.unit_blocks * 8;
-      const Value place = b.let(name + "_at", (line * (rows * g.batch) + batch) * pitch + unit);
-      for (int i = 0; i < 2; ++i) b.write(into, pair * 2 + i, b.load("element", ring[place + i * pitch]));
+      const Value place = b.let(name + "_at", (line * (rows * g.batch) + batch) * pitch() + unit);
+      for (int i = 0; i < 2; ++i) b.write(into, pair * 2 + i, b.load("element", ring[place + i * pitch()]));
     });
   }
 
-  std::int64_t result_elements() const override {
-    return std::int64_t{threads_.geometry().batch} * threads_.geometry().staged_pitch();
-  }
+  std::int64_t result_elements() const override { return std::int64_t{threads_.geometry().batch} * pitch(); }
   std::string result_shape() const override {
     return fmt::format("batch {}, units {} + 4", threads_.geometry().batch, threads_.geometry().units);
   }
   void store_result(const Memory& ring, Value row, int channel, Value low, Value high) const override {
     const PersistentGeometry& g = threads_.geometry();
     const Value line = (row * g.p.batch_tiles + g.tile_of(channel)) * 8 + threads_.here().quarter * 2;
-    const Value place =
-        builder().let("result_at", line * g.staged_pitch() + threads_.block_unit(g.unit_of(channel)));
+    const Value place = builder().let("result_at", line * pitch() + threads_.block_unit(g.unit_of(channel)));
     builder().store(ring[place], low);
-    builder().store(ring[place + g.staged_pitch()], high);
+    builder().store(ring[place + pitch()], high);
   }
   Value held_unit(Value chunk) const override {
     auto& b = builder();
@@ -156,7 +151,7 @@ class RealElements : public ChipElements {
     return b.let("held_unit", units % 32 == 0 ? source : min(source, b.constant(units - 8)));
   }
   Value result_place(Value tile, Value held) const override {
-    return (tile * 8 + threads_.here().group) * threads_.geometry().staged_pitch() + held;
+    return (tile * 8 + threads_.here().group) * pitch() + held;
   }
   void load_result(Array into, const Memory& ring, Value from) const override {
     auto& b = builder();
@@ -171,9 +166,12 @@ class RealElements : public ChipElements {
 
 kernel::Builder& ChipElements::builder() const { return threads_.builder(); }
 
-std::unique_ptr<ChipElements> chip_elements(PersistentThreads& threads, const Problem& problem) {
-  if (problem.storage == kernel::Storage::F32) return std::make_unique<RealElements>(threads, problem);
-  return std::make_unique<HalfElements>(threads, problem);
+int ChipElements::pitch() const { return threads_.geometry().units + 4 * per_word(); }
+
+std::unique_ptr<ChipElements> chip_elements(PersistentThreads& threads, const Problem& problem,
+                                            kernel::Storage storage) {
+  if (storage == kernel::Storage::F32) return std::make_unique<RealElements>(threads, problem, storage);
+  return std::make_unique<HalfElements>(threads, problem, storage);
 }
 
 }  // namespace rondo::schedule

@@ -16,11 +16,13 @@ class PersistentThreads;
 
 class ChipElements {
  public:
-  ChipElements(PersistentThreads& threads, const Problem& problem) : threads_(threads), problem_(problem) {}
+  ChipElements(PersistentThreads& threads, const Problem& problem, kernel::Storage storage)
+      : threads_(threads), problem_(problem), storage_(storage) {}
   virtual ~ChipElements() = default;
 
   // ---- words ----
-  int per_word() const { return 4 / kernel::storage_bytes(problem_.storage); }
+  kernel::Storage storage() const { return storage_; }
+  int per_word() const { return 4 / kernel::storage_bytes(storage_); }
   std::int64_t words(std::int64_t elements) const { return elements / per_word(); }
   int pair_words() const { return 2 / per_word(); }  // of two batch rows of a unit, which a lane has
   int row_words() const { return 8 / per_word(); }   // of a unit's rows in a tile of the batch
@@ -48,7 +50,10 @@ class ChipElements {
                            kernel::Value from) const = 0;
   virtual bool tf32x3() const { return false; }  // of kernel::Mma
 
-  // ---- staged rows: [rows, batch, staged_pitch()] a step ----
+  // ---- staged rows: [rows, batch, pitch()] a step ----
+  // Elements from row to row: 16 bytes more than the units, so that the eight rows of a matrix that ldmatrix
+  // reads lie in different banks (fp32: elements.cpp).
+  int pitch() const;
   // Pairs [row][batch tile][unit block] of the lane's units, from the `line`-th step of the ring.
   virtual void load_staged(kernel::Array into, const std::string& name, const kernel::Memory& ring, int rows,
                            kernel::Value line) const = 0;
@@ -71,8 +76,25 @@ class ChipElements {
 
   PersistentThreads& threads_;
   const Problem& problem_;
+  kernel::Storage storage_;
 };
 
-std::unique_ptr<ChipElements> chip_elements(PersistentThreads& threads, const Problem& problem);
+std::unique_ptr<ChipElements> chip_elements(PersistentThreads& threads, const Problem& problem,
+                                            kernel::Storage storage);
+
+// How elements of the problem's storage type are held and, of tensors of fp32 beside them, those.
+class ElementsOfTensors {
+ public:
+  ElementsOfTensors(PersistentThreads& threads, const Problem& problem)
+      : own_(chip_elements(threads, problem, problem.storage)),
+        wide_(chip_elements(threads, problem, kernel::Storage::F32)) {}
+  const ChipElements& own() const { return *own_; }
+  const ChipElements& of(kernel::Storage storage) const {
+    return storage == own_->storage() ? *own_ : *wide_;
+  }
+
+ private:
+  std::unique_ptr<ChipElements> own_, wide_;
+};
 
 }  // namespace rondo::schedule

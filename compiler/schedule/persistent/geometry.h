@@ -63,9 +63,6 @@ struct PersistentGeometry {
   int row_vectors() const { return 8 * element_bytes / 16; }
   // m16 tiles of a group of `products` products.
   int row_tiles(int products) const { return (products * p.unit_blocks + 1) / 2; }
-  // Elements from row to row of a staged tile: 16 bytes more than the units, so that the eight rows of a
-  // matrix that ldmatrix reads lie in different banks (fp32: elements.cpp).
-  int staged_pitch() const { return units + 16 / element_bytes; }
 };
 
 // Threads that sum what blocks sent for one channel, at most: more would make the last additions long.

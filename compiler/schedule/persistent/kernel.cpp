@@ -17,9 +17,9 @@ constexpr int kUnroll = 4;
 PersistentKernel::PersistentKernel(std::string name, std::string comment, const Task& task,
                                    const PersistentParameters& parameters, TimeOrder order)
     : threads_(std::move(name), std::move(comment), task, parameters, order),
-      elements_(chip_elements(threads_, task.problem)),
-      staged_(threads_, *elements_),
-      results_(threads_, *elements_, task.problem.storage) {}
+      elements_(threads_, task.problem),
+      staged_(threads_, elements_),
+      results_(threads_, elements_) {}
 
 void PersistentKernel::place() {
   auto& b = builder();

@@ -26,7 +26,7 @@ class PersistentKernel {
   const PersistentThreads::Places& here() const { return threads_.here(); }
   StagedRows& staged() { return staged_; }
   ResultRows& results() { return results_; }
-  const ChipElements& elements() const { return *elements_; }
+  const ChipElements& elements() const { return elements_.own(); }
   kernel::Builder& builder() { return threads_.builder(); }
   Signature& signature() { return threads_.signature(); }
   const PersistentGeometry& geometry() const { return threads_.geometry(); }
@@ -82,7 +82,7 @@ class PersistentKernel {
                   const std::function<void(const Step&)>& body);
 
   PersistentThreads threads_;
-  std::unique_ptr<ChipElements> elements_;
+  ElementsOfTensors elements_;
   StagedRows staged_;
   ResultRows results_;
   std::unique_ptr<FlagWindow> flag_window_;  // where the step has flags

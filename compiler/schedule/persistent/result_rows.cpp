@@ -19,11 +19,12 @@ int ResultRows::add(TensorRef ref, bool sums) {
   written.sums = sums;
   const std::string shape =
       written.of_channels()
-          ? elements_.result_shape()
+          ? elements_of(written).result_shape()
           : fmt::format("{}batch {}", sums ? fmt::format("warps {}, ", g.warps) : "", g.batch);
-  written.shared = b_.shared(
-      written.tensor.name + "_ring", sums ? kernel::Storage::F32 : storage_, 2 * g.p.steps * line_of(written),
-      fmt::format("[2, steps {}, rows {}, {}]", g.p.steps, written.tensor.rows, shape));
+  written.shared =
+      b_.shared(written.tensor.name + "_ring", sums ? kernel::Storage::F32 : elements_of(written).storage(),
+                2 * g.p.steps * line_of(written),
+                fmt::format("[2, steps {}, rows {}, {}]", g.p.steps, written.tensor.rows, shape));
   written_.push_back(written);
   return static_cast<int>(written_.size()) - 1;
 }
@@ -34,7 +35,7 @@ bool ResultRows::has_head_values() const {
 
 std::int64_t ResultRows::line_of(const Written& written) const {
   const std::int64_t rows = written.tensor.rows;
-  return written.of_channels() ? rows * elements_.result_elements()
+  return written.of_channels() ? rows * elements_of(written).result_elements()
                                : rows * shares(written) * geometry_.batch;
 }
 
@@ -43,18 +44,19 @@ void ResultRows::store(int written, Value line, int row, const std::vector<Value
   if (w.sums) return store_sums(w, line, row, values);
   if (w.tensor.per_head) return store_head_values(w, line, row, values);
   for (int c = 0; c < geometry_.channels(); c += 2)
-    elements_.store_result(w.shared, line * w.tensor.rows + row, c, values[at(c)], values[at(c + 1)]);
+    elements_of(w).store_result(w.shared, line * w.tensor.rows + row, c, values[at(c)], values[at(c + 1)]);
 }
 
 void ResultRows::store_head_values(const Written& written, Value line, int row,
                                    const std::vector<Value>& values) {
   const PersistentGeometry& g = geometry_;
   const PersistentThreads::Places& here = threads_.here();
+  const ChipElements& elements = elements_of(written);
   const Value place = (line * written.tensor.rows + row) * g.batch + here.quarter * 2;
   b_.if_(here.warp == 0 && here.group == 0, [&] {
     for (int c = 0; c < g.head_values(); c += 2)
-      elements_.store(written.shared[place + 8 * g.tile_of(c)],
-                      elements_.pack(values[at(c)], values[at(c + 1)]));
+      elements.store(written.shared[place + 8 * g.tile_of(c)],
+                     elements.pack(values[at(c)], values[at(c + 1)]));
   });
 }
 
@@ -97,26 +99,27 @@ void ResultRows::write_rows(const Written& written, Value turn, Value first, Val
   const PersistentGeometry& g = geometry_;
   const PersistentThreads::Places& here = threads_.here();
   const KernelTensor& tensor = written.tensor;
+  const ChipElements& elements = elements_of(written);
   const int chunks = (g.units + 31) / 32;
   const int places = tensor.rows * g.p.batch_tiles * chunks;
   const std::int64_t line = line_of(written);
   b_.comment("store " + tensor.name);
-  const kernel::Array pieces = b_.array("pieces", elements_.type(), elements_.row_words());
+  const kernel::Array pieces = b_.array("pieces", elements.type(), elements.row_words());
   const Value store_warp = store_thread() / 32;
   b_.for_("place", store_warp, b_.constant(places), b_.constant(g.p.store_warps), 1, [&](Value place) {
     const Value chunk = b_.let("chunk", place % chunks);
-    const Value held = elements_.held_unit(chunk);
+    const Value held = elements.held_unit(chunk);
     const Value unit = b_.let("unit", chunk * 32 + here.quarter * 8);
     const Value tile = b_.let("tile", place / chunks % g.p.batch_tiles);
     const Value row = b_.let("row", place / (chunks * g.p.batch_tiles));
     const Value batch = b_.let("batch_row", here.first_row + tile * 8 + here.group);
     const Value from = b_.variable(
-        "from", turn * (g.p.steps * line) + elements_.result_place(row * g.p.batch_tiles + tile, held));
+        "from", turn * (g.p.steps * line) + elements.result_place(row * g.p.batch_tiles + tile, held));
     const Value to =
         b_.variable("to", threads_.base(tensor, batch) + b_.wide(threads_.time_of(first)) * tensor.stride_t +
                               b_.wide(row * threads_.dim() + unit));
     b_.for_("s", b_.constant(0), count, b_.constant(1), 1, [&](Value) {
-      elements_.load_result(pieces, written.shared, from);
+      elements.load_result(pieces, written.shared, from);
       Value exists = batch < here.batch;
       if (g.units % 32 != 0) exists = exists && unit < g.units;
       b_.if_(exists, [&] { write_pieces(written, pieces, to, unit); });
@@ -128,16 +131,17 @@ void ResultRows::write_rows(const Written& written, Value turn, Value first, Val
 
 // Eight elements of a row, in stores as wide as the tensor's alignment allows.
 void ResultRows::write_pieces(const Written& written, kernel::Array pieces, Value to, Value unit) {
-  const int width = geometry_.p.vector;
+  const ChipElements& elements = elements_of(written);
+  const int width = std::min(geometry_.p.vector, 4 * elements.per_word());
   const Value dim = b_.named("kDim", threads_.dim(), "channels a head");
   for (int first = 0; first < 8; first += width) {
     const auto store = [&] {
       const kernel::Place place = written.tensor.memory[to + first];
-      if (width == 1) return b_.store(place, elements_.element(pieces, first / 2, first % 2 == 1));
+      if (width == 1) return b_.store(place, elements.element(pieces, first / 2, first % 2 == 1));
       std::vector<Value> words;
-      for (int i = 0; i < width; i += elements_.per_word())
-        words.push_back(b_.read(pieces, b_.constant(elements_.words(first + i))));
-      elements_.store(place, words);
+      for (int i = 0; i < width; i += elements.per_word())
+        words.push_back(b_.read(pieces, b_.constant(elements.words(first + i))));
+      elements.store(place, words);
     };
     geometry_.exact() ? store() : b_.if_(unit + first < dim - threads_.here().first_unit, store);
   }

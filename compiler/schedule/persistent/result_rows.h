@@ -16,12 +16,8 @@ namespace rondo::schedule {
 
 class ResultRows {
  public:
-  ResultRows(PersistentThreads& threads, const ChipElements& elements, kernel::Storage storage)
-      : threads_(threads),
-        b_(threads.builder()),
-        elements_(elements),
-        geometry_(threads.geometry()),
-        storage_(storage) {}
+  ResultRows(PersistentThreads& threads, const ElementsOfTensors& elements)
+      : threads_(threads), b_(threads.builder()), elements_(elements), geometry_(threads.geometry()) {}
 
   // Declares a tensor.
   int add(TensorRef ref);
@@ -51,6 +47,10 @@ class ResultRows {
     bool of_channels() const { return !sums && !tensor.per_head; }
   };
   int add(TensorRef ref, bool sums);
+  // Of sums the ring holds fp32, whatever they become in memory.
+  const ChipElements& elements_of(const Written& written) const {
+    return written.sums ? elements_.own() : elements_.of(written.tensor.storage);
+  }
   // How many shares of a row's value lie in the ring, and elements of a step of it.
   int shares(const Written& written) const { return written.sums ? geometry_.warps : 1; }
   std::int64_t line_of(const Written& written) const;
@@ -71,9 +71,8 @@ class ResultRows {
 
   PersistentThreads& threads_;
   kernel::Builder& b_;
-  const ChipElements& elements_;
+  const ElementsOfTensors& elements_;
   const PersistentGeometry& geometry_;
-  kernel::Storage storage_;
   std::vector<Written> written_;
 };
 

@@ -281,7 +281,7 @@ Expr PersistentSpace::collected_words() const {
 Expr PersistentSpace::step_registers() const {
   const int ahead = backward() ? std::max(8, shape_.handed) : 0;
   const Expr drawing = (backward() && shape_.draws ? kRegistersOfDraw : 0) * steps_;
-  return unit_blocks_ * batch_tiles_ * shape_.rows_in * words_ +
+  return unit_blocks_ * batch_tiles_ * (shape_.rows_in * words_ + shape_.wide_in) +
          batch_tiles_ *
              (shape_.head_values_in * words_ + 2 * (shape_.head_value_states + shape_.head_values_late)) +
          channels_ * (shape_.states + shape_.sums + ahead) + unit_blocks_ * shape_.param_rows +
@@ -344,8 +344,12 @@ void PersistentSpace::registers() {
 // Staged inputs, results, vectors, and those parts of the matrices that registers do not hold.
 void PersistentSpace::shared_memory() {
   const Expr batch = 8 * batch_tiles_;
-  const Expr staging = stages_ * steps_ * (shape_.rows_in * batch) * (units_ + 16 / bytes_) * bytes_;
-  const Expr results = 2 * steps_ * (shape_.rows_out * batch) * (units_ + (real_ ? 4 : 0)) * bytes_;
+  // Of fp32 rows beside rows of 16 bits what they take more.
+  const Expr staging = stages_ * steps_ * batch *
+                       (shape_.rows_in * (units_ + 16 / bytes_) * bytes_ + shape_.wide_in * 2 * units_);
+  const Expr results =
+      2 * steps_ * batch *
+      (shape_.rows_out * (units_ + (real_ ? 4 : 0)) * bytes_ + shape_.wide_out * (2 * units_ + 16));
   const Expr head_values =
       steps_ * batch * (stages_ * shape_.head_values_in + 2 * shape_.head_values_out) * bytes_ +
       2 * steps_ * batch * warps_ * (shape_.shares * 4) +

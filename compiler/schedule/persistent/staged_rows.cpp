@@ -15,13 +15,13 @@ int StagedRows::add(TensorRef ref, bool shifted) {
   staged.tensor = threads_.signature().reads(ref);
   staged.shifted = shifted;
   const bool per_head = staged.tensor.per_head;
-  const int rows = staged.tensor.rows;
+  const int rows = staged.tensor.rows, pitch = elements_of(staged).pitch();
   std::string shape =
       fmt::format("[stages {}, steps {}, rows {}, batch {}", g.p.stages, g.p.steps, rows, g.batch);
-  if (!per_head) shape += fmt::format(", units {} + {}", g.units, g.staged_pitch() - g.units);
-  staged.shared = b_.shared(
-      staged.tensor.name + (shifted ? "_before" : "_staged"), staged.tensor.storage,
-      std::int64_t{g.p.stages} * g.p.steps * rows * g.batch * (per_head ? 1 : g.staged_pitch()), shape + "]");
+  if (!per_head) shape += fmt::format(", units {} + {}", g.units, pitch - g.units);
+  staged.shared =
+      b_.shared(staged.tensor.name + (shifted ? "_before" : "_staged"), staged.tensor.storage,
+                std::int64_t{g.p.stages} * g.p.steps * rows * g.batch * (per_head ? 1 : pitch), shape + "]");
   staged_.push_back(staged);
   return static_cast<int>(staged_.size()) - 1;
 }
@@ -39,13 +39,11 @@ bool StagedRows::has_scratch_head_values() const {
 void StagedRows::clear() {
   b_.comment("zeros where no input lies");
   for (const Staged& staged : staged_) {
-    const bool wide = is_wide(staged);
-    const int of_vector = wide ? 4 : 4 * elements_.per_word();
+    const ChipElements& elements = elements_of(staged);
+    const int of_vector = 4 * elements.per_word();
     const std::int64_t vectors = b_.kernel().shared[at(staged.shared.id())].elements / of_vector;
     b_.for_("i", b_.thread(), b_.constant(vectors), b_.constant(geometry_.threads()), 1, [&](Value i) {
-      const kernel::Place to = staged.shared[i * of_vector];
-      wide ? b_.store_vector(to, std::vector<Value>(4, b_.real(0)))
-           : elements_.store(to, std::vector<Value>(4, elements_.zero()));
+      elements.store(staged.shared[i * of_vector], std::vector<Value>(4, elements.zero()));
     });
   }
   b_.barrier();
@@ -68,7 +66,8 @@ void StagedRows::stage_rows(const Staged& staged, Value first, Value count, Valu
   const KernelTensor& tensor = staged.tensor;
   const int per_row = g.units / g.p.vector;
   const int places = tensor.rows * g.batch * per_row;
-  const std::int64_t line = std::int64_t{tensor.rows} * g.batch * g.staged_pitch();
+  const int pitch = elements_of(staged).pitch();
+  const std::int64_t line = std::int64_t{tensor.rows} * g.batch * pitch;
   b_.comment("stage " + tensor.name);
   const Value start = producer();
   b_.for_("place", start, b_.constant(places), b_.constant(32 * g.p.producer_warps), 1, [&](Value place) {
@@ -84,7 +83,7 @@ void StagedRows::stage_rows(const Staged& staged, Value first, Value count, Valu
           b_.variable("from", threads_.base(tensor, here.first_row + batch) + b_.wide(t) * tensor.stride_t +
                                   b_.wide(row * threads_.dim() + column));
       const Value to =
-          b_.variable("to", slot * (g.p.steps * line) + (row * g.batch + batch) * g.staged_pitch() + column);
+          b_.variable("to", slot * (g.p.steps * line) + (row * g.batch + batch) * pitch + column);
       b_.for_("s", b_.constant(0), count, b_.constant(1), std::min(4, g.p.steps), [&](Value s) {
         const auto copy = [&] { copy_vector(staged.shared, to, tensor, from, g.p.vector); };
         staged.shifted ? b_.if_((threads_.forward() ? t + s : t - s) >= 0, copy) : copy();
@@ -118,12 +117,11 @@ void StagedRows::stage_head_values(const Staged& staged, Value first, Value coun
 void StagedRows::declare_registers() {
   const PersistentGeometry& g = geometry_;
   for (Staged& staged : staged_) {
-    const bool wide = is_wide(staged);
+    const ChipElements& elements = elements_of(staged);
     const int units = staged.tensor.per_head ? 1 : g.p.unit_blocks;
     staged.registers =
-        b_.array(staged.tensor.name + (staged.shifted ? "_before_now" : "_now"),
-                 wide ? kernel::Type::F32 : elements_.type(),
-                 staged.tensor.rows * g.p.batch_tiles * units * (wide ? 2 : elements_.pair_words()));
+        b_.array(staged.tensor.name + (staged.shifted ? "_before_now" : "_now"), elements.type(),
+                 staged.tensor.rows * g.p.batch_tiles * units * elements.pair_words());
   }
 }
 
@@ -132,18 +130,18 @@ void StagedRows::load(Value line) {
     if (staged.tensor.per_head)
       load_head_values(staged, line);
     else
-      elements_.load_staged(staged.registers, staged.tensor.name, staged.shared, staged.tensor.rows, line);
+      elements_of(staged).load_staged(staged.registers, staged.tensor.name, staged.shared, staged.tensor.rows,
+                                      line);
 }
 
 // All lanes of a quarter read one pair.
 void StagedRows::load_head_values(const Staged& staged, Value line) {
   const PersistentGeometry& g = geometry_;
-  const bool wide = is_wide(staged);
-  const int words = wide ? 2 : elements_.pair_words();
+  const ChipElements& elements = elements_of(staged);
+  const int words = elements.pair_words();
   for (int pair = 0; pair < staged.tensor.rows * g.p.batch_tiles; ++pair) {
     const Value place = line * (staged.tensor.rows * g.batch) + (threads_.here().quarter * 2 + pair * 8);
-    const std::vector<Value> loaded = wide ? b_.load_vector("number", staged.shared[place], words)
-                                           : elements_.load("number", staged.shared[place], words);
+    const std::vector<Value> loaded = elements.load("number", staged.shared[place], words);
     for (int i = 0; i < words; ++i) b_.write(staged.registers, b_.constant(pair * words + i), loaded[at(i)]);
   }
 }
@@ -152,9 +150,8 @@ Value StagedRows::value(int staged, int row, int channel) const {
   const PersistentGeometry& g = geometry_;
   const Staged& from = staged_[at(staged)];
   const int tile = row * g.p.batch_tiles + g.tile_of(channel);
-  if (is_wide(from)) return b_.read(from.registers, b_.constant(2 * tile + channel % 2));
   const int pair = from.tensor.per_head ? tile : tile * g.p.unit_blocks + g.unit_of(channel);
-  return elements_.element(from.registers, pair, channel % 2 == 1);
+  return elements_of(from).element(from.registers, pair, channel % 2 == 1);
 }
 
 }  // namespace rondo::schedule

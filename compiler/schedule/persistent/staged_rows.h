@@ -11,7 +11,7 @@ namespace rondo::schedule {
 
 class StagedRows {
  public:
-  StagedRows(PersistentThreads& threads, const ChipElements& elements)
+  StagedRows(PersistentThreads& threads, const ElementsOfTensors& elements)
       : threads_(threads), b_(threads.builder()), elements_(elements), geometry_(threads.geometry()) {}
 
   // Declares a tensor. `shifted`: slot t holds step t - 1, nothing at t = 0.
@@ -33,14 +33,11 @@ class StagedRows {
  private:
   struct Staged {
     KernelTensor tensor;
-    kernel::Memory shared;  // [stages, steps, rows, batch, pitch]; of per-head values without the last axis
+    kernel::Memory shared;  // [stages, steps, rows, batch, pitch()]; of per-head values without the last axis
     bool shifted = false;
     kernel::Array registers;  // words: [rows, batch tiles, unit blocks, pair_words()]
   };
-  // fp32 where rows of channels are not.
-  bool is_wide(const Staged& staged) const {
-    return kernel::storage_bytes(staged.tensor.storage) > 4 / elements_.per_word();
-  }
+  const ChipElements& elements_of(const Staged& staged) const { return elements_.of(staged.tensor.storage); }
   void stage_rows(const Staged& staged, kernel::Value first, kernel::Value count, kernel::Value slot);
   void stage_head_values(const Staged& staged, kernel::Value first, kernel::Value count, kernel::Value slot);
   void load_head_values(const Staged& staged, kernel::Value line);
@@ -48,7 +45,7 @@ class StagedRows {
 
   PersistentThreads& threads_;
   kernel::Builder& b_;
-  const ChipElements& elements_;
+  const ElementsOfTensors& elements_;
   const PersistentGeometry& geometry_;
   std::vector<Staged> staged_;
 };

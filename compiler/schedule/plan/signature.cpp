@@ -12,6 +12,7 @@ kernel::Storage storage_of(TensorRef ref, const Task& task) {
   if (ref.role == Role::Resets) return kernel::Storage::U8;
   if (ref.role == Role::Scratch && (ref.tensor == kShares || ref.tensor == kHeadValues))
     return kernel::Storage::F32;
+  if (ref.role == Role::History) return task.history_storage(ref.tensor);
   const bool matrix = ref.role == Role::Param &&
                       task.cell.tensors[static_cast<std::size_t>(ref.tensor)].tail == step::Tail::Matrix;
   const bool rounded = has_time_axis(ref.role) || ref.role == Role::Packed || ref.role == Role::Vectors;

@@ -2,6 +2,8 @@
 // request is read, and handed down as it is.
 #pragma once
 
+#include <vector>
+
 #include "compiler/pipeline/watch.h"
 #include "compiler/schedule/problem/problem.h"
 #include "compiler/schedule/problem/step_facts.h"
@@ -18,6 +20,9 @@ struct Task {
   step::Cell written;  // as its text says: what hashes and records name, and what the reference computes
   step::Cell cell;     // the same, simplified: what kernels are made of
   step::Structure structure;
+  // By tensor: states of which fp16 may not hold the history, since nothing keeps them in its range. One that
+  // a matrix multiplies is not among them: the product rounds it.
+  std::vector<bool> beyond_half;
   Problem problem;
   target::Profile profile;
   // Is told of every pass that makes the task's kernels. It outlives the task. Null: nobody watches.
@@ -25,6 +30,8 @@ struct Task {
 
   // The same cell and profile for another problem.
   Task with(Problem other) const;
+  // The type in which the history of a state is kept: fp32 where that of the problem cannot hold it.
+  kernel::Storage history_storage(step::TensorId state) const;
 
   // A fact of the cell's step (StepFacts). Where somebody watches passes it is made anew, so that all are
   // seen.

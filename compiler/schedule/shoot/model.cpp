@@ -125,7 +125,7 @@ CostModel Shoot::cost_model(const Task& task) const {
   return Model{task.problem.sizes,
                shoot_shape(task),
                task.profile,
-               shoot_traffic(task.cell, task.problem.pass),
+               shoot_traffic(task),
                shoot_cost(task, false),
                shoot_cost(task, true),
                task.structure.affine,

@@ -34,11 +34,14 @@ int rows_of(const step::Cell& cell, const std::vector<step::TensorId>& tensors,
 
 }  // namespace
 
-ShootTraffic shoot_traffic(const step::Cell& cell, Pass pass) {
+ShootTraffic shoot_traffic(const Task& task) {
+  const step::Cell& cell = task.cell;
   ShootTraffic t;
   t.read = rows_of(cell, cell.of_kind(TensorKind::Input));
   t.written = rows_of(cell, cell.of_kind(TensorKind::Output));
-  if (pass == Pass::ForwardSave) t.written += rows_of(cell, stored_histories(cell));
+  if (task.problem.pass == Pass::ForwardSave)
+    for (const step::TensorId id : stored_histories(cell))
+      if (rows_of(cell, {id}) > 0) t.written += history_rows(task, id);
   return t;
 }
 

@@ -16,7 +16,7 @@ struct ShootTraffic {
   int read = 0;
   int written = 0;
 };
-ShootTraffic shoot_traffic(const step::Cell& cell, Pass pass);
+ShootTraffic shoot_traffic(const Task& task);
 
 // The cost of a step with the Jacobian and its product, and without both.
 StepCost shoot_cost(const Task& task, bool newton);

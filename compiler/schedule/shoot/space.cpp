@@ -90,7 +90,7 @@ class Space {
   }
   // What a sweep takes of a walk in order, if it copies as fast as the GPU can.
   double sweep_share(const target::Speeds& speeds) const {
-    const ShootTraffic traffic = shoot_traffic(task_.cell, task_.problem.pass);
+    const ShootTraffic traffic = shoot_traffic(task_);
     const double bytes =
         static_cast<double>(task_.problem.sizes.batch * task_.problem.sizes.heads * task_.problem.sizes.dim) *
         (traffic.read + traffic.written) * static_cast<double>(element());
@@ -292,7 +292,7 @@ Expr Space::require_threads() {
 }
 
 void Space::require_shared(const Expr& registers) {
-  const std::int64_t read = shoot_traffic(task_.cell, task_.problem.pass).read * element();
+  const std::int64_t read = shoot_traffic(task_).read * element();
   const Expr bytes = s_.define(
       "shared_bytes",
       channels * (segments * (stages * steps * read + shoot_map_bytes(states())) +

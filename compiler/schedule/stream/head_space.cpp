@@ -150,7 +150,7 @@ HeadShape head_shape(const Task& task) {
       if (const step::Tensor& tensor = task.cell.tensors[at(id)]; tensor.tail == step::Tail::Vector)
         shape.carried += tensor.rows;
   if (backward) shape.carried += param_rows(task.cell);
-  shape.staged = stream_traffic(task.cell, task.problem.pass).staged;
+  shape.staged = stream_traffic(task).staged;
   shape.kept = kept_values(of);
   shape.head_values = static_cast<int>(head_value_bytes(task.cell) / (SharedValues::kStages * 4));
   shape.accurate = task.problem.math != kernel::Math::Fast && shape.cost.special > 0;
@@ -306,7 +306,7 @@ void HeadSpace::require_resources() {
   s_.require(registers <= std::min<std::int64_t>(limits_.registers_per_thread, kMostRegisters),
              "registers a thread");
   s_.require(registers * threads <= limits_.registers_per_sm, "registers a block");
-  const std::int64_t ring = stream_traffic(task_.cell, task_.problem.pass).staged * element();
+  const std::int64_t ring = stream_traffic(task_).staged * element();
   const Expr bytes = stages * steps * channels * heads * ring + steps * heads * head_value_bytes(task_.cell) +
                      when(head_split == 1, ceil_div(threads, kWarpLanes) * head_word_bytes(shape_),
                           ceil_div(threads, kWarpLanes) * head_split * cluster_word_bytes(shape_) +

@@ -325,7 +325,7 @@ CostModel Stream::cost_model(const Task& task) const {
   return Model{task.problem.sizes,
                task.profile.limits,
                task.profile.speeds,
-               stream_traffic(task.cell, task.problem.pass),
+               stream_traffic(task),
                head ? head->cost : stream_cost(task),
                stream_instructions_folded(task),
                kernel::storage_bytes(task.problem.storage),

@@ -30,7 +30,11 @@ constexpr int kMostBlocksOfSm = 4;     // that are of use: enough for some to wa
 
 }  // namespace
 
-StreamTraffic stream_traffic(const step::Cell& cell, Pass pass) {
+StreamTraffic stream_traffic(const Task& task) {
+  const step::Cell& cell = task.cell;
+  const auto of_history = [&](step::TensorId id) {
+    return cell.tensors[static_cast<std::size_t>(id)].tail == step::Tail::Vector ? history_rows(task, id) : 0;
+  };
   auto rows = [&](const std::vector<step::TensorId>& tensors) {
     int sum = 0;
     for (const step::TensorId id : tensors)
@@ -40,15 +44,17 @@ StreamTraffic stream_traffic(const step::Cell& cell, Pass pass) {
     return sum;
   };
   StreamTraffic t;
-  if (pass != Pass::Backward) {
+  if (task.problem.pass != Pass::Backward) {
     t.staged = rows(cell.of_kind(TensorKind::Input));
     t.moved = t.staged + rows(cell.of_kind(TensorKind::Output));
-    if (pass == Pass::ForwardSave) t.moved += rows(stored_histories(cell));
+    if (task.problem.pass == Pass::ForwardSave)
+      for (const step::TensorId id : stored_histories(cell)) t.moved += of_history(id);
     return t;
   }
   const BackwardNeeds needs = backward_needs(cell);
   t.staged = rows(needs.inputs) + rows(cell.of_kind(TensorKind::Output));
-  for (const TensorRef& ref : needs.history_tensors) t.staged += rows({ref.tensor});
+  for (const TensorRef& ref : needs.history_tensors)
+    t.staged += ref.role == Role::History ? of_history(ref.tensor) : rows({ref.tensor});
   t.moved = t.staged + rows(cell.of_kind(TensorKind::Input));
   return t;
 }

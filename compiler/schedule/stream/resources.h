@@ -16,7 +16,7 @@ struct StreamTraffic {
   int staged = 0;
   int moved = 0;
 };
-StreamTraffic stream_traffic(const step::Cell& cell, Pass pass);
+StreamTraffic stream_traffic(const Task& task);
 // What a step of the pass computes: next states and outputs, or gradients of previous states, inputs and
 // parameters. What that costs.
 step::StepGraph stream_step(const Task& task);

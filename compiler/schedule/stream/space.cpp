@@ -147,7 +147,7 @@ void Space::require_resources() {
            ceil_div(threads, 32) * 32);
   s_.require(registers * counted <= limits_.registers_per_sm, "registers a block");
   s_.require(channels <= (task_.problem.sizes.dim + 7) / 8 * 8, "channels the head has");
-  const std::int64_t ring = stream_traffic(task_.cell, task_.problem.pass).staged * element();
+  const std::int64_t ring = stream_traffic(task_).staged * element();
   const std::int64_t each_team = team_exchange_bytes(task_.cell, 0, true, false);
   const auto each_block = [&](bool pipelined) {  // of a cluster
     return team_exchange_bytes(task_.cell, 1, false, pipelined) - each_team;

@@ -261,6 +261,12 @@ SweepShape sweep_shape(const Task& task) {
   };
   const auto rows = [&](const std::vector<TensorId>& tensors) { return rows_of(tensors, false); };
   const auto head_values = [&](const std::vector<TensorId>& tensors) { return rows_of(tensors, true); };
+  const auto wide = [&](const std::vector<TensorId>& histories) {
+    int sum = 0;
+    for (const TensorId id : histories)
+      if (task.history_storage(id) != task.problem.storage) sum += rows({id});
+    return sum;
+  };
   for (const TensorId id : task.cell.of_kind(TensorKind::Param))
     if (task.cell.tensors[static_cast<std::size_t>(id)].tail != step::Tail::Matrix)
       shape.param_rows += rows({id}) + head_values({id});
@@ -271,6 +277,7 @@ SweepShape sweep_shape(const Task& task) {
     shape.head_values_out = head_values(task.cell.of_kind(TensorKind::Output));
     if (task.problem.pass == Pass::ForwardSave) {
       shape.rows_out += rows(stored_histories(task.cell));
+      shape.wide_out = wide(stored_histories(task.cell));
       shape.head_values_out += head_values(stored_histories(task.cell));
     }
     if (passes_products(task.problem)) shape.rows_out += static_cast<int>(saved_products(task.cell).size());
@@ -287,6 +294,7 @@ SweepShape sweep_shape(const Task& task) {
       head_values(task.cell.of_kind(TensorKind::Output));
   for (const TensorRef& ref : split.histories) {
     shape.rows_in += rows({ref.tensor});
+    if (ref.role == Role::History) shape.wide_in += wide({ref.tensor});
     shape.head_values_in += head_values({ref.tensor});
   }
   shape.shares = head_values(task.cell.of_kind(TensorKind::Input));

@@ -79,9 +79,10 @@ struct SweepShape {
   std::vector<int> terms;     // of each sum
   int product_count = 0;
   int levels = 0;
-  int rows_in = 0;   // staged rows
-  int rows_out = 0;  // rows written at each step
-  int states = 0;    // carried rows
+  int rows_in = 0;                // staged rows
+  int rows_out = 0;               // rows written at each step
+  int wide_in = 0, wide_out = 0;  // of them, of fp32 where the storage type has 16 bits
+  int states = 0;                 // carried rows
   // The same of tensors with one value a head; gradients of such inputs, of which parts of a head have
   // shares.
   int head_values_in = 0, head_values_out = 0, head_value_states = 0, shares = 0;

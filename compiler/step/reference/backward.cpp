@@ -232,7 +232,8 @@ void round_history(TensorMap<Real>& history, const Perturbation* perturbation) {
   std::int64_t item = -1;  // no item of the sweep
   for (auto& [name, values] : history) {
     noise.begin(item--);
-    noise.store(values.data(), values.size(), 0, perturbation->stored);
+    const bool kept = perturbation->kept_in_fp32.count(name) != 0;
+    noise.store(values.data(), values.size(), 0, kept ? scalar::Storage::F32 : perturbation->stored);
   }
 }
 

@@ -5,6 +5,8 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
+#include <string>
 
 #include "compiler/scalar/storage.h"
 
@@ -25,6 +27,8 @@ struct Perturbation {
   // An error keeps its value over all steps, so that errors add up instead of cancelling: what a constant
   // gate makes of rounding.
   bool steady = false;
+  // States whose histories are not rounded to `stored` but are fp32.
+  std::set<std::string> kept_in_fp32 = {};
 };
 
 }  // namespace rondo::step

@@ -13,7 +13,7 @@ from .._errors import InputError
 from .._shapes import axes_to_add, lacks_heads
 from .._structure import Structure, TensorSpec
 from . import autograd, operators
-from .types import check_device, dtype_of, type_of
+from .types import check_device, dtype_of_spec, type_of
 
 
 def _tensor(structure: Structure, argument: str, value: Any, device: torch.device | None) -> torch.Tensor:
@@ -160,7 +160,7 @@ def run_step(
     states = []
     for spec, name, value in named(structure, "state", structure.initials, made, True):
         tensor = _tensor(structure, name, value, arguments.device)
-        wanted = dtype_of(spec.type, arguments.storage)
+        wanted = dtype_of_spec(spec, arguments.storage)
         if tensor.dtype is not wanted or not tensor.is_contiguous():
             raise InputError(f"{structure.name}: {name} is {str(tensor.dtype)[6:]}", f"it is to be {str(wanted)[6:]} and dense")
         states.append(_whole(structure, name, spec, tensor))
@@ -183,7 +183,7 @@ def _zero_states(structure: Structure, sizes: dict[str, Any], arguments: Argumen
     made = {}
     for spec in structure.initials:
         shape = [extent for place, extent in enumerate(spec.shape(sizes)) if not _left_out(spec, place, arguments.headless)]
-        made[spec.short] = torch.zeros(shape, dtype=dtype_of(spec.type, arguments.storage), device=arguments.device)
+        made[spec.short] = torch.zeros(shape, dtype=dtype_of_spec(spec, arguments.storage), device=arguments.device)
     return made
 
 

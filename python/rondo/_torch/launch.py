@@ -15,7 +15,7 @@ from .._library import library
 from .._plans import Plan, PlanRequest, make_ahead, on_forget, plan_for
 from .._structure import Structure, TensorSpec, dense_strides
 from . import sites
-from .types import RONDO_TYPE_OF, device_of, dtype_of, type_of
+from .types import RONDO_TYPE_OF, device_of, dtype_of, dtype_of_spec, type_of
 
 # Layouts of the same sizes that the shim is told of: strides hardly change from call to call.
 MOST_TOLD = 16
@@ -106,7 +106,7 @@ class Call:
             if spec.name not in wanted and not is_bound:
                 continue
             shape = spec.shape(sizes)
-            dtype = dtype_of(spec.type, storage)
+            dtype = dtype_of_spec(spec, storage)
             self.made.append(Made(shape, result_strides(spec, shape, time_major), dtype, spec.name in wanted, is_bound))
             if is_bound:
                 self.names.append(spec.name)

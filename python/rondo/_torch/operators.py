@@ -27,7 +27,7 @@ from .. import _structs as s
 from .._structure import TensorSpec, structure_of
 from . import sites
 from .launch import Call, plan_of, remember, remembered, result_strides
-from .types import dtype_of
+from .types import dtype_of_spec
 
 Tensors = Sequence[torch.Tensor]
 
@@ -116,7 +116,7 @@ def _empty(like: torch.Tensor, specs: Sequence[TensorSpec], sizes: dict[str, Any
     made = []
     for spec in specs:
         shape = spec.shape(sizes)
-        dtype = dtype_of(spec.type, like.dtype)
+        dtype = dtype_of_spec(spec, like.dtype)
         made.append(like.new_empty_strided(shape, result_strides(spec, shape, time_major), dtype=dtype))
     return made
 

@@ -7,6 +7,7 @@ import torch
 from .. import _structs as s
 from .._errors import InputError
 from .._plans import CPU, Device
+from .._structure import TensorSpec
 
 TYPE_OF = {
     torch.float32: s.TYPE_F32,
@@ -30,6 +31,10 @@ def dtype_of(type_: int | None, storage: torch.dtype) -> torch.dtype:
     if type_ is None:
         return storage
     return torch.float64 if type_ == s.TYPE_F32 and storage is torch.float64 else _DTYPE_OF[type_]
+
+
+def dtype_of_spec(spec: TensorSpec, storage: torch.dtype) -> torch.dtype:
+    return dtype_of(spec.half_type if storage is torch.float16 else spec.type, storage)
 
 
 def type_of(dtype: torch.dtype, name: str, device: torch.device) -> int:

@@ -1,0 +1,208 @@
+#include "compiler/step/bounds.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <span>
+
+#include "compiler/scalar/table.h"
+#include "compiler/support/index.h"
+
+namespace rondo::step {
+
+namespace {
+
+using scalar::Op;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+struct Interval {
+  double least = -kInfinity, most = kInfinity;
+  bool is_within(double bound) const { return least >= -bound && most <= bound; }
+};
+
+Interval hull(Interval a, Interval b) { return {std::min(a.least, b.least), std::max(a.most, b.most)}; }
+
+// Of a function that has its extremes where its operands have theirs. 0 by infinity is 0: no number is
+// infinite.
+Interval of_corners(Op op, const std::vector<Interval>& operands) {
+  Interval result{kInfinity, -kInfinity};
+  for (unsigned corner = 0; corner < 1U << operands.size(); ++corner) {
+    std::array<double, 3> at_corner{};
+    for (std::size_t i = 0; i < operands.size(); ++i)
+      at_corner[i] = (corner >> i & 1) != 0 ? operands[i].most : operands[i].least;
+    double value = scalar::evaluate(op, std::span<const double>(at_corner.data(), operands.size()));
+    if (std::isnan(value)) {
+      if (op != Op::Mul) return {};
+      value = 0;
+    }
+    result = hull(result, {value, value});
+  }
+  return result;
+}
+
+class Bounds {
+ public:
+  Bounds(const Cell& cell, const std::vector<bool>& within, double bound)
+      : cell_(cell), within_(within), bound_(bound) {
+    for (const Node& node : cell.graph.nodes) intervals_.push_back(of_node(node));
+  }
+  const Interval& at(NodeId id) const { return intervals_[rondo::at(id)]; }
+
+ private:
+  Interval of_node(const Node& node) const {
+    switch (node.kind) {
+      case NodeKind::Constant: return {node.value, node.value};
+      case NodeKind::HeadSize: return {1, kInfinity};
+      case NodeKind::Uniform: return {0, 1};
+      case NodeKind::Leaf: return of_leaf(node);
+      case NodeKind::Scalar: return of_scalar(node);
+      case NodeKind::ReduceMax: return at(node.operands[0]);
+      case NodeKind::NamedConst:
+      case NodeKind::Gradient:
+      case NodeKind::MatVec:
+      case NodeKind::MatTVec:
+      case NodeKind::ReduceSum:
+      case NodeKind::ReduceSpread: return {};
+    }
+    return {};
+  }
+
+  Interval of_leaf(const Node& node) const {
+    const TensorKind kind = cell_.tensors[rondo::at(node.tensor)].kind;
+    if (is_flag(kind)) return {0, 1};
+    const bool within =
+        kind == TensorKind::State ? within_[rondo::at(node.tensor)] : kind == TensorKind::Input;
+    if (within) return {-bound_, bound_};
+    return {};
+  }
+
+  Interval of_scalar(const Node& node) const {
+    if (node.op == Op::Add || node.op == Op::Sub)
+      if (const auto mixed = of_mixture(node)) return *mixed;
+    std::vector<Interval> operands;
+    for (const NodeId id : node.operands) operands.push_back(at(id));
+    return of_function(node.op, operands);
+  }
+
+  static Interval of_function(Op op, const std::vector<Interval>& x) {
+    switch (op) {
+      case Op::Sin:
+      case Op::Cos:
+      case Op::Sign: return {-1, 1};
+      case Op::Less:
+      case Op::LessEqual:
+      case Op::Greater:
+      case Op::GreaterEqual:
+      case Op::Equal:
+      case Op::NotEqual:
+      case Op::And:
+      case Op::Or:
+      case Op::Not: return {0, 1};
+      case Op::Select: return hull(x[1], x[2]);
+      case Op::Abs:
+      case Op::Square: {
+        Interval result = of_corners(op, x);
+        if (x[0].least <= 0 && x[0].most >= 0) result.least = 0;
+        return result;
+      }
+      // Both fall to a least value, at -1.28 and -0.75, and rise from there on.
+      case Op::Silu: return {-0.2785, std::max(0.0, x[0].most)};
+      case Op::Gelu: return {-0.17, std::max(0.0, x[0].most)};
+      case Op::Div: return x[1].least > 0 || x[1].most < 0 ? of_corners(op, x) : Interval{};
+      case Op::Recip: return x[0].least > 0 || x[0].most < 0 ? of_corners(op, x) : Interval{};
+      case Op::Log:
+      case Op::Log1p:
+      case Op::Sqrt:
+      case Op::Rsqrt: return x[0].least > 0 ? of_corners(op, x) : Interval{};
+      case Op::Fma: return of_corners(Op::Add, {of_corners(Op::Mul, {x[0], x[1]}), x[2]});
+      case Op::Add:
+      case Op::Sub:
+      case Op::Mul:
+      case Op::Neg:
+      case Op::Min:
+      case Op::Max:
+      case Op::Exp:
+      case Op::Expm1:
+      case Op::Sigmoid:
+      case Op::Tanh:
+      case Op::Relu:
+      case Op::Softplus:
+      case Op::Erf: return of_corners(op, x);
+    }
+    return {};
+  }
+
+  // z a + (1 - z) b and a + z (b - a) with z between 0 and 1 lie between a and b.
+  std::optional<Interval> of_mixture(const Node& node) const {
+    for (const auto& [one, other] :
+         {std::array{node.operands[0], node.operands[1]}, std::array{node.operands[1], node.operands[0]}}) {
+      if (node.op == Op::Add)
+        if (const auto mixed = of_weights(one, other)) return mixed;
+      if (node.op == Op::Add || one == node.operands[0])
+        if (const auto mixed = of_step_towards(one, other, node.op == Op::Sub)) return mixed;
+    }
+    return std::nullopt;
+  }
+
+  const Node* if_scalar(NodeId id, Op op) const {
+    const Node& node = cell_.graph.at(id);
+    return node.kind == NodeKind::Scalar && node.op == op ? &node : nullptr;
+  }
+  bool is_weight(NodeId id) const { return at(id).least >= 0 && at(id).most <= 1; }
+
+  std::optional<Interval> of_weights(NodeId one, NodeId other) const {
+    const Node *a = if_scalar(one, Op::Mul), *b = if_scalar(other, Op::Mul);
+    if (a == nullptr || b == nullptr) return std::nullopt;
+    for (const std::size_t i : {0, 1})
+      for (const std::size_t k : {0, 1}) {
+        const Node* rest = if_scalar(b->operands[k], Op::Sub);
+        if (rest == nullptr || rest->operands[1] != a->operands[i] || !is_weight(a->operands[i])) continue;
+        const Node& from = cell_.graph.at(rest->operands[0]);
+        if (from.kind == NodeKind::Constant && from.value == 1)
+          return hull(at(a->operands[1 - i]), at(b->operands[1 - k]));
+      }
+    return std::nullopt;
+  }
+
+  // `away`: from a comes off z (a - b).
+  std::optional<Interval> of_step_towards(NodeId from, NodeId step, bool away) const {
+    const Node* product = if_scalar(step, Op::Mul);
+    if (product == nullptr) return std::nullopt;
+    for (const std::size_t i : {0, 1}) {
+      const Node* distance = if_scalar(product->operands[i], Op::Sub);
+      if (distance == nullptr || !is_weight(product->operands[1 - i])) continue;
+      if (distance->operands[away ? 0 : 1] == from)
+        return hull(at(from), at(distance->operands[away ? 1 : 0]));
+    }
+    return std::nullopt;
+  }
+
+  const Cell& cell_;
+  const std::vector<bool>& within_;
+  double bound_;
+  std::vector<Interval> intervals_;  // by node, as far as it is filled
+};
+
+}  // namespace
+
+// The largest set of states that hold each other within: those that a step leads out are taken away until
+// none is.
+std::vector<bool> states_within(const Cell& cell, double bound) {
+  std::vector<bool> within(cell.tensors.size());
+  for (const TensorId id : cell.of_kind(TensorKind::State)) within[at(id)] = true;
+  for (bool changed = true; changed;) {
+    changed = false;
+    const Bounds bounds(cell, within, bound);
+    for (const Row& next : cell.next)
+      if (within[at(next.tensor)] && !bounds.at(next.value).is_within(bound)) {
+        within[at(next.tensor)] = false;
+        changed = true;
+      }
+  }
+  return within;
+}
+
+}  // namespace rondo::step
