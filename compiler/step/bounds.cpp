@@ -8,6 +8,7 @@
 #include <span>
 
 #include "compiler/scalar/table.h"
+#include "compiler/step/ranges.h"
 #include "compiler/support/index.h"
 
 namespace rondo::step {
@@ -18,12 +19,16 @@ using scalar::Op;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-struct Interval {
-  double least = -kInfinity, most = kInfinity;
-  bool is_within(double bound) const { return least >= -bound && most <= bound; }
-};
+// All intervals here hold their ends, which may be infinite: no number is.
+constexpr Interval kAny{-kInfinity, kInfinity};
 
-Interval hull(Interval a, Interval b) { return {std::min(a.least, b.least), std::max(a.most, b.most)}; }
+bool is_within(const Interval& numbers, double bound) {
+  return numbers.low >= -bound && numbers.high <= bound;
+}
+
+Interval hull(const Interval& a, const Interval& b) {
+  return {std::min(a.low, b.low), std::max(a.high, b.high)};
+}
 
 // Of a function that has its extremes where its operands have theirs. 0 by infinity is 0: no number is
 // infinite.
@@ -32,10 +37,10 @@ Interval of_corners(Op op, const std::vector<Interval>& operands) {
   for (unsigned corner = 0; corner < 1U << operands.size(); ++corner) {
     std::array<double, 3> at_corner{};
     for (std::size_t i = 0; i < operands.size(); ++i)
-      at_corner[i] = (corner >> i & 1) != 0 ? operands[i].most : operands[i].least;
+      at_corner[i] = (corner >> i & 1) != 0 ? operands[i].high : operands[i].low;
     double value = scalar::evaluate(op, std::span<const double>(at_corner.data(), operands.size()));
     if (std::isnan(value)) {
-      if (op != Op::Mul) return {};
+      if (op != Op::Mul) return kAny;
       value = 0;
     }
     result = hull(result, {value, value});
@@ -65,18 +70,29 @@ class Bounds {
       case NodeKind::MatVec:
       case NodeKind::MatTVec:
       case NodeKind::ReduceSum:
-      case NodeKind::ReduceSpread: return {};
+      case NodeKind::ReduceSpread: return kAny;
     }
-    return {};
+    return kAny;
   }
 
+  // A range of an input or a parameter is a promise, that of a state is not (ranges.h).
   Interval of_leaf(const Node& node) const {
-    const TensorKind kind = cell_.tensors[rondo::at(node.tensor)].kind;
-    if (is_flag(kind)) return {0, 1};
-    const bool within =
-        kind == TensorKind::State ? within_[rondo::at(node.tensor)] : kind == TensorKind::Input;
-    if (within) return {-bound_, bound_};
-    return {};
+    const Tensor& tensor = cell_.tensors[rondo::at(node.tensor)];
+    if (is_flag(tensor.kind)) return {0, 1};
+    if (tensor.kind == TensorKind::State) return within_[rondo::at(node.tensor)] ? own() : kAny;
+    const Interval declared = range_of(tensor);
+    return tensor.kind == TensorKind::Input
+               ? Interval{std::max(declared.low, -bound_), std::min(declared.high, bound_)}
+               : declared;
+  }
+  Interval own() const { return {-bound_, bound_}; }
+
+  // Of its ends those that no caller can move.
+  static Interval range_of(const Tensor& tensor) {
+    Interval result = kAny;
+    if (tensor.range && tensor.range->low.const_index < 0) result.low = tensor.range->low.value;
+    if (tensor.range && tensor.range->high.const_index < 0) result.high = tensor.range->high.value;
+    return result;
   }
 
   Interval of_scalar(const Node& node) const {
@@ -105,18 +121,18 @@ class Bounds {
       case Op::Abs:
       case Op::Square: {
         Interval result = of_corners(op, x);
-        if (x[0].least <= 0 && x[0].most >= 0) result.least = 0;
+        if (x[0].low <= 0 && x[0].high >= 0) result.low = 0;
         return result;
       }
       // Both fall to a least value, at -1.28 and -0.75, and rise from there on.
-      case Op::Silu: return {-0.2785, std::max(0.0, x[0].most)};
-      case Op::Gelu: return {-0.17, std::max(0.0, x[0].most)};
-      case Op::Div: return x[1].least > 0 || x[1].most < 0 ? of_corners(op, x) : Interval{};
-      case Op::Recip: return x[0].least > 0 || x[0].most < 0 ? of_corners(op, x) : Interval{};
+      case Op::Silu: return {-0.2785, std::max(0.0, x[0].high)};
+      case Op::Gelu: return {-0.17, std::max(0.0, x[0].high)};
+      case Op::Div: return x[1].low > 0 || x[1].high < 0 ? of_corners(op, x) : kAny;
+      case Op::Recip: return x[0].low > 0 || x[0].high < 0 ? of_corners(op, x) : kAny;
       case Op::Log:
       case Op::Log1p:
       case Op::Sqrt:
-      case Op::Rsqrt: return x[0].least > 0 ? of_corners(op, x) : Interval{};
+      case Op::Rsqrt: return x[0].low > 0 ? of_corners(op, x) : kAny;
       case Op::Fma: return of_corners(Op::Add, {of_corners(Op::Mul, {x[0], x[1]}), x[2]});
       case Op::Add:
       case Op::Sub:
@@ -132,7 +148,7 @@ class Bounds {
       case Op::Softplus:
       case Op::Erf: return of_corners(op, x);
     }
-    return {};
+    return kAny;
   }
 
   // z a + (1 - z) b and a + z (b - a) with z between 0 and 1 lie between a and b.
@@ -151,7 +167,7 @@ class Bounds {
     const Node& node = cell_.graph.at(id);
     return node.kind == NodeKind::Scalar && node.op == op ? &node : nullptr;
   }
-  bool is_weight(NodeId id) const { return at(id).least >= 0 && at(id).most <= 1; }
+  bool is_weight(NodeId id) const { return at(id).low >= 0 && at(id).high <= 1; }
 
   std::optional<Interval> of_weights(NodeId one, NodeId other) const {
     const Node *a = if_scalar(one, Op::Mul), *b = if_scalar(other, Op::Mul);
@@ -186,18 +202,24 @@ class Bounds {
   std::vector<Interval> intervals_;  // by node, as far as it is filled
 };
 
+// Not if callers set the number, a named constant.
+bool begins_within(const DeclaredNumber& first, double bound) {
+  return first.const_index < 0 && std::abs(first.value) <= bound;
+}
+
 }  // namespace
 
 // The largest set of states that hold each other within: those that a step leads out are taken away until
 // none is.
 std::vector<bool> states_within(const Cell& cell, double bound) {
   std::vector<bool> within(cell.tensors.size());
-  for (const TensorId id : cell.of_kind(TensorKind::State)) within[at(id)] = true;
+  for (const TensorId id : cell.of_kind(TensorKind::State))
+    within[at(id)] = begins_within(cell.tensors[at(id)].first, bound);
   for (bool changed = true; changed;) {
     changed = false;
     const Bounds bounds(cell, within, bound);
     for (const Row& next : cell.next)
-      if (within[at(next.tensor)] && !bounds.at(next.value).is_within(bound)) {
+      if (within[at(next.tensor)] && !is_within(bounds.at(next.value), bound)) {
         within[at(next.tensor)] = false;
         changed = true;
       }

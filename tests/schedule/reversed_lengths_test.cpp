@@ -13,6 +13,7 @@
 #include "tests/schedule/persistent/dense_points.h"
 #include "tests/schedule/shoot/points.h"
 #include "tests/schedule/stream/head_cases.h"
+#include "tests/support/turns.h"
 
 namespace rondo::schedule {
 namespace {

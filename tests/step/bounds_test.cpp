@@ -15,6 +15,12 @@ namespace {
 
 constexpr double kBound = 65504;
 
+Cell parsed(const std::string& text) {
+  const frontend::Parsed parsed = frontend::parse(text, "bounds.cell");
+  EXPECT_TRUE(parsed.ok()) << frontend::render_all(parsed, text, "bounds.cell");
+  return simplify(parsed.cells.at(0));
+}
+
 // A cell of states c and h, of inputs p, q and r, a vector w and a matrix R: those that the body names.
 Cell cell_of(const std::string& body) {
   std::string text = "cell bounds(D) {\n state c[D], h[D]\n";
@@ -22,9 +28,7 @@ Cell cell_of(const std::string& body) {
        {std::pair{"p", " input p[D]\n"}, std::pair{"q", " input q[D]\n"}, std::pair{"r", " input r[D]\n"},
         std::pair{"w", " param w[D]\n"}, std::pair{"R", " param R[D, D]\n"}})
     if (std::regex_search(body, std::regex("\\b" + std::string(name) + "\\b"))) text += declared;
-  const frontend::Parsed parsed = frontend::parse(text + body + "}\n", "bounds.cell");
-  EXPECT_TRUE(parsed.ok()) << frontend::render_all(parsed, text + body, "bounds.cell");
-  return simplify(parsed.cells.at(0));
+  return parsed(text + body + "}\n");
 }
 
 bool stays(const Cell& cell, const std::string& state) {
@@ -62,6 +66,31 @@ TEST(StatesWithin, WhatGatesMixStays) {
   for (const char* const other : others)
     EXPECT_FALSE(stays(cell_of(std::string(" next c = ") + other + "\n next h = cos(c)\n output h\n"), "c"))
         << other;
+}
+
+TEST(StatesWithin, WhatTheTextBeginsOutsideDoesNotStay) {
+  const auto begins_at = [](const std::string& first) {
+    return stays(parsed("cell c(D) {\n const far = 10\n input x[D]\n state c[D] = " + first +
+                        "\n next c = max(0.5 * c, x)\n output y = c * far\n}\n"),
+                 "c");
+  };
+  EXPECT_TRUE(begins_at("-60000"));
+  EXPECT_FALSE(begins_at("-1e30"));
+  EXPECT_FALSE(begins_at("far")) << "callers set named constants";
+}
+
+// A range of an input or a parameter is a promise, one of a state is not.
+TEST(StatesWithin, RangesOfInputsAndParametersCount) {
+  const auto with = [](const std::string& x, const std::string& w, const std::string& c) {
+    return stays(parsed("cell c(D) {\n const most = 1\n input x[D]" + x + "\n param w[D]" + w +
+                        "\n state c[D]" + c + "\n next c = x * c + (1 - x) * w\n output y = c * most\n}\n"),
+                 "c");
+  };
+  EXPECT_TRUE(with(" in (0, 1)", " in [-2, 2]", ""));
+  EXPECT_FALSE(with(" in (0, 1)", "", ""));
+  EXPECT_FALSE(with("", " in [-2, 2]", ""));
+  EXPECT_FALSE(with("", "", " in [-1, 1]"));
+  EXPECT_FALSE(with(" in (0, most)", " in [-2, 2]", "")) << "callers set named constants";
 }
 
 // A state that another carries away does not stay either.
