@@ -27,7 +27,7 @@ def _tensor(structure: Structure, argument: str, value: Any, device: torch.devic
 def _widened(tensor: torch.Tensor, spec: TensorSpec, storage: torch.dtype) -> torch.Tensor:
     """As a launch takes it, where that has more bits: one that had to convert it itself could not be told to the shim. What a
     launch rounds to fewer is left as it is, for its gradient is not rounded."""
-    wanted = dtype_of(spec.type, storage)
+    wanted = dtype_of_spec(spec, storage)
     return tensor.to(wanted) if wanted.itemsize > tensor.dtype.itemsize else tensor
 
 
