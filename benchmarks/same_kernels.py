@@ -4,13 +4,14 @@
 usage: same_kernels.py RONDO-OF-THE-RECORD RONDO RECORD.json [--commit HASH] [--arch sm_90]
 
 RONDO-OF-THE-RECORD was built at the record's commit, RONDO at the commit HASH. For every row of both tables each prints the CUDA
-text of the recorded configuration. Texts that differ in more than comments are other kernels, and their rows are to be
-measured again. RECORD.json then holds under "same_kernels" what was found, which the pages repeat.
+text of the recorded configuration. Texts that differ in more than comments, spaces and names of RENAMED are other kernels, and
+their rows are to be measured again. RECORD.json then holds under "same_kernels" what was found, which the pages repeat.
 
 Ends with 1 if a row has another kernel, which the last lines name."""
 import argparse
 import json
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -19,12 +20,19 @@ from parameter_names import completed, current
 from rondo_program import write
 
 
+# Names in texts as they were, and as they are. A number may follow that tells values of one name apart.
+RENAMED = {"kFirstLoader": "kFirstProducer", "kFirstWriter": "kFirstStoreThread", "number": "head_value", "number_line": "head_value_line",
+           "number_step": "head_value_step", "numbers_at": "head_values_at"}
+OLD_NAME = re.compile(rf"\b({'|'.join(RENAMED)})(?=(_\d+)*\b)")
+
+
 def text_of(program, arguments):
-    """The text without its comments; of a program that refuses, what it says."""
+    """The text without its comments, with today's names; of a program that refuses, what it says."""
     done = subprocess.run([program, "emit", *arguments], capture_output=True, text=True, check=False)
     if done.returncode != 0:
         return f"status {done.returncode}: {done.stderr.strip()}"
-    return "\n".join(line for line in done.stdout.splitlines() if not line.lstrip().startswith("//"))
+    lines = (" ".join(line.split("  // ")[0].split()) for line in done.stdout.splitlines())
+    return OLD_NAME.sub(lambda found: RENAMED[found[1]], "\n".join(line for line in lines if not line.startswith("//")))
 
 
 def rows_of(record):

@@ -58,7 +58,7 @@ void SharedValues::load(std::size_t turn, Value t, const PlaceOf& place) {
     threads_.if_all({staged.shifted ? t >= 1 : Value{}}, [&] {
       for (int row = 0; row < rows(staged); ++row) {
         const Value from = place(staged.tensor, staged.input, row, staged.shifted ? t - 1 : t);
-        b.assign(coming(row), b.load("number", staged.tensor.memory[from]));
+        b.assign(coming(row), b.load("head_value", staged.tensor.memory[from]));
       }
     });
   });
@@ -83,7 +83,7 @@ SharedValues::Step SharedValues::load_step(Value t, const PlaceOf& place) const 
       const Value value = b.variable(staged.tensor.name, b.real(0));
       threads_.if_all({staged.shifted ? t >= 1 : Value{}}, [&] {
         const Value from = place(staged.tensor, staged.input, row, staged.shifted ? t - 1 : t);
-        b.assign(value, b.load("number", staged.tensor.memory[from]));
+        b.assign(value, b.load("head_value", staged.tensor.memory[from]));
       });
       step.inputs.emplace(std::pair{staged.input, row}, value);
     }

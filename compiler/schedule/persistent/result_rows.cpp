@@ -91,7 +91,7 @@ void ResultRows::write(Value turn, Value first, Value count) {
 }
 
 Value ResultRows::store_thread() {
-  return b_.thread() - b_.named("kFirstWriter", geometry_.first_store_thread());
+  return b_.thread() - b_.named("kFirstStoreThread", geometry_.first_store_thread());
 }
 
 // 32 units by 8 batch rows at a time: lane 4g + q holds batch row g of units 8q to 8q + 7.
@@ -169,7 +169,7 @@ void ResultRows::write_head_values(const Written& written, Value turn, Value fir
           b_.variable("from", turn * (g.p.steps * line) + row * (warps * g.batch) + place % g.batch);
       const Value to = b_.variable("to", head_value_place(written, batch, row, threads_.time_of(first)));
       b_.for_("s", b_.constant(0), count, b_.constant(1), 1, [&](Value) {
-        const Value total = b_.variable("total", b_.load("number", written.shared[from]));
+        const Value total = b_.variable("total", b_.load("head_value", written.shared[from]));
         if (warps > 1)
           b_.for_("warp", b_.constant(1), b_.constant(warps), b_.constant(1), 4, [&](Value warp) {
             b_.assign(total, total + b_.load("share", written.shared[from + warp * g.batch]));

@@ -56,7 +56,7 @@ void StagedRows::stage(Value first, Value count, Value slot) {
 }
 
 Value StagedRows::producer() {
-  return b_.thread() - b_.named("kFirstLoader", geometry_.first_producer_thread(), "first staging thread");
+  return b_.thread() - b_.named("kFirstProducer", geometry_.first_producer_thread(), "first staging thread");
 }
 
 // A lane keeps to one place of a step, so that walking from step to step costs it one addition.
@@ -141,7 +141,7 @@ void StagedRows::load_head_values(const Staged& staged, Value line) {
   const int words = elements.pair_words();
   for (int pair = 0; pair < staged.tensor.rows * g.p.batch_tiles; ++pair) {
     const Value place = line * (staged.tensor.rows * g.batch) + (threads_.here().quarter * 2 + pair * 8);
-    const std::vector<Value> loaded = elements.load("number", staged.shared[place], words);
+    const std::vector<Value> loaded = elements.load("head_value", staged.shared[place], words);
     for (int i = 0; i < words; ++i) b_.write(staged.registers, b_.constant(pair * words + i), loaded[at(i)]);
   }
 }

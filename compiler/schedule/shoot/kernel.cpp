@@ -221,7 +221,8 @@ void ShootKernel::place_values() {
 void ShootKernel::load_values(Value stage_step) {
   if (!values_.any_staged()) return;
   auto& b = builder();
-  const Value step = b.let(values_.any_inputs() ? "number_step" : "reset_step", stage_step + lane_of_warp_);
+  const Value step =
+      b.let(values_.any_inputs() ? "head_value_step" : "reset_step", stage_step + lane_of_warp_);
   b.if_(lane_of_warp_ < parameters_.steps && step < own_.end, [&] {
     values_.load(0, step, [&](const KernelTensor& from, int input, int row, Value t) {
       return value_bases_[at(input)] + b.wide(t) * from.stride_t + std::int64_t{row};
@@ -233,7 +234,7 @@ void ShootKernel::store_values(Value block) {
   if (!values_.any_staged()) return;
   auto& b = builder();
   constexpr int kStages = SharedValues::kStages;
-  now_.values = b.let(values_.any_inputs() ? "numbers_at" : "resets_at",
+  now_.values = b.let(values_.any_inputs() ? "head_values_at" : "resets_at",
                       (own_.warp * kStages + block % kStages) * parameters_.steps);
   b.if_(lane_of_warp_ < parameters_.steps, [&] { values_.store(0, now_.values + lane_of_warp_); });
 }

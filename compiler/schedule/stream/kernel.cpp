@@ -68,7 +68,7 @@ SharedValues::Step StreamKernel::load_values_at(Value t) {
 
 void StreamKernel::pass_values(Value block) {
   if (!values_.any_staged()) return;
-  value_line_ = builder().let("number_line", block % SharedValues::kStages * parameters_.steps);
+  value_line_ = builder().let("head_value_line", block % SharedValues::kStages * parameters_.steps);
   each_loaded([&](std::size_t turn, Value step) { values_.store(turn, value_line_ + step); });
   load_values(block + 1);
 }
@@ -81,7 +81,7 @@ SharedValues::Step StreamKernel::values_at(Value place, Value t) {
 Value StreamKernel::is_producer() {
   auto& b = builder();
   if (parameters_.producer_warps == 0) return {};
-  return b.thread() >= b.named("kFirstLoader", parameters_.first_producer(), "first staging thread");
+  return b.thread() >= b.named("kFirstProducer", parameters_.first_producer(), "first staging thread");
 }
 
 // One barrier a stage says both that the next stage has landed and that the slot before it is free again.

@@ -193,12 +193,12 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(160, 1) l
     int time,                                // T
     int* status)                             // set to 1 by who has waited in vain
 {
-  constexpr int kUnits = 24;         // channels a block
-  constexpr int kSteps = 2;          // time steps a stage
-  constexpr int kMultiplying = 96;   // threads that compute or multiply
-  constexpr int kDim = 40;           // channels a head
-  constexpr int kFirstLoader = 96;   // first staging thread
-  constexpr int kFirstWriter = 128;
+  constexpr int kUnits = 24;              // channels a block
+  constexpr int kSteps = 2;               // time steps a stage
+  constexpr int kMultiplying = 96;        // threads that compute or multiply
+  constexpr int kDim = 40;                // channels a head
+  constexpr int kFirstProducer = 96;      // first staging thread
+  constexpr int kFirstStoreThread = 128;
   extern __shared__ __align__(16) unsigned char shared_memory[];
   bf16* const x_staged = reinterpret_cast<bf16*>(shared_memory);                 // [stages 3, steps 2, rows 3, batch 8, units 24 + 8]
   bf16* const vector_0 = reinterpret_cast<bf16*>(shared_memory + 9216);          // [2, batch tiles 1, channels 48, 8]
@@ -559,7 +559,7 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(160, 1) l
         const int count_2 = min(kSteps, time - first_3);
         // stage x
         #pragma unroll 1
-        for (int place = thread_x - kFirstLoader; place < 72; place += 32) {
+        for (int place = thread_x - kFirstProducer; place < 72; place += 32) {
           const int column = place % 3 * 8;
           const int batch_place = place / 3 % 8;
           const int row = place / 24;
@@ -591,7 +591,7 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(160, 1) l
       // store h_out
       int pieces[4];
       #pragma unroll 1
-      for (int place_2 = (thread_x - kFirstWriter) / 32; place_2 < 1; ++place_2) {
+      for (int place_2 = (thread_x - kFirstStoreThread) / 32; place_2 < 1; ++place_2) {
         const int held_unit = min(lane % 8 / 2 * 8 + lane / 8 * 2 + lane % 2, 23);
         const int unit_2 = quarter * 8;
         const int row_2 = place_2;

@@ -193,12 +193,12 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(160, 1) s
     int time,                                          // T
     int* status)                                       // set to 1 by who has waited in vain
 {
-  constexpr int kUnits = 24;         // channels a block
-  constexpr int kSteps = 2;          // time steps a stage
-  constexpr int kMultiplying = 96;   // threads that compute or multiply
-  constexpr int kDim = 40;           // channels a head
-  constexpr int kFirstLoader = 96;   // first staging thread
-  constexpr int kFirstWriter = 128;
+  constexpr int kUnits = 24;              // channels a block
+  constexpr int kSteps = 2;               // time steps a stage
+  constexpr int kMultiplying = 96;        // threads that compute or multiply
+  constexpr int kDim = 40;                // channels a head
+  constexpr int kFirstProducer = 96;      // first staging thread
+  constexpr int kFirstStoreThread = 128;
   extern __shared__ __align__(16) unsigned char shared_memory[];
   bf16* const x_staged = reinterpret_cast<bf16*>(shared_memory);                  // [stages 3, steps 2, rows 1, batch 8, units 24 + 8]
   bf16* const m_staged = reinterpret_cast<bf16*>(shared_memory + 3072);           // [stages 3, steps 2, rows 1, batch 8]
@@ -457,7 +457,7 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(160, 1) s
         const int count_2 = min(kSteps, time - first_7);
         // stage x
         #pragma unroll 1
-        for (int place = thread_x - kFirstLoader; place < 24; place += 32) {
+        for (int place = thread_x - kFirstProducer; place < 24; place += 32) {
           const int column = place % 3 * 8;
           const int batch_place = place / 3 % 8;
           const int row = place / 24;
@@ -475,7 +475,7 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(160, 1) s
         }
         // stage m
         #pragma unroll 1
-        for (int place_2 = thread_x - kFirstLoader; place_2 < count_2 * 8; place_2 += 32) {
+        for (int place_2 = thread_x - kFirstProducer; place_2 < count_2 * 8; place_2 += 32) {
           const int batch_row = first_row + place_2 % 8;
           const int t_3 = time - 1 - (first_7 + place_2 / 8);
           if (batch_row < batch) {
@@ -485,7 +485,7 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(160, 1) s
         }
         // stage n_history
         #pragma unroll 1
-        for (int place_3 = thread_x - kFirstLoader; place_3 < count_2 * 8; place_3 += 32) {
+        for (int place_3 = thread_x - kFirstProducer; place_3 < count_2 * 8; place_3 += 32) {
           const int batch_row_2 = first_row + place_3 % 8;
           const int t_4 = time - 1 - (first_7 + place_3 / 8) - 1;
           if (batch_row_2 < batch && t_4 >= 0) {
@@ -495,7 +495,7 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(160, 1) s
         }
         // stage grad_h_out
         #pragma unroll 1
-        for (int place_4 = thread_x - kFirstLoader; place_4 < 24; place_4 += 32) {
+        for (int place_4 = thread_x - kFirstProducer; place_4 < 24; place_4 += 32) {
           const int column_2 = place_4 % 3 * 8;
           const int batch_place_2 = place_4 / 3 % 8;
           const int row_2 = place_4 / 24;
@@ -528,7 +528,7 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(160, 1) s
       // store grad_x
       int pieces[4];
       #pragma unroll 1
-      for (int place_5 = (thread_x - kFirstWriter) / 32; place_5 < 1; ++place_5) {
+      for (int place_5 = (thread_x - kFirstStoreThread) / 32; place_5 < 1; ++place_5) {
         const int held_unit = min(lane % 8 / 2 * 8 + lane / 8 * 2 + lane % 2, 23);
         const int unit_2 = quarter * 8;
         const int row_3 = place_5;
@@ -547,7 +547,7 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(160, 1) s
       }
       // store scratch_3
       #pragma unroll 1
-      for (int place_6 = thread_x - kFirstWriter; place_6 < 8; place_6 += 32) {
+      for (int place_6 = thread_x - kFirstStoreThread; place_6 < 8; place_6 += 32) {
         const int batch_row_4 = first_row + place_6 % 8;
         if (batch_row_4 < batch) {
           const int row_4 = place_6 / 8;
@@ -555,8 +555,8 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(160, 1) s
           i64 to_4 = i64(batch_row_4) * scratch_3_stride_b + i64(time - 1 - first_8) * scratch_3_stride_t + (row_4 * 2 + rank);
           #pragma unroll 1
           for (int s_5 = 0; s_5 < count_3; ++s_5) {
-            const float number_3 = scratch_3_ring[from_4];
-            float total = number_3;
+            const float head_value_3 = scratch_3_ring[from_4];
+            float total = head_value_3;
             #pragma unroll 4
             for (int warp_2 = 1; warp_2 < 3; ++warp_2) {
               const float share_9 = scratch_3_ring[from_4 + warp_2 * 8];
@@ -571,7 +571,7 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(160, 1) s
       // store scratch_2
       int pieces_2[4];
       #pragma unroll 1
-      for (int place_7 = (thread_x - kFirstWriter) / 32; place_7 < 1; ++place_7) {
+      for (int place_7 = (thread_x - kFirstStoreThread) / 32; place_7 < 1; ++place_7) {
         const int held_unit_2 = min(lane % 8 / 2 * 8 + lane / 8 * 2 + lane % 2, 23);
         const int unit_3 = quarter * 8;
         const int row_5 = place_7;
