@@ -27,7 +27,7 @@ class LaunchSink {
  public:
   virtual ~LaunchSink() = default;
   // Fills `bytes` at `pointer` with an fp32 number, ordered before the launches that follow. Memory of no
-  // fp32 numbers is filled with 0 alone.
+  // fp32 numbers is filled with 0 alone, but for that of states in fp64, of which the reference knows.
   virtual Status fill(Address pointer, std::int64_t bytes, float value) = 0;
   // Copies `bytes` from `source` to `target`, which lie apart; ordered as launches are.
   virtual Status copy(Address target, Address source, std::int64_t bytes) = 0;

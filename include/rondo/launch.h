@@ -204,6 +204,9 @@ typedef struct rondo_tensor_info {
   int32_t rank;
   int32_t reserved;
   int64_t extents[RONDO_MOST_AXES]; /* RONDO_EXTENT_BATCH and RONDO_EXTENT_TIME stand for a call's B and T */
+  /* What each element of an initial state is where it is not given, and of a last state after no steps: the
+   * number that the cell's text says it begins with. 0 of all others. */
+  double first_value;
 } rondo_tensor_info;
 
 /* Tensor `index` of the plan, from 0. The strings belong to the plan. */

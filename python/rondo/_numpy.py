@@ -98,7 +98,7 @@ def _launched(
     if sizes["B"] == 0 or sizes["T"] == 0:  # the last state is the first
         first = {spec.name: array for spec, array in zip(specs, arrays, strict=True)}
         for spec in structure.lasts:
-            made[spec.name][...] = first.get(f"{spec.short}_first", 0)
+            made[spec.name][...] = first.get(f"{spec.short}_first", spec.first)
         return made
     request = PlanRequest(structure.description.text, s.PASS_FORWARD, CPU, type_, *(sizes[axis] for axis in "BTHD"))
     plan = plan_for(request)

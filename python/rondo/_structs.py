@@ -88,6 +88,7 @@ rondo_tensor_info = struct(
     *_each(_text, "name shape"),
     *_each(_i32, "role type need written strided alignment rank reserved"),
     ("extents", _i64 * MOST_AXES),
+    ("first_value", _double),
 )
 rondo_tensor = struct(
     "rondo_tensor",

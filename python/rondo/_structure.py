@@ -36,6 +36,8 @@ class TensorSpec:
         Its first axes are B and T, and their strides are free.
     half_type : int or None
         `type` beside inputs of float16, where saved states that float16 may not hold are float32.
+    first : float
+        What each element of an initial state is where it is not given, and of a last state after no steps; 0 of all others.
     """
 
     name: str
@@ -44,6 +46,7 @@ class TensorSpec:
     type: int | None
     timed: bool
     half_type: int | None = None
+    first: float = 0.0
     # Of the above, for calls that take tens of microseconds: the name in the cell ("h" of "h_first"), which axis counts rows
     # (the one after H; -1 without H), and whether there is one row.
     short: str = field(init=False, compare=False)
@@ -84,7 +87,7 @@ def spec_of(info: Any, probed: int = _PROBED_TYPE) -> TensorSpec:
     words = info.shape.decode()[1:-1].split(", ")
     axes = tuple(int(word) if word.isdigit() else word for word in words)
     kind = None if info.type == probed else info.type
-    return TensorSpec(info.name.decode(), axes, info.role, kind, info.strided == 1, kind)
+    return TensorSpec(info.name.decode(), axes, info.role, kind, info.strided == 1, kind, info.first_value)
 
 
 def tensors_of_plan(lib: Library, plan: c.c_void_p) -> list[Any]:

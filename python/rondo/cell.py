@@ -244,11 +244,12 @@ class Cell:
             Parameters by name: matrices `[H, rows, D, D]`, vectors `[H, rows, D]`. They are converted to what is computed
             in: matrices to the type of x, all others to float32.
         initial : dict of str to tensor, optional
-            Initial states by name, `[B, H, D]` or `[B, H, rows, D]`; those left out are zero.
+            Initial states by name, `[B, H, D]` or `[B, H, rows, D]`; those left out begin with what the cell's text says, or
+            with zero.
         lengths : tensor or list of int, optional
             Steps that each row has, `[B]`: later ones leave the states as they are, and their outputs are zero.
         resets : tensor, optional
-            `[B, T]`, bool or uint8: where it is set, the states before the step are zero.
+            `[B, T]`, bool or uint8: where it is set, the states before the step are what they begin with.
         reverse : bool, optional
             Walks from the last step to the first.
         batch_first : bool, optional
@@ -287,7 +288,8 @@ class Cell:
         x : tensor or dict of them
             The input of the step, `[B, H, rows, D]`; axes may be left out as in a call.
         state : dict of str to tensor, optional
-            The states, float32 and dense. Each is overwritten with the state after the step. None: zero ones are made.
+            The states, float32 and dense. Each is overwritten with the state after the step. None: those are made
+            that the cell's text begins with.
         params : dict of str to tensor, optional
             As in a call.
 

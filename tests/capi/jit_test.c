@@ -192,6 +192,56 @@ static void test_reset_states(void) {
   FAILS(rondo_cell_create(&options, &cell, NULL), RONDO_ERROR_INPUT, "without resets");
 }
 
+/* What a state begins with follows the constants, and is the same number in fp32 and fp64. */
+static void test_first_values(rondo_context* context) {
+  rondo_cell* cell = cell_of(
+      "cell begun(D) {\n  const a = 3\n  input x[D]\n  state h[D] = a\n"
+      "  next h = h + x\n  output h\n}\n",
+      NULL);
+  const rondo_constant constant = {.name = "a", .value = 1.5};
+  for (int unrounded = 0; unrounded < 2; ++unrounded) {
+    rondo_problem problem = problem_of(RONDO_PASS_FORWARD);
+    if (unrounded) problem.type = RONDO_TYPE_F64;
+    problem.constants = &constant;
+    problem.constant_count = 1;
+    const rondo_plan_options options = {.struct_size = sizeof options, .strategy = "reference"};
+    rondo_plan* plan = NULL;
+    OK(rondo_plan_create(context, cell, &problem, &options, &plan));
+    rondo_plan_info of_plan = {.struct_size = sizeof of_plan};
+    OK(rondo_plan_get_info(plan, &of_plan));
+    double x[B * T * H * D] = {0}, h[B * T * H * D], last[B * H * D];
+    rondo_tensor given[3];
+    memset(given, 0, sizeof given);
+    size_t count = 0;
+    for (int i = 0; i < of_plan.tensors; ++i) {
+      rondo_tensor_info t = {.struct_size = sizeof t};
+      OK(rondo_plan_get_tensor(plan, i, &t));
+      const int begins = t.role == RONDO_ROLE_INITIAL_STATE || t.role == RONDO_ROLE_LAST_STATE;
+      CHECK(t.first_value == (begins ? 1.5 : 0));
+      if (t.role == RONDO_ROLE_INITIAL_STATE) continue;
+      CHECK(count < 3);
+      given[count].index = i;
+      given[count].type = t.type;
+      given[count].bytes = RONDO_BYTES_UNKNOWN;
+      given[count++].data = t.role == RONDO_ROLE_INPUT ? x : t.role == RONDO_ROLE_OUTPUT ? h : last;
+    }
+    int64_t bytes = 0;
+    OK(rondo_plan_workspace_bytes(plan, B, T, &bytes));
+    rondo_launch_args args = {.struct_size = sizeof args, .tensor_size = sizeof given[0], .tensors = given};
+    args.tensor_count = count;
+    args.workspace = aligned_bytes(bytes);
+    args.workspace_bytes = bytes;
+    args.batch = B;
+    for (args.time = T; args.time >= 0; args.time -= T) { /* all steps, then none */
+      OK(rondo_launch(plan, &args));
+      for (int i = 0; i < B * H * D; ++i) CHECK((unrounded ? last[i] : ((float*)last)[i]) == 1.5);
+    }
+    free(args.workspace);
+    OK(rondo_plan_destroy(plan));
+  }
+  OK(rondo_cell_destroy(cell));
+}
+
 static void test_diagnostics(void) {
   rondo_cell_options options = {.struct_size = sizeof options, .path = "mine.cell"};
   options.text = "cell bad(D) {\n  input x[D]\n  state h[D]\n  next h = h + y\n  output q\n}\n";
@@ -551,6 +601,7 @@ int main(void) {
   test_forward(context);
   test_reset_states();
   test_forms(context);
+  test_first_values(context);
   test_wrong_problems(context);
   test_training(context, kTrained, RONDO_SAVE_STATES);
   test_training(context, kTrained, RONDO_SAVE_PRODUCTS);

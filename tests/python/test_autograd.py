@@ -185,6 +185,52 @@ def test_a_step_at_a_time_is_the_sequence():
     assert_close(state["c"], last["c"], 1e-6)
 
 
+# What a state begins with where none is given: by its text, by a constant of it, and zero.
+BEGUN = """cell begun(D) {
+  const least = -1e30
+  input x[D]
+  state h[D], v[D] = 0.125, m[D] = least
+
+  next h = 0.5 * h + x
+  next v = 0.5 * v + x
+  next m = max(m, x)
+  output y = h + v + m
+}
+"""
+BEGINS = {"h": 0.0, "v": 0.125, "m": -2.0}
+TYPES = [torch.float32, torch.float64, torch.bfloat16]
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_steps_without_a_state_begin_with_first_values(dtype):
+    cell = rondo.Cell(BEGUN, least=-2)
+    x = torch.randn(3, 5, 1, 16, dtype=dtype) - 3
+    y, last = cell(x)
+    state = None
+    for t in range(x.shape[1]):
+        y_t, state = cell.step(x[:, t], state)
+        assert_close(y_t, y[:, t], 1e-6)
+    for name, first in BEGINS.items():
+        begun = torch.full_like(last[name], first)
+        assert_equal(last[name], cell(x, initial={name: begun})[1][name])
+        assert_close(state[name], last[name], 1e-6)
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("shape", [(3, 0, 2, 16), (0, 5, 2, 16)])
+def test_no_steps_leave_first_values(shape, dtype):
+    cell = rondo.Cell(BEGUN, least=-2)
+    x, given = torch.zeros(shape, dtype=dtype, requires_grad=True), torch.ones(shape[0], 2, 16, requires_grad=True)
+    for saving in (False, True):
+        with torch.set_grad_enabled(saving):
+            _, last = cell(x, initial={"h": given})
+        for name, first in {**BEGINS, "h": 1.0}.items():
+            assert_close(last[name], torch.full((shape[0], 2, 16), first), 1e-8)
+    (last["h"].sum() + last["v"].sum()).backward()
+    assert_equal(given.grad, torch.ones_like(given))
+    assert_equal(x.grad, torch.zeros_like(x))
+
+
 def test_a_step_stays_in_place():
     x, params = lstm_tensors()
     state = {"h": torch.zeros(3, 1, 16), "c": torch.zeros(3, 1, 16)}

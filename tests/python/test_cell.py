@@ -16,6 +16,15 @@ LEAK = """cell leak(N) {
 }
 """
 
+BEGUN = """cell begun(N) {
+  const keep = 0.5
+  input x[N]
+  state h[N] = keep
+  next h = keep * h + x
+  output h
+}
+"""
+
 
 def draw(*shape, seed=0):
     return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
@@ -27,6 +36,15 @@ def leaked(x, keep, h=0.0):
         h = keep * h + x[:, t]
         out.append(h)
     return np.stack(out, 1)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("steps", [0, 4])
+def test_first_values_of_a_state(steps, dtype):
+    cell = rondo.Cell(BEGUN, keep=0.25)
+    y, last = cell(np.zeros((3, steps, 1, 16), dtype))
+    assert np.array_equal(last["h"], np.full((3, 1, 16), 0.25 ** (steps + 1), dtype))
+    assert y.shape == (3, steps, 1, 16) and last["h"].dtype == dtype
 
 
 def test_a_cell_says_what_it_is():

@@ -77,7 +77,12 @@ class ReferenceSink final : public executable::LaunchSink {
   }
 
   Status fill(executable::Address pointer, std::int64_t bytes, float value) override {
-    executable::fill_host(pointer, bytes, value);
+    // Of what is filled with another number than zero, everything is a state, of one type.
+    if (value != 0 && is_unrounded())
+      std::fill_n(reinterpret_cast<double*>(pointer), at(bytes / std::int64_t{sizeof(double)}),
+                  double{value});
+    else
+      executable::fill_host(pointer, bytes, value);
     return success();
   }
   Status copy(executable::Address target, executable::Address source, std::int64_t bytes) override {
@@ -107,6 +112,10 @@ class ReferenceSink final : public executable::LaunchSink {
   }
 
  private:
+  bool is_unrounded() const {
+    return std::ranges::any_of(tensors_,
+                               [](const Tensor& tensor) { return tensor.storage == scalar::kDouble; });
+  }
   std::int64_t rows_of(const Tensor& tensor, const step::Sizes& sizes) const {
     return executable::role_info(tensor.ref.role).per_batch ? sizes.batch : 1;
   }

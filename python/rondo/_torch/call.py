@@ -156,7 +156,7 @@ def run_step(
     arguments = Arguments(structure, x, False, True)
     arguments.add_named("params", structure.params, params, True)
     sizes = structure.sizes(arguments.specs, [tensor.shape for tensor in arguments.tensors])
-    made = state if state is not None else _zero_states(structure, sizes, arguments)
+    made = state if state is not None else _first_states(structure, sizes, arguments)
     states = []
     for spec, name, value in named(structure, "state", structure.initials, made, True):
         tensor = _tensor(structure, name, value, arguments.device)
@@ -179,11 +179,12 @@ def run_step(
     return (next(iter(outputs.values())) if len(outputs) == 1 else outputs), made
 
 
-def _zero_states(structure: Structure, sizes: dict[str, Any], arguments: Arguments) -> dict[str, Any]:
+def _first_states(structure: Structure, sizes: dict[str, Any], arguments: Arguments) -> dict[str, Any]:
+    """What the cell's text says that states begin with."""
     made = {}
     for spec in structure.initials:
         shape = [extent for place, extent in enumerate(spec.shape(sizes)) if not _left_out(spec, place, arguments.headless)]
-        made[spec.short] = torch.zeros(shape, dtype=dtype_of_spec(spec, arguments.storage), device=arguments.device)
+        made[spec.short] = torch.full(shape, spec.first, dtype=dtype_of_spec(spec, arguments.storage), device=arguments.device)
     return made
 
 

@@ -100,13 +100,14 @@ def _of_nothing(
     time_major: bool,
 ) -> list[torch.Tensor]:
     """No rows, or no steps: the last state is the first, the gradient of the first is that of the last, and all else is zero.
-    librondo says the same, by a plan that would be compiled for it."""
+    A first state that is not given is what the cell's text says. librondo says the same, by a plan that would be compiled for
+    it."""
     given = {spec.name: tensor for spec, tensor in zip(specs, tensors, strict=True)}
     made = _empty(like, results, sizes, time_major)
     for spec, out in zip(results, made, strict=True):
         carried = given.get(spec.short + _CARRIED[spec.role]) if spec.role in _CARRIED else None
         if carried is None:
-            out.zero_()
+            out.fill_(spec.first)
         else:
             out.copy_(carried)
     return made

@@ -122,6 +122,7 @@ rondo_tensor_info describe(const PlanObject& plan, std::size_t index) {
   info.rank = plan.axes[index].rank;
   for (std::size_t i = 0; i < plan.axes[index].extents.size(); ++i)
     info.extents[i] = plan.axes[index].extents[i];
+  info.first_value = double{tensor.first};
   return info;
 }
 
