@@ -44,7 +44,12 @@ def of_mask(specs: Sequence[TensorSpec], mask: int) -> list[TensorSpec]:
 
 
 def mask_of(tensors: Sequence[Any]) -> int:
-    return sum(1 << number for number, tensor in enumerate(tensors) if tensor is not None)
+    mask, bit = 0, 1
+    for tensor in tensors:
+        if tensor is not None:
+            mask |= bit
+        bit <<= 1
+    return mask
 
 
 def family_of(*what: Any) -> tuple[Any, ...]:

@@ -57,34 +57,30 @@ class Layers(torch.nn.Module):
         self.bias, self.batch_first, self.dropout = bias, batch_first, float(dropout)
         self.bidirectional, self.proj_size = bidirectional, 0
         self.cell = cell
+        # Of the weights of each layer and direction.
+        self._names: list[tuple[str, ...]] = []
         for layer in range(num_layers):
             for direction in range(self.directions):
+                end = f"_l{layer}_reverse" if direction else f"_l{layer}"
                 inputs = input_size if layer == 0 else hidden_size * self.directions
                 rows = self.gates * hidden_size
                 shapes = [("weight_ih", (rows, inputs)), ("weight_hh", (rows, hidden_size))]
                 if bias:
                     shapes += [("bias_ih", (rows,)), ("bias_hh", (rows,))]
+                self._names.append(tuple(name + end for name, _ in shapes))
                 for name, shape in shapes:
                     weight = torch.empty(shape, device=device, dtype=dtype)
-                    self.register_parameter(name + self._end(layer, direction), torch.nn.Parameter(weight))
+                    self.register_parameter(name + end, torch.nn.Parameter(weight))
         self.reset_parameters()
 
     @property
     def directions(self) -> int:
         return 2 if self.bidirectional else 1
 
-    @staticmethod
-    def _end(layer: int, direction: int) -> str:
-        return f"_l{layer}_reverse" if direction else f"_l{layer}"
-
     @property
     def all_weights(self) -> list[list[torch.nn.Parameter]]:
         """The parameters of each layer and direction, as `torch.nn` has them."""
-        return [
-            [weight for weight in self._weights(layer, direction) if weight is not None]
-            for layer in range(self.num_layers)
-            for direction in range(self.directions)
-        ]
+        return [[getattr(self, name) for name in names] for names in self._names]
 
     def reset_parameters(self) -> None:
         bound = self.hidden_size**-0.5
@@ -107,10 +103,11 @@ class Layers(torch.nn.Module):
                 words.append(f"{name}={getattr(self, name)}")
         return ", ".join(words)
 
-    def _weights(self, layer: int, direction: int) -> tuple[Any, Any, Any, Any]:
-        end = self._end(layer, direction)
-        b_ih, b_hh = (getattr(self, "bias_ih" + end), getattr(self, "bias_hh" + end)) if self.bias else (None, None)
-        return getattr(self, "weight_ih" + end), getattr(self, "weight_hh" + end), b_ih, b_hh
+    def _weights(self, names: Sequence[str]) -> list[Any]:
+        """Four; None where there are no biases."""
+        own = self._parameters  # a module's attributes are looked for in three places before
+        weights: list[Any] = [own[name] if name in own else getattr(self, name) for name in names]
+        return weights if len(weights) == 4 else [*weights, None, None]
 
     def _biases(self, b_ih: Any, b_hh: Any, like: torch.Tensor) -> tuple[Any, torch.Tensor]:
         """The bias of the product of the input, and the cell's."""
@@ -177,11 +174,12 @@ class Layers(torch.nn.Module):
     ) -> tuple[torch.Tensor, list[torch.Tensor]]:
         """`first`: states of all layers and directions, or None."""
         lasts: list[list[torch.Tensor]] = []
+        directions = self.directions
         for layer in range(self.num_layers):
             outputs = []
-            for direction in range(self.directions):
+            for direction in range(directions):
                 start = [None if state is None else state[len(lasts)] for state in first]
-                h, last = self._one(u, start, layer, direction, lengths, batch_first)
+                h, last = self._one(u, start, self._names[len(lasts)], direction, lengths, batch_first)
                 outputs.append(h)
                 lasts.append(last)
             u = outputs[0] if len(outputs) == 1 else torch.cat(outputs, -1)
@@ -195,23 +193,25 @@ class Layers(torch.nn.Module):
         self,
         u: torch.Tensor,
         first: Sequence[State],
-        layer: int,
+        names: Sequence[str],
         direction: int,
         lengths: torch.Tensor | None,
         batch_first: bool,
     ) -> tuple[torch.Tensor, list[torch.Tensor]]:
-        weights = self._weights(layer, direction)
-        w_ih, w_hh, b_ih, b_hh = weights
-        size = self.hidden_size
+        weights = self._weights(names)
         mask = 0b111  # which of x, R, b, states and lengths there are
         for number, one in enumerate((*first, lengths)):
             if one is not None:
                 mask |= 1 << 3 + number
         states = [state for state in first if state is not None]
         how = self.cell.text(lengths is not None, False, direction == 1)
-        if _whole.serves(u, [u, *(weight for weight in weights if weight is not None), *states]):
-            h, *last = _whole.run(how, mask, not batch_first, self._biases, weights, u, lengths, states)
+        tensors = [u, *weights, *states] if self.bias else [u, *weights[:2], *states]
+        if _whole.serves(tensors):
+            what = (u, *weights, lengths, *states)
+            h, *last = _whole.run(how, mask, not batch_first, self._biases, tensors, what)
             return h, last
+        w_ih, w_hh, b_ih, b_hh = weights
+        size = self.hidden_size
         b_x, b = self._biases(b_ih, b_hh, w_ih)
         x = F.linear(u, w_ih, b_x).unflatten(-1, (1, self.gates, size))
         # All shapes are known to be right here, so the cell's checks of them are left out.

@@ -10,6 +10,7 @@ operators are called with views.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any
 
 import torch
@@ -23,43 +24,48 @@ from .._torch import autograd, operators, shim, sites
 
 Biases = Callable[[Any, Any, torch.Tensor], tuple[Any, torch.Tensor]]
 _SAVED = (s.ROLE_HISTORY, s.ROLE_PRODUCTS)  # tensors that the layer does not look into
+_U = 2  # the place of the input among what WholeLayer takes: behind it weights, lengths and states
 _BelowAutograd = torch._C._AutoDispatchBelowAutograd
 
 
-def serves(u: torch.Tensor, tensors: Sequence[torch.Tensor]) -> bool:
+def serves(tensors: Sequence[torch.Tensor]) -> bool:
     """Whether a call may be one node: none of compilers, of torch.func and of autocast sees what is in it. `tensors`: all that
-    are given, `u` and the matrices first."""
+    are given, the input and its matrix first."""
+    u = tensors[0]
     return (
         not torch.compiler.is_compiling()
         and shim.SHIM is not None
         and (u.is_cuda or u.is_cpu)
         and u.dtype is tensors[1].dtype
-        and u.shape[0] > 0 < u.shape[1]
+        and u.numel() > 0
         and not torch._C._are_functorch_transforms_active()
         and forward_ad._current_level < 0
-        and not torch.is_autocast_enabled(u.device.type)
+        and not (torch._C._is_any_autocast_enabled() and torch.is_autocast_enabled(u.device.type))
         and sites.plain(tensors)
     )
 
 
 def run(
-    how: str, given: int, time_major: bool, biases: Biases, weights: Sequence[Any], u: torch.Tensor, lengths: Any, states: Any
+    how: str, given: int, time_major: bool, biases: Biases, tensors: Sequence[torch.Tensor], what: Sequence[Any]
 ) -> Sequence[torch.Tensor]:
-    """`h`, `[T, B, D]` as `u` is, and the last states, `[1, B, D]`. `how` and `given` are those of the recurrence."""
-    if torch.is_grad_enabled() and autograd.wants_gradient([u, *(w for w in weights if w is not None), *states]):
-        return WholeLayer.apply(how, given, time_major, biases, u, *weights, lengths, *states)
-    call = _Call(how, given, time_major)
+    """`h`, `[T, B, D]` as the input is, and the last states, `[1, B, D]`. `how` and `given` are those of the recurrence.
+    `what`: the input, four weights and lengths, None for those that are not there, and the states that are. `tensors`: those
+    of floating point among them."""
+    call = _call_of(how, given, time_major)
+    if autograd.wants_gradient(tensors):
+        return WholeLayer.apply(call, biases, *what)
     with _BelowAutograd():
-        return call.forward(_taken(biases, u, weights, lengths, states)[0], False)[: len(call.structure.results)]
+        return call.forward(_taken(biases, *what)[0], False)[: len(call.structure.results)]
 
 
 def _taken(
-    biases: Biases, u: torch.Tensor, weights: Sequence[Any], lengths: Any, states: Any
+    biases: Biases, u: torch.Tensor, w_ih: torch.Tensor, w_hh: torch.Tensor, b_ih: Any, b_hh: Any, lengths: Any, *states: Any
 ) -> tuple[list[torch.Tensor], bool]:
     """What the recurrence takes, and whether the product of the input has a bias."""
-    w_ih, w_hh, b_ih, b_hh = weights
     b_x, b = biases(b_ih, b_hh, w_ih)
-    tensors = [F.linear(u, w_ih, b_x), w_hh, b, *(state.to(b.dtype) for state in states)]
+    tensors = [F.linear(u, w_ih, b_x), w_hh, b]
+    for state in states:
+        tensors.append(_as(state, b.dtype))
     if lengths is not None:
         tensors.append(lengths)
     return tensors, b_x is not None
@@ -68,15 +74,16 @@ def _taken(
 class _Call:
     """The recurrence of a layer. Its methods are to be called below autograd."""
 
-    __slots__ = ("given", "how", "structure", "time_major")
+    __slots__ = ("given", "how", "inferring", "saving", "structure", "time_major")
 
     def __init__(self, how: str, given: int, time_major: bool) -> None:
         self.how, self.given, self.time_major = how, given, time_major
+        self.inferring, self.saving = ((pass_, how, given, time_major) for pass_ in (s.PASS_FORWARD, s.PASS_FORWARD_SAVE))
         self.structure = structure_of(how)
 
     def forward(self, tensors: list[torch.Tensor], saving: bool) -> list[torch.Tensor]:
         """Outputs, last states, and what is saved."""
-        what = (s.PASS_FORWARD_SAVE if saving else s.PASS_FORWARD, self.how, self.given, self.time_major)
+        what = self.saving if saving else self.inferring
         family = operators.family_of("layer", *what)
         found = sites.launched(family, tensors)
         if found is not None:
@@ -144,15 +151,16 @@ class _Call:
         return plain
 
 
+_call_of = lru_cache(maxsize=4096)(_Call)
+
+
 class WholeLayer(torch.autograd.Function):
     """`run` where a gradient is wanted."""
 
     @staticmethod
     def forward(  # type: ignore[override]
         ctx: Any,
-        how: str,
-        given: int,
-        time_major: bool,
+        call: _Call,
         biases: Biases,
         u: torch.Tensor,
         w_ih: torch.Tensor,
@@ -162,24 +170,23 @@ class WholeLayer(torch.autograd.Function):
         lengths: Any,
         *states: torch.Tensor,
     ) -> tuple[torch.Tensor, ...]:
-        call = _Call(how, given, time_major)
         with _BelowAutograd():
-            tensors, ctx.bias_in_product = _taken(biases, u, (w_ih, w_hh, b_ih, b_hh), lengths, states)
+            tensors, bias_in_product = _taken(biases, u, w_ih, w_hh, b_ih, b_hh, lengths, *states)
             found = call.forward(tensors, True)
-        ctx.call = call
-        ctx.types = [None if one is None else one.dtype for one in (b_ih, b_hh, *states)]
+        types = [None if one is None else one.dtype for one in (b_ih, b_hh, *states)]
+        ctx.layer = call, types, bias_in_product
         ctx.save_for_backward(u, w_ih, *tensors, *[found[place] for place in call.structure.kept_places])
         ctx.set_materialize_grads(False)
         return tuple(found[: len(call.structure.results)])
 
     @staticmethod
     def backward(ctx: Any, *grads: torch.Tensor | None) -> tuple[Any, ...]:
-        if all(grad is None for grad in grads):
+        coming = [grad for grad in grads if grad is not None]
+        if not coming:
             return (None,) * len(ctx.needs_input_grad)
         if not torch.is_grad_enabled():
             return _gradients(ctx, grads)
         # A graph of the gradients is wanted: one that raises, whatever is asked of it.
-        coming = [grad for grad in grads if grad is not None]
         return _Once.apply(lambda: _gradients(ctx, grads), *coming, *ctx.saved_tensors)
 
     @staticmethod
@@ -202,8 +209,9 @@ class _Once(torch.autograd.Function):
 def _gradients(ctx: Any, grads: Sequence[torch.Tensor | None]) -> tuple[Any, ...]:
     """Of all that WholeLayer takes."""
     u, w_ih, *tensors = ctx.saved_tensors
-    call, needs, in_product = ctx.call, ctx.needs_input_grad, ctx.bias_in_product
-    of_u, of_w_ih, of_w_hh, of_b_ih, of_b_hh, _, *of_states = needs[4:]
+    call, types, in_product = ctx.layer
+    needs = ctx.needs_input_grad
+    _, _, of_u, of_w_ih, of_w_hh, of_b_ih, of_b_hh, _, *of_states = needs
     of_bias = of_b_hh or (of_b_ih and not in_product)
     of_x = of_u or of_w_ih or (of_b_ih and in_product)
     wanted = of_x | of_w_hh << 1 | of_bias << 2
@@ -220,22 +228,22 @@ def _gradients(ctx: Any, grads: Sequence[torch.Tensor | None]) -> tuple[Any, ...
         if of_x:
             x = _as(next(found), w_ih.dtype).view(-1, w_ih.shape[0])
             if of_u:
-                result[4] = torch.mm(x, w_ih).view(u.shape)
+                result[_U] = torch.mm(x, w_ih).view(u.shape)
             if of_w_ih:
-                result[5] = torch.mm(x.t(), u.reshape(-1, w_ih.shape[1]))
+                result[_U + 1] = torch.mm(x.t(), u.reshape(-1, w_ih.shape[1]))
             if of_b_ih and in_product:
-                result[7] = _as(x.sum(0), ctx.types[0])
+                result[_U + 3] = _as(x.sum(0), types[0])
         if of_w_hh:
-            result[6] = _as(next(found), w_ih.dtype)
+            result[_U + 2] = _as(next(found), w_ih.dtype)
         if of_bias:
             bias = next(found)
             if of_b_hh:
-                result[8] = _as(bias, ctx.types[1])
+                result[_U + 4] = _as(bias, types[1])
             if of_b_ih and not in_product:
-                result[7] = _as(bias, ctx.types[0])
+                result[_U + 3] = _as(bias, types[0])
         for number, state in enumerate(of_states):
             if state:
-                result[10 + number] = _as(next(found).squeeze(0), ctx.types[2 + number])
+                result[_U + 6 + number] = _as(next(found).squeeze(0), types[2 + number])
     return tuple(result)
 
 
