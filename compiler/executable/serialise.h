@@ -15,7 +15,9 @@
 
 namespace rondo::executable {
 
-inline constexpr std::uint32_t kFormatVersion = 4;
+// Also stands for what kernels of two passes must agree on without reading each other: the types of what one
+// saves for the other. Since 5 some histories of fp16 problems are fp32.
+inline constexpr std::uint32_t kFormatVersion = 5;
 
 std::string to_bytes(const Executable& executable);
 

@@ -111,7 +111,7 @@ TEST(Serialise, OtherVersionsAreRefusedWithAMessage) {
   const Result<Executable> of_newer = from_bytes(newer, "x.rondo"), of_older = from_bytes(older, "x.rondo");
   ASSERT_FALSE(of_newer.ok());
   EXPECT_EQ(of_newer.error().kind, ErrorKind::Unsupported);
-  EXPECT_EQ(of_newer.error().message, "x.rondo has version 5 of the format; this Rondo reads version 4");
+  EXPECT_EQ(of_newer.error().message, "x.rondo has version 6 of the format; this Rondo reads version 5");
   EXPECT_NE(of_newer.error().hint.find("newer"), std::string::npos);
   ASSERT_FALSE(of_older.ok());
   EXPECT_NE(of_older.error().hint.find("make it again"), std::string::npos);

@@ -1,7 +1,9 @@
 // Source, compilation and cubin cache of plans, with a compiler that only counts.
+#include <algorithm>
 #include <filesystem>
 #include <set>
 
+#include "compiler/executable/serialise.h"
 #include "engine/plan/compile.h"
 #include "tests/engine/plan/cells.h"
 
@@ -196,6 +198,34 @@ TEST_F(Compiling, ATunedCubinOfAVersionWithoutBackendsIsTaken) {
   ASSERT_TRUE(again.has_code());
   EXPECT_EQ(again.executable.images.front().bytes, old.image);
   EXPECT_EQ(again.resources(), plan.resources());
+}
+
+// What one pass saves for the other has one type: code that reads a history of another is made again.
+TEST_F(Compiling, StoredCodeWithAnotherTypeOfAHistoryIsMadeAgain) {
+  cell_ = std::make_shared<step::Cell>(testing::cell_from(
+      "cell adds(D) {\n input x[D]\n state c[D]\n next c = c + x * tanh(c)\n output y = tanh(c)\n}\n"));
+  problem_ = testing::problem_of(Pass::Backward, 64, kernel::Storage::F16);
+  const auto history_of = [](executable::Executable& code) -> executable::Tensor& {
+    return *std::find_if(code.tensors.begin(), code.tensors.end(), [](const executable::Tensor& tensor) {
+      return tensor.ref.role == executable::Role::History;
+    });
+  };
+  CompiledPlan plan = compiled();
+  ASSERT_EQ(history_of(plan.executable).storage, kernel::Storage::F32) << "nothing bounds the state";
+  ASSERT_TRUE(compiled().from_cache);
+  db::Cubin earlier = database_->get_cubin(plan.key)->value();
+  executable::Executable of_half = plan.executable;
+  history_of(of_half).storage = kernel::Storage::F16;
+  earlier.image = executable::to_bytes(of_half);
+  ASSERT_TRUE(database_->put_cubin(earlier).ok());
+  CompiledPlan again = compiled();
+  EXPECT_FALSE(again.from_cache);
+  EXPECT_EQ(history_of(again.executable).storage, kernel::Storage::F32);
+  // So is code of the last format in which all histories of fp16 problems were fp16.
+  earlier.image = executable::to_bytes(plan.executable);
+  earlier.image[8] = 4;
+  ASSERT_TRUE(database_->put_cubin(earlier).ok());
+  EXPECT_FALSE(compiled().from_cache);
 }
 
 TEST_F(Compiling, ResourcesAreThoseOfTheLaunches) {

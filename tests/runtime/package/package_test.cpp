@@ -1,6 +1,7 @@
 // Packages as bytes: what is read is what was written, and nothing else is accepted.
 #include "runtime/package/package.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -234,6 +235,29 @@ TEST(Package, ContradictoryExecutablesAreBadInputAndNoDefect) {
   const Status refused = read_all(resealed(sample(), PartKind::Executable, contradict));
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().kind, ErrorKind::Input) << refused.error().message;
+}
+
+// Two passes of one package, or of two, must mean the same by what one saves for the other: kernels of before
+// a change of its types are no partner of later ones.
+TEST(Package, KernelsOfAnEarlierFormatAreRefused) {
+  constexpr std::size_t kVersionAt = 8;
+  constexpr char kOfHalfHistories = 4;  // the last in which histories of fp16 problems were all fp16
+  const std::string earlier = resealed(sample(), PartKind::Executable, [](std::string bytes) {
+    bytes[kVersionAt] = kOfHalfHistories;
+    return bytes;
+  });
+  const Result<Package> package = Package::from_memory(earlier, "a test");
+  ASSERT_TRUE(package.ok());
+  const auto taken = package->executable(0, 0);
+  ASSERT_FALSE(taken.ok());
+  EXPECT_EQ(taken.error().kind, ErrorKind::Unsupported);
+  EXPECT_EQ(taken.error().message,
+            fmt::format("an executable in a test has version 4 of the format; this Rondo reads version {}",
+                        executable::kFormatVersion));
+  EXPECT_EQ(taken.error().hint, "make it again with this Rondo");
+  EXPECT_FALSE(package->verify().ok());
+  PackageWriter writer;
+  EXPECT_FALSE(writer.add(*package).ok()) << "merged with later ones";
 }
 
 TEST(Package, IsTheOneThatIsExpectedOrNone) {
