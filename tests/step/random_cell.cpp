@@ -55,6 +55,12 @@ class RandomCellBuilder {
       read_all(states_.back());
       read_all(states_.back());  // twice: states are worth using
     }
+    if (options_.head_values) {
+      read_all(b_.tensor(TensorKind::Input, "u", Tail::Scalar));
+      states_.push_back(b_.tensor(TensorKind::State, "n", Tail::Scalar, lead()));
+      read_all(states_.back());
+      read_all(states_.back());
+    }
     if (options_.reductions && chance(0.2)) {
       states_.push_back(b_.tensor(TensorKind::State, "m", Tail::Scalar));
       read_all(states_.back());
@@ -72,6 +78,13 @@ class RandomCellBuilder {
   Value any() {
     const auto size = static_cast<int>(pool_.size());
     return pool_[static_cast<std::size_t>(std::max(pick(0, size - 1), pick(0, size - 1)))];
+  }
+  // One value a head that follows no channel.
+  Value of_head() {
+    std::vector<Value> values;
+    for (const Value v : pool_)
+      if (extent(v) == Extent::Scalar) values.push_back(v);
+    return values[static_cast<std::size_t>(pick(0, static_cast<int>(values.size()) - 1))];
   }
   Extent extent(Value v) { return b_.graph().at(v.id).extent; }
 
@@ -110,6 +123,7 @@ class RandomCellBuilder {
 
   // Several values together, so that most of the graph is used; one value a head if the tensor is.
   Value mixed(Tail tail) {
+    if (tail == Tail::Scalar && options_.head_values) return of_head() + of_head() * of_head();
     Value v = chance(0.5) ? any() + any() * any() : any() + any();
     if (tail == Tail::Scalar && extent(v) == Extent::Vector) v = chance(0.5) ? b_.sum(v) : b_.maximum(v);
     return v;
@@ -117,6 +131,10 @@ class RandomCellBuilder {
 
   // Most often bounded, as a recurrence must be: through tanh, or as a gate on the state itself.
   Value closing(TensorId state, int row, Tail tail) {
+    // Of these, always: they are walked for many steps.
+    if (options_.head_values && chance(0.5))
+      return sigmoid(mixed(tail)) * b_.read(state, row) + tanh(mixed(tail));
+    if (options_.head_values) return tanh(mixed(tail));
     if (chance(0.3)) return sigmoid(mixed(tail)) * b_.read(state, row) + mixed(tail);
     return chance(0.8) ? tanh(mixed(tail)) : mixed(tail);
   }
@@ -133,7 +151,7 @@ class RandomCellBuilder {
     const TensorId y = b_.tensor(TensorKind::Output, "y", Tail::Vector, {2});
     b_.output(y, 0, mixed(Tail::Vector));
     b_.output(y, 1, nexts[0]);
-    if (options_.reductions && chance(0.3)) {
+    if ((options_.reductions || options_.head_values) && chance(0.3)) {
       const TensorId total = b_.tensor(TensorKind::Output, "total", Tail::Scalar);
       b_.output(total, 0, mixed(Tail::Scalar));
     }

@@ -17,6 +17,8 @@ struct RandomCellOptions {
   bool matrices = true;
   bool reductions = true;
   bool draws = false;  // two, of one seed
+  // States with one value a head that follow no channel, and an output sometimes; not beside reductions.
+  bool head_values = false;
 };
 // Well formed; values stay of moderate size for arguments of about 1 (domains are guarded: log of softplus +
 // 0.1 and so on).

@@ -4,7 +4,10 @@
 
 namespace rondo::schedule {
 
-Legality channels_alone(const Task& task, bool per_head_inputs) {
+Legality channels_alone(const Task& task, bool per_head_inputs, bool per_head_states) {
+  const auto copied = [&](step::TensorKind kind) {
+    return kind == step::TensorKind::Input ? per_head_inputs : per_head_states;
+  };
   const step::Structure& structure = task.structure;
   if (structure.has_matrix) return {false, "the step multiplies by a matrix: channels see each other"};
   if (passes_products(task.problem))
@@ -12,7 +15,7 @@ Legality channels_alone(const Task& task, bool per_head_inputs) {
   if (structure.has_reduction) return {false, "the step reduces over the head: channels see each other"};
   for (const step::Tensor& tensor : task.cell.tensors)
     if (tensor.tail == step::Tail::Scalar && tensor.kind != step::TensorKind::Param &&
-        !step::is_flag(tensor.kind) && !(per_head_inputs && tensor.kind == step::TensorKind::Input))
+        !step::is_flag(tensor.kind) && !copied(tensor.kind))
       return {false, fmt::format("'{}' has one value a head and step: its gradient sums over channels",
                                  tensor.name)};
   return {};

@@ -163,8 +163,7 @@ void ScanWarp::enter(const std::map<step::TensorId, KernelTensor>& first) {
       kernel_.if_channel_exists(lanes_.first + c, [&](Value channel) {
         for (std::size_t k = 0; k < cell_.next.size(); ++k) {
           const step::Row& row = cell_.next[k];
-          const Value place = kernel_.state_index(cell_.tensors[at(row.tensor)].rows, row.row, channel);
-          b.assign(carries_[at(c)].rows[k], b.load("first", first.at(row.tensor).memory[place]));
+          b.assign(carries_[at(c)].rows[k], kernel_.first_carry(first.at(row.tensor), row, channel));
         }
       });
   });

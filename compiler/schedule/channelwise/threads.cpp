@@ -95,6 +95,21 @@ Value ChannelThreads::param_index(const step::Tensor& tensor, int row, int chann
   return here_.head * (tensor.rows * task_.problem.sizes.dim) + dim * row + channel_index(channel);
 }
 
+Value ChannelThreads::head_value_index(int rows, int row) {
+  auto& b = builder_;
+  return (b.wide(here_.batch_row) * task_.problem.sizes.heads + b.wide(here_.head)) * rows + row;
+}
+
+Value ChannelThreads::first_carry(const KernelTensor& first, const step::Row& row, Value channel) {
+  auto& b = builder_;
+  const step::Tensor& tensor = task_.cell.tensors[static_cast<std::size_t>(row.tensor)];
+  const bool of_head = tensor.tail == step::Tail::Scalar;
+  const Value place =
+      of_head ? head_value_index(tensor.rows, row.row) : state_index(tensor.rows, row.row, channel);
+  const Value value = b.load("first", first.memory[place]);
+  return of_head && task_.problem.pass == Pass::Backward ? b.select(channel == 0, value, b.real(0)) : value;
+}
+
 Value ChannelThreads::channel_exists() {
   return channels_divide() ? Value{} : here_.channel < builder_.named("kDim", task_.problem.sizes.dim);
 }

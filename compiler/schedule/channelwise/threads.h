@@ -44,6 +44,14 @@ class ChannelThreads {
   kernel::Value state_index(int rows, int row, int channel);
   kernel::Value state_index(int rows, int row, kernel::Value channel);  // any, within the head
   kernel::Value param_index(const step::Tensor& tensor, int row, int channel);
+  // Index in a tensor without time axis that has one value a head: [B, H, rows].
+  kernel::Value head_value_index(int rows, int row);
+  // What channel `channel` of the head carries before its first step, of a tensor without time axis. Where
+  // the head has one value all channels carry a copy of it; backward each carries its share of the gradient,
+  // and what is given is the first channel's.
+  kernel::Value first_carry(const KernelTensor& first, const step::Row& row, kernel::Value channel);
+  // Pred: the thread has the head's first channel, and stores what the head has once.
+  kernel::Value leads() { return here_.channel == 0; }
   // Of a tensor with a time axis, at the walk's first step: element of the block's batch row; of channel
   // `first` of its head; of this thread's first channel, or of the head's value.
   kernel::Value row_base(const KernelTensor& tensor);

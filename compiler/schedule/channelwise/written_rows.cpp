@@ -14,7 +14,11 @@ int WrittenRows::add(TensorRef ref) {
 void WrittenRows::place(Value owns, Value leads) {
   owns_ = owns;
   leads_ = leads;
-  for (Written& written : written_) written.base = threads_.own_base(written.tensor);
+  for (Written& written : written_) {
+    if (written.tensor.per_head && !leads_.valid())
+      leads_ = threads_.builder().let("leads", threads_.leads());
+    written.base = threads_.own_base(written.tensor);
+  }
 }
 
 void WrittenRows::begin(Value first) {

@@ -18,7 +18,7 @@ class WrittenRows {
   // Declares a tensor.
   int add(TensorRef ref);
   // After the threads are placed. Preds, invalid where they always hold: `owns`: the thread's channels exist;
-  // `leads`: it is the one that stores what a head has once.
+  // `leads`: it is the one that stores what a head has once; without it, that of the head's first channel.
   void place(kernel::Value owns = {}, kernel::Value leads = {});
   // Stands at step `first`; goes on by a step, backwards if `way` is negative; back to the step of begin().
   void begin(kernel::Value first);

@@ -10,13 +10,24 @@ namespace {
 
 constexpr int kWarps = 4;  // of a block, one a time step
 
-bool is_head_value(const step::Cell& cell, TensorId id) {
+bool is_head_value(const step::Cell& cell, TensorId id, TensorKind kind = TensorKind::Input) {
   const step::Tensor& tensor = cell.tensors[static_cast<std::size_t>(id)];
-  return tensor.kind == TensorKind::Input && tensor.tail == step::Tail::Scalar;
+  return tensor.kind == kind && tensor.tail == step::Tail::Scalar;
 }
 
-// A block has four steps of a batch row and head; a warp adds up the channels of one: each lane every 32nd,
-// then a tree of lanes.
+// Adds up what the channels of a row have in `shares` from element `first` on: each lane of a warp every
+// 32nd, then a tree of lanes.
+Value add_channels(kernel::Builder& b, const kernel::Memory& shares, Value first, Value lane,
+                   std::int64_t channels) {
+  const Value total = b.variable("total", b.real(0));
+  b.for_("d", lane, b.constant(channels), b.constant(32), 4,
+         [&](Value d) { b.assign(total, total + b.load("share", shares[first + b.wide(d)])); });
+  for (int apart = 16; apart > 0; apart /= 2)
+    b.assign(total, total + b.shuffle("other", total, kernel::ShuffleMode::Xor, b.constant(apart)));
+  return total;
+}
+
+// A block has four steps of a batch row and head; a warp adds up the channels of one.
 Launch sum_channels(const Task& task, int count, TensorId id) {
   const step::Tensor& tensor = task.cell.tensors[static_cast<std::size_t>(id)];
   kernel::Builder b(
@@ -41,11 +52,7 @@ Launch sum_channels(const Task& task, int count, TensorId id) {
       const Value first =
           b.let("first", place(shares, head * (shares.rows * of_row) +
                                            (first_head_value_row(task.cell, id) + row) * of_row));
-      const Value total = b.variable("total", b.real(0));
-      b.for_("d", lane, b.constant(of_row), b.constant(32), 4,
-             [&](Value d) { b.assign(total, total + b.load("share", shares.memory[first + b.wide(d)])); });
-      for (int apart = 16; apart > 0; apart /= 2)
-        b.assign(total, total + b.shuffle("other", total, kernel::ShuffleMode::Xor, b.constant(apart)));
+      const Value total = add_channels(b, shares.memory, first, lane, of_row);
       b.if_(lane == 0, [&] { b.store(sum.memory[place(sum, head * tensor.rows + row)], total); });
     }
   });
@@ -54,17 +61,41 @@ Launch sum_channels(const Task& task, int count, TensorId id) {
   return launch;
 }
 
-}  // namespace
-
-int head_value_rows(const step::Cell& cell) {
-  return first_head_value_row(cell, static_cast<TensorId>(cell.tensors.size()));
+// A block has a batch row and head of an initial state, its warps the rows in turn.
+Launch sum_state_channels(const Task& task, TensorId id) {
+  const step::Tensor& tensor = task.cell.tensors[static_cast<std::size_t>(id)];
+  kernel::Builder b(fmt::format("{}_grad_first_{}", task.cell.name, tensor.name), 32 * kWarps,
+                    task.problem.math,
+                    fmt::format("gradient of the initial {}: sum over the channels", tensor.name));
+  Signature signature(b, task);
+  const KernelTensor shares = signature.reads({Role::Carries, -1});
+  const KernelTensor sum = signature.writes({Role::InitialStateGradient, id});
+  const std::int64_t dim = task.problem.sizes.dim;
+  const int rows = head_value_rows(task.cell, TensorKind::State), own = first_head_value_row(task.cell, id);
+  const Value lane = b.let("lane", b.thread() % 32);
+  b.for_("row", b.thread() / 32, b.constant(tensor.rows), b.constant(kWarps), 1, [&](Value row) {
+    const Value first = b.let("first", (b.wide(b.block()) * rows + b.wide(row + own)) * dim);
+    const Value total = add_channels(b, shares.memory, first, lane, dim);
+    b.if_(lane == 0, [&] { b.store(sum.memory[b.wide(b.block()) * tensor.rows + b.wide(row)], total); });
+  });
+  return {b.kernel(), signature.arguments(), 0, task.problem.sizes.heads};
 }
 
-int first_head_value_row(const step::Cell& cell, TensorId input) {
+int rows_before(const step::Cell& cell, TensorKind kind, TensorId tensor) {
   int rows = 0;
-  for (const TensorId id : cell.of_kind(TensorKind::Input))
-    if (id < input && is_head_value(cell, id)) rows += cell.tensors[static_cast<std::size_t>(id)].rows;
+  for (const TensorId id : cell.of_kind(kind))
+    if (id < tensor && is_head_value(cell, id, kind)) rows += cell.tensors[static_cast<std::size_t>(id)].rows;
   return rows;
+}
+
+}  // namespace
+
+int head_value_rows(const step::Cell& cell, TensorKind kind) {
+  return rows_before(cell, kind, static_cast<TensorId>(cell.tensors.size()));
+}
+
+int first_head_value_row(const step::Cell& cell, TensorId tensor) {
+  return rows_before(cell, cell.tensors[static_cast<std::size_t>(tensor)].kind, tensor);
 }
 
 std::vector<int> head_value_scratch(int rows) {
@@ -77,6 +108,13 @@ std::vector<Launch> sum_head_gradients(const Task& task, int shares) {
   std::vector<Launch> launches;
   for (const TensorId id : task.cell.of_kind(TensorKind::Input))
     if (is_head_value(task.cell, id)) launches.push_back(sum_channels(task, shares, id));
+  return launches;
+}
+
+std::vector<Launch> sum_head_state_gradients(const Task& task) {
+  std::vector<Launch> launches;
+  for (const TensorId id : task.cell.of_kind(TensorKind::State))
+    if (is_head_value(task.cell, id, TensorKind::State)) launches.push_back(sum_state_channels(task, id));
   return launches;
 }
 

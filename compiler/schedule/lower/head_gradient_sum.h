@@ -9,13 +9,17 @@
 
 namespace rondo::schedule {
 
-// Rows of all inputs with one value a head together, and where those of one begin among them.
-int head_value_rows(const step::Cell& cell);
-int first_head_value_row(const step::Cell& cell, step::TensorId input);
+// Rows of all inputs, or states, with one value a head together, and where those of one begin among its
+// kind's.
+int head_value_rows(const step::Cell& cell, step::TensorKind kind = step::TensorKind::Input);
+int first_head_value_row(const step::Cell& cell, step::TensorId tensor);
 // Rows of the scratch tensors of a plan whose sweep leaves each channel's share of these gradients in scratch
 // tensor kShares, fp32 [B, T, H, rows, D].
 std::vector<int> head_value_scratch(int rows);
 // One launch for each such input; none if the cell has none. `shares`: KernelPlan::shares.
 std::vector<Launch> sum_head_gradients(const Task& task, int shares = 0);
+
+// The same for initial states with one value a head, whose shares are in Role::Carries, [B, H, rows, D].
+std::vector<Launch> sum_head_state_gradients(const Task& task);
 
 }  // namespace rondo::schedule

@@ -34,6 +34,10 @@ struct ShootShape {
 };
 ShootShape shoot_shape(const Task& task);
 
+// State rows of a channel whose Jacobian stays in registers, and whose segments' maps leave room for
+// segments.
+inline constexpr std::size_t kShootMostJacobian = 8, kShootMostStates = 16;
+
 // Whether the kernel keeps account of the rounding of the steps before a segment.
 bool shoot_remembers(const ShootShape& shape, bool newton);
 

@@ -150,6 +150,8 @@ void Space::require_time() {
              "a warm-up no longer than a segment");
   s_.require(mod(warmup, steps) == 0, "a warm-up of whole stages");
   s_.require(implies(parts == 1, warmup == 0 && newton == 0 && sweeps == 1), "one segment needs no guess");
+  if (task_.cell.next.size() > kShootMostJacobian)
+    s_.require(newton == 0, "a Jacobian that stays in registers");
   // Without a correction a guess must be good; with one, a chance to use it. A search's data do not tell how
   // good: accurate arithmetic asks for 2^-20, and where a gate keeps 0.65 of a state 32 steps leave as much.
   // ParaLSTM 8 x 1024, T=2048, fp32, took 0.130 ms with 32 steps, as one warp of 1024 swept again, and 0.081

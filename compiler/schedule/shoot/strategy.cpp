@@ -15,8 +15,6 @@ namespace rondo::schedule {
 
 namespace {
 
-constexpr std::size_t kMostStates = 8;  // rows: their Jacobian stays in registers
-
 Launch shoot_forward(const Task& task, const ShootParameters& parameters) {
   ShootKernel kernel(fmt::format("{}_shoot_{}", task.cell.name, pass_name(task.problem.pass)),
                      fmt::format("{}: shoot forward, {} in memory", task.cell.name,
@@ -50,13 +48,13 @@ Legality Shoot::serves(const target::Profile& profile) const {
 }
 
 Legality Shoot::legal(const Task& task) const {
-  if (Legality alone = channels_alone(task, true); !alone.legal) return alone;
+  if (Legality alone = channels_alone(task, true, true); !alone.legal) return alone;
   if (task.problem.pass == Pass::Backward)
     return {false, "the backward sweep is affine: stream cuts it in segments without guessing"};
-  if (task.cell.next.size() > kMostStates)
-    return {false, fmt::format("a channel has {} state rows; a Jacobian of more than {} rows does not stay "
-                               "in registers",
-                               task.cell.next.size(), kMostStates)};
+  if (task.cell.next.size() > kShootMostStates)
+    return {false, fmt::format("a channel has {} state rows; maps of more than {} rows leave no room for "
+                               "segments in shared memory",
+                               task.cell.next.size(), kShootMostStates)};
   return {};
 }
 

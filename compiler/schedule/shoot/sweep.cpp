@@ -74,8 +74,8 @@ void SegmentSweep::start() {
     for (int k = 0; k < states(); ++k)
       for (int c = 0; c < parameters_.per_thread; ++c) {
         const step::Row& row = cell_.next[at(k)];
-        const Value place = kernel_.threads().state_index(tensor(row.tensor).rows, row.row, c);
-        b.assign(initial(k, c), b.load("first", first_.at(row.tensor).memory[place]));
+        b.assign(initial(k, c), kernel_.threads().first_carry(first_.at(row.tensor), row,
+                                                              kernel_.threads().channel_index(c)));
       }
   });
   b.comment("the first guess: zero, or the initial state where the walk begins at t = 0");
@@ -252,13 +252,19 @@ void SegmentSweep::settle() {
 void SegmentSweep::store_last() {
   auto& b = kernel_.builder();
   b.comment("last states");
-  b.if_(kernel_.exists() && kernel_.own().end == kernel_.threads().time(), [&] {
-    for (int k = 0; k < states(); ++k)
-      for (int c = 0; c < parameters_.per_thread; ++c) {
-        const step::Row& row = cell_.next[at(k)];
-        const Value place = kernel_.threads().state_index(tensor(row.tensor).rows, row.row, c);
-        b.store(last_.at(row.tensor).memory[place], state(k, c));
+  ChannelThreads& threads = kernel_.threads();
+  b.if_(kernel_.exists() && kernel_.own().end == threads.time(), [&] {
+    for (int k = 0; k < states(); ++k) {
+      const step::Row& row = cell_.next[at(k)];
+      const int rows = tensor(row.tensor).rows;
+      const kernel::Memory& last = last_.at(row.tensor).memory;
+      if (is_head_value(row.tensor)) {
+        b.if_(threads.leads(), [&] { b.store(last[threads.head_value_index(rows, row.row)], state(k, 0)); });
+        continue;
       }
+      for (int c = 0; c < parameters_.per_thread; ++c)
+        b.store(last[threads.state_index(rows, row.row, c)], state(k, c));
+    }
   });
 }
 

@@ -63,7 +63,10 @@ class BackwardBuilder : StreamBody {
       shares_ = stream_.written().add({Role::Scratch, kShares});
     }
     for (const TensorId id : task_.cell.of_kind(TensorKind::State))
-      ends_.last[id] = stream_.signature().writes({Role::InitialStateGradient, id});
+      if (parameters_.whole_head || !is_head_value(id))
+        ends_.last[id] = stream_.signature().writes({Role::InitialStateGradient, id});
+    if (!parameters_.whole_head && head_value_rows(task_.cell, TensorKind::State) > 0)
+      ends_.shares = stream_.signature().writes({Role::Carries, -1});
     if (!needs_.step.params.empty()) workspace_ = stream_.signature().writes({Role::Workspace, -1});
   }
 
@@ -103,7 +106,7 @@ class BackwardBuilder : StreamBody {
     if (node.kind == step::NodeKind::Gradient) {
       const step::GradientRef& g = node.gradient;
       if (g.of == step::GradientRef::Of::NextState) return carry(g.tensor, g.row, channel);
-      if (is_head_value(g.tensor)) return stream_.values().value(grad_out_.at(g.tensor), g.row);
+      if (is_head_value(g.tensor)) return head_gradient(g, channel);
       return staged(grad_out_.at(g.tensor), g.row, channel);
     }
     switch (tensor(node.tensor).kind) {
@@ -126,6 +129,14 @@ class BackwardBuilder : StreamBody {
       }
       default: return param(node, channel);
     }
+  }
+
+  // Of an output with one value a head. Where each channel carries its share, the first one has all of it.
+  Value head_gradient(const step::GradientRef& g, int channel) {
+    auto& b = stream_.builder();
+    const Value whole = stream_.values().value(grad_out_.at(g.tensor), g.row);
+    if (parameters_.whole_head) return whole;
+    return b.select(stream_.threads().channel_index(channel) == 0, whole, b.real(0));
   }
 
   // Before the first step stands the initial state: fp32, and not part of the saved histories.

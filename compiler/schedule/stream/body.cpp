@@ -1,6 +1,7 @@
 #include "compiler/schedule/stream/body.h"
 
 #include "compiler/schedule/analysis/carried.h"
+#include "compiler/schedule/lower/head_gradient_sum.h"
 #include "compiler/schedule/rewrite/rewrite_step.h"
 #include "compiler/schedule/stream/head_step.h"
 #include "compiler/schedule/stream/segment_body.h"
@@ -42,7 +43,7 @@ void StreamBody::declare_carries(const std::string& prefix) {
   for (std::size_t k = 0; k < task_.cell.next.size(); ++k)
     for (int channel = 0; channel < parameters_.per_thread; ++channel)
       carry_.push_back(
-          channel > 0 && is_head_value(task_.cell.next[k].tensor)
+          channel >= carried(k)
               ? carry_.back()
               : stream_.builder().variable(prefix + carried_name(task_.cell, k), stream_.builder().real(0)));
 }
@@ -64,8 +65,11 @@ void StreamBody::load_carries(const CarryEnds& ends, const std::vector<Value>& c
   for (std::size_t k = 0; k < task_.cell.next.size(); ++k)
     for (int channel = 0; channel < carried(k); ++channel) {
       const step::Row& row = task_.cell.next[k];
-      const Value place = first_place(row, channel);
-      b.assign(carries[index(k, channel)], b.load("first", ends.first.at(row.tensor).memory[place]));
+      const KernelTensor& first = ends.first.at(row.tensor);
+      StreamThreads& threads = stream_.threads();
+      b.assign(carries[index(k, channel)],
+               parameters_.whole_head ? b.load("first", first.memory[first_place(row, channel)])
+                                      : threads.first_carry(first, row, threads.channel_index(channel)));
     }
 }
 
@@ -85,12 +89,28 @@ void StreamBody::store_carries(const CarryEnds& ends, const std::vector<Value>& 
   b.comment(ends.what);
   for (std::size_t k = 0; k < task_.cell.next.size(); ++k) {
     const step::Row& row = task_.cell.next[k];
-    const auto store = [&] {
-      for (int channel = 0; channel < carried(k); ++channel)
-        b.store(ends.last.at(row.tensor).memory[first_place(row, channel)], carries[index(k, channel)]);
+    const bool of_head = is_head_value(row.tensor);
+    const auto store = [&](const KernelTensor& to, int channels, const auto& place) {
+      for (int channel = 0; channel < channels; ++channel)
+        b.store(to.memory[place(channel)], carries[index(k, channel)]);
     };
-    is_head_value(row.tensor) ? b.if_(stream_.threads().whole_heads().leads, store) : store();
+    if (of_head && ends.shares.memory.valid()) {
+      const int first = first_head_value_row(task_.cell, row.tensor);
+      store(ends.shares, carried(k), [&](int channel) {
+        return stream_.threads().state_index(head_value_rows(task_.cell, TensorKind::State), first + row.row,
+                                             channel);
+      });
+      continue;
+    }
+    const auto last = [&](int channels) {
+      store(ends.last.at(row.tensor), channels, [&](int channel) { return first_place(row, channel); });
+    };
+    of_head ? b.if_(leads(), [&] { last(1); }) : last(carried(k));
   }
+}
+
+Value StreamBody::leads() {
+  return parameters_.whole_head ? stream_.threads().whole_heads().leads : stream_.threads().leads();
 }
 
 // The value in a register that the coming assignments cannot change.

@@ -20,6 +20,9 @@ namespace rondo::schedule {
 struct CarryEnds {
   std::map<step::TensorId, KernelTensor> first, last;
   std::string what;  // the last ones, for the emitted text
+  // Where each channel's share of the last ones goes that have one value a head, [B, H, rows, D] fp32; not
+  // there where every channel or the block has their values.
+  KernelTensor shares = {};
 };
 
 class StreamBody {
@@ -91,10 +94,12 @@ class StreamBody {
   friend class OrderedWalk;
   friend class HeadStep;
   step::StepGraph prepare(const StreamParameters& parameters, step::StepGraph step);
-  // Registers of a carried row: one for each channel of the thread, or one.
+  // Registers of a carried row: one for each channel of the thread, or one that is the same for all.
   int carried(std::size_t k) const {
-    return is_head_value(task_.cell.next[k].tensor) ? 1 : parameters_.per_thread;
+    const bool of_head = parameters_.whole_head && is_head_value(task_.cell.next[k].tensor);
+    return of_head ? 1 : parameters_.per_thread;
   }
+  kernel::Value leads();  // Pred: the thread stores what the head has once
   // The first values of carries into variables, by index().
   void load_carries(const CarryEnds& ends, const std::vector<kernel::Value>& carries);
   void store_carries(const CarryEnds& ends, const std::vector<kernel::Value>& carries);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "compiler/schedule/problem/task.h"
+#include "compiler/schedule/stream/parameters.h"
 #include "compiler/step/step_ir.h"
 
 namespace rondo::schedule {
@@ -12,6 +13,11 @@ namespace rondo::schedule {
 // Whether a block must hold the whole head: the step reduces over it, or a state or an output has one value a
 // head, so that gradients sum over it.
 bool needs_whole_head(const step::Cell& cell);
+// Whether that is so at a point: segments of time are for channels that have their own copies of all values
+// of the head.
+inline bool holds_whole_head(const step::Cell& cell, const StreamParameters& p) {
+  return p.segments == 1 && needs_whole_head(cell);
+}
 
 struct HeadReduction {
   // Moments: the sum of one or several vectors, and their spread (NodeKind::ReduceSpread). Both come out of

@@ -6,6 +6,7 @@
 #include "compiler/schedule/analysis/history.h"
 #include "compiler/schedule/analysis/step_cost.h"
 #include "compiler/schedule/channelwise/affine_transforms.h"
+#include "compiler/schedule/lower/head_gradient_sum.h"
 #include "compiler/schedule/stream/head_reductions.h"
 #include "compiler/schedule/stream/head_space.h"
 #include "compiler/schedule/stream/resources.h"
@@ -317,26 +318,55 @@ Estimate Model::operator()(const Parameters& parameters) const {
   return e;
 }
 
+// Rows of storage type that shares of gradients of inputs with one value a head take: fp32, written and read.
+int rows_of_shares(const Task& task) {
+  if (task.problem.pass != Pass::Backward) return 0;
+  return 2 * head_value_rows(task.cell) * 4 / kernel::storage_bytes(task.problem.storage);
+}
+
+// Launches that add up shares, of inputs and of initial states.
+int launches_of_shares(const Task& task) {
+  if (task.problem.pass != Pass::Backward) return 0;
+  const std::vector<step::Tensor>& tensors = task.cell.tensors;
+  return static_cast<int>(std::count_if(tensors.begin(), tensors.end(), [](const step::Tensor& tensor) {
+    return tensor.tail == step::Tail::Scalar &&
+           (tensor.kind == TensorKind::Input || tensor.kind == TensorKind::State);
+  }));
+}
+
 }  // namespace
 
 CostModel Stream::cost_model(const Task& task) const {
-  const std::optional<HeadShape> head =
-      needs_whole_head(task.cell) ? std::optional(head_shape(task)) : std::nullopt;
-  return Model{task.problem.sizes,
-               task.profile.limits,
-               task.profile.speeds,
-               stream_traffic(task),
-               head ? head->cost : stream_cost(task),
-               stream_instructions_folded(task),
-               kernel::storage_bytes(task.problem.storage),
-               segment_exchange_bytes(task, false),
-               segment_exchange_bytes(task, true),
-               [cell = task.cell](const StreamParameters& p) {
-                 return team_exchange_bytes(cell, p.time_split, p.through_global(), p.pipelined());
-               },
-               segment_shape(task),
-               head_value_bytes(task.cell),
-               head};
+  const auto model = [&](const std::optional<HeadShape>& head, int moved) {
+    StreamTraffic traffic = stream_traffic(task);
+    traffic.moved += moved;
+    return Model{task.problem.sizes,
+                 task.profile.limits,
+                 task.profile.speeds,
+                 traffic,
+                 head ? head->cost : stream_cost(task),
+                 stream_instructions_folded(task),
+                 kernel::storage_bytes(task.problem.storage),
+                 segment_exchange_bytes(task, false),
+                 segment_exchange_bytes(task, true),
+                 [cell = task.cell](const StreamParameters& p) {
+                   return team_exchange_bytes(cell, p.time_split, p.through_global(), p.pipelined());
+                 },
+                 segment_shape(task),
+                 head_value_bytes(task.cell),
+                 head};
+  };
+  if (!needs_whole_head(task.cell)) return model(std::nullopt, 0);
+  const Model in_order = model(head_shape(task), 0);
+  if (segment_parts(task) == 0) return in_order;
+  const double sums = launches_of_shares(task) * task.profile.speeds.launch_s;
+  return [in_order, sums, cut = model(std::nullopt, rows_of_shares(task))](const Parameters& parameters) {
+    if (parameters.at("segments") == 1) return in_order(parameters);
+    Estimate e = cut(parameters);
+    e.launch += sums;
+    e.seconds += sums;
+    return e;
+  };
 }
 
 }  // namespace rondo::schedule

@@ -23,7 +23,7 @@ struct StreamParameters : Team {
   // problem.
   bool interleaved_copies = false;
   // A block holds all channels of a head, so that its threads can reduce over them. No parameter: the cell
-  // says whether it must (needs_whole_head).
+  // says whether it must (holds_whole_head).
   bool whole_head = false;
 
   kernel::CacheHint writing() const {

@@ -1,5 +1,6 @@
 // The stream strategy's tuning space.
 
+#include "compiler/constraint/united.h"
 #include "compiler/schedule/analysis/compulsory_bytes.h"
 #include "compiler/schedule/channelwise/affine_transforms.h"
 #include "compiler/schedule/plan/space_variables.h"
@@ -43,6 +44,14 @@ class Space {
   std::int64_t element() const { return kernel::storage_bytes(task_.problem.storage); }
   // Streaming stores matter where tensors pass through the L2.
   bool passes_l2() const { return compulsory_bytes(task_) > kTimesL2 * limits_.l2_bytes; }
+  std::optional<Domain> segment_domain() const {
+    if (!cut_) return values({1});
+    if (!needs_whole_head(task_.cell)) return std::nullopt;
+    std::vector<std::int64_t> all =
+        domain_of(row_of<StreamParameters, &StreamParameters::segments>().values).values();
+    std::erase(all, 1);
+    return values(std::move(all));
+  }
   void require_segments();
   void require_copies();
   void require_resources();
@@ -64,7 +73,7 @@ class Space {
   // Rounding changes, so only where the user did not ask for accurate arithmetic.
   const ChoiceVar<Rewrite> rewrite = variable<P, &P::rewrite>(s_, up_to(most_rewrite()));
   const bool cut_ = parts_ > 0;
-  const Var segments = variable<P, &P::segments>(s_, cut_ ? std::nullopt : std::optional(values({1})));
+  const Var segments = variable<P, &P::segments>(s_, segment_domain());
   const Var time_split = variable<P, &P::time_split>(s_, cut_ ? std::nullopt : std::optional(values({1})));
   const ChoiceVar<Exchange> exchange =
       variable<P, &P::exchange>(s_, up_to(cut_ ? Exchange::Global : Exchange::Cluster));
@@ -184,8 +193,11 @@ void Space::require_resources() {
 }  // namespace
 
 System Stream::space(const Task& task) const {
-  if (needs_whole_head(task.cell)) return head_space(task);
-  return Space(task, task.profile.limits).build();
+  if (!needs_whole_head(task.cell)) return Space(task, task.profile.limits).build();
+  if (segment_parts(task) == 0) return head_space(task);
+  // In order a block holds the whole head; where time is cut each channel copies what the head has.
+  const System cut = Space(task, task.profile.limits).build();
+  return head_fits(task).legal ? united(head_space(task), cut, {"segments", "_cut"}) : cut;
 }
 
 }  // namespace rondo::schedule

@@ -33,12 +33,16 @@ Legality Stream::serves(const target::Profile& profile) const {
 }
 
 Legality Stream::legal(const Task& task) const {
-  return needs_whole_head(task.cell) ? head_fits(task) : channels_alone(task, true);
+  if (!needs_whole_head(task.cell)) return channels_alone(task, true);
+  // A head that is too large for a block may still be cut in time.
+  const Legality whole = head_fits(task);
+  return whole.legal || segment_parts(task) == 0 ? whole : channels_alone(task, true, true);
 }
 
-// A walk whose block holds the whole head goes step by step.
+// A walk whose block holds the whole head goes step by step. Channels that copy what the head has need no
+// such block.
 int segment_parts(const Task& task) {
-  if (needs_whole_head(task.cell)) return 0;
+  if (!channels_alone(task, true, true).legal) return 0;
   const std::optional<LinearStep> linear = linear_step(task, stream_step(task));
   return linear ? static_cast<int>(linear->carry_free.roots.size()) : 0;
 }
@@ -50,7 +54,7 @@ std::int64_t Stream::turn(const Parameters& parameters) const {
 
 void Stream::add_launches(const Task& task, const StreamParameters& given, KernelPlan& plan) const {
   StreamParameters p = given;
-  p.whole_head = needs_whole_head(task.cell);
+  p.whole_head = holds_whole_head(task.cell, p);
   if (p.through_global()) {
     plan.exchange = exchange_extent(task, p);
     plan.launches.push_back(clear_exchange(task, plan));
@@ -61,9 +65,13 @@ void Stream::add_launches(const Task& task, const StreamParameters& given, Kerne
   }
   plan.launches.push_back(stream_backward(task, p));
   for (Launch& launch : sum_param_gradients(task, p.time_split)) plan.launches.push_back(std::move(launch));
-  if (const int rows = head_value_rows(task.cell); rows > 0 && !needs_whole_head(task.cell)) {
+  if (const int rows = head_value_rows(task.cell); rows > 0 && !p.whole_head) {
     plan.scratch_rows = head_value_scratch(rows);
     for (Launch& launch : sum_head_gradients(task)) plan.launches.push_back(std::move(launch));
+  }
+  if (const int rows = head_value_rows(task.cell, TensorKind::State); rows > 0 && !p.whole_head) {
+    plan.carries = {0, task.problem.sizes.heads * rows * task.problem.sizes.dim};
+    for (Launch& launch : sum_head_state_gradients(task)) plan.launches.push_back(std::move(launch));
   }
   plan.workspace_elements_per_batch =
       p.time_split * param_rows(task.cell) * task.problem.sizes.heads * task.problem.sizes.dim;

@@ -106,11 +106,6 @@ void StreamThreads::if_owner(const std::function<void()>& body) {
   if_active([&] { builder_.if_(here_.segment == 0, body); });
 }
 
-Value StreamThreads::head_value_index(int rows, int row) {
-  auto& b = builder_;
-  return (b.wide(here_.batch_row) * task_.problem.sizes.heads + b.wide(here_.head)) * rows + row;
-}
-
 Value StreamThreads::first_step_of(Value block) {
   const Value steps = builder_.named("kSteps", parameters_.steps);
   const Value turn = forward() ? block : blocks() - 1 - block;

@@ -34,8 +34,6 @@ class StreamThreads final : public ChannelThreads {
   kernel::Value part() const { return part_; }  // of the blocks that split time, this one's, in order of time
   // Index in the workspace, [B, time_split, H, rows, D]: each block that splits time has a row of its own.
   kernel::Value workspace_index(int rows, int row, int channel);
-  // Index in a tensor without time axis that has one value a head: [B, H, rows].
-  kernel::Value head_value_index(int rows, int row);
 
   kernel::Value computing();  // Pred: the thread computes; invalid if all do
   // Emits what runs on threads that compute alone.
