@@ -310,8 +310,13 @@ TEST(Emit, PrintsWhatAPassMade) {
   ASSERT_EQ(simple.status, 0) << simple.err;
   EXPECT_EQ(simple.out.find("# after simplify: StepIR\nstep mingru(D)\n"), 0u) << simple.out;
   EXPECT_EQ(simple.out.find("__global__"), std::string::npos) << "instead of the stage";
-  const Outcome kernel = rondo(with(emit, {"--print-after", "simplify-kernel"}));
-  EXPECT_EQ(kernel.out, "# after simplify-kernel: KernelIR\n" + rondo(with(emit, {"--stage", "kernel"})).out);
+  const Outcome kernel = rondo(with(emit, {"--print-after", "rematerialise-cold"}));
+  EXPECT_EQ(kernel.out,
+            "# after rematerialise-cold: KernelIR\n" + rondo(with(emit, {"--stage", "kernel"})).out);
+  const Outcome before = rondo(with(emit, {"--print-after", "simplify-kernel"}));
+  EXPECT_EQ(before.out.find("# after simplify-kernel: KernelIR\n# mingru: "), 0u) << before.out;
+  EXPECT_EQ(before.out.find("_anew"), std::string::npos) << "before the pass: " << before.out;
+  EXPECT_NE(kernel.out.find("_anew"), std::string::npos) << kernel.out;
   const Outcome text = rondo(with(emit, {"--print-after", "emit-text"}));
   EXPECT_EQ(text.out, "# after emit-text: code\n" + body_of(rondo(emit).out));
   const Outcome all = rondo(with(emit, {"--print-after", "all", "--stage", "launches", "--json"}));

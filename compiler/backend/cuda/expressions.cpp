@@ -97,8 +97,11 @@ ExpressionWriter::ExpressionWriter(const Kernel& kernel, const Names& names, Pre
 void ExpressionWriter::require_type(Type type) { prelude_.require(type_name(type)); }
 
 std::string ExpressionWriter::element(const MemRef& place) {
-  const std::string& name = place.space == Space::Global ? names_.param(place.id) : names_.shared(place.id);
-  return fmt::format("{}[{}]", name, whole(place.index));
+  const bool global = place.space == Space::Global;
+  const std::string& name = global ? names_.param(place.id) : names_.shared(place.id);
+  if (!global || !anew_) return fmt::format("{}[{}]", name, whole(place.index));
+  prelude_.require("pointer_anew");
+  return fmt::format("pointer_anew({})[{}]", name, whole(place.index));
 }
 
 std::string ExpressionWriter::address(const ArraySlice& slice) {
@@ -113,6 +116,21 @@ Text ExpressionWriter::infix(Text a, std::string_view sign, Text b, Precedence p
   return {fmt::format("{} {} {}", operand(std::move(a), precedence), sign,
                       operand(std::move(b), tighter(precedence))),
           precedence};
+}
+
+Text ExpressionWriter::builtin_anew(Builtin builtin) {
+  const auto read = [&](const char* helper) {
+    prelude_.require(helper);
+    return fmt::format("{}()", helper);
+  };
+  switch (builtin) {
+    case Builtin::ThreadX: return {read("thread_x_anew"), kPrimary};
+    case Builtin::BlockX: return {read("block_x_anew"), kPrimary};
+    case Builtin::GridX: return {"int(gridDim.x)", kPrimary};
+    case Builtin::ClusterRank:
+      return {fmt::format("{} % {}", read("block_x_anew"), kernel_.cluster), Precedence::Multiplicative};
+  }
+  return {"?", kPrimary};
 }
 
 // True if the text of an I64 expression has 64 bits whatever stands beside it.
@@ -175,6 +193,7 @@ struct ExpressionWriter::Visit {
   }
   Text operator()(const ParamRead& e) const { return {w.names_.param(e.param), kPrimary}; }
   Text operator()(const BuiltinRead& e) const {
+    if (w.anew_) return w.builtin_anew(e.builtin);
     w.uses_.builtins.insert(e.builtin);
     return {std::string(name_of(e.builtin)), kPrimary};
   }

@@ -3,6 +3,7 @@
 
 #include <set>
 #include <string>
+#include <utility>
 
 #include "compiler/backend/cuda/math_table.h"
 #include "compiler/backend/cuda/names.h"
@@ -31,6 +32,9 @@ class ExpressionWriter {
   Text write(kernel::ExprId id);
   // As an argument of a call, an index or a right-hand side: never in parentheses.
   std::string whole(kernel::ExprId id) { return write(id).text; }
+  // Whether built-in numbers and buffers' addresses are read anew from here on (If::cold). Returns what held
+  // before.
+  bool read_anew(bool anew) { return std::exchange(anew_, anew); }
   // A memory element: name[index].
   std::string element(const kernel::MemRef& place);
   // Where a part of a register array begins; an mbarrier.
@@ -53,11 +57,13 @@ class ExpressionWriter {
   Text apply(const Form& form, const kernel::MathExpr& math);
   const Form& form_of(scalar::Op op) const;
   void require_type(kernel::Type type);
+  Text builtin_anew(kernel::Builtin builtin);
 
   const kernel::Kernel& kernel_;
   const Names& names_;
   Prelude& prelude_;
   Uses& uses_;
+  bool anew_ = false;
 };
 
 }  // namespace rondo::backend::cuda

@@ -394,7 +394,16 @@ void Builder::for_(const std::string& name, std::int64_t begin, std::int64_t end
 
 void Builder::if_(Value condition, const std::function<void()>& then_body,
                   const std::function<void()>& else_body) {
-  If branch{condition.id(), {}, {}};
+  put_if({condition.id(), {}, {}, false}, then_body, else_body);
+}
+
+void Builder::if_cold(Value condition, const std::function<void()>& then_body,
+                      const std::function<void()>& else_body) {
+  put_if({condition.id(), {}, {}, true}, then_body, else_body);
+}
+
+void Builder::put_if(If branch, const std::function<void()>& then_body,
+                     const std::function<void()>& else_body) {
   scopes_.push_back(&branch.then_body);
   then_body();
   scopes_.back() = &branch.else_body;

@@ -177,6 +177,9 @@ class Builder {
             const std::function<void(Value)>& body);
   void if_(Value condition, const std::function<void()>& then_body,
            const std::function<void()>& else_body = {});
+  // The same, where hardly a thread ever runs what is long of the two (If::cold).
+  void if_cold(Value condition, const std::function<void()>& then_body,
+               const std::function<void()>& else_body = {});
   void comment(const std::string& text);
 
   void set_min_blocks(int blocks) { kernel_.min_blocks = blocks; }
@@ -193,6 +196,7 @@ class Builder {
   std::vector<Value> load_registers(const std::string& name, Load load, int count, Type type);
   std::string unique(const std::string& name);
   void put(Stmt stmt);
+  void put_if(If branch, const std::function<void()>& then_body, const std::function<void()>& else_body);
 
   Kernel kernel_;
   std::vector<Body*> scopes_;

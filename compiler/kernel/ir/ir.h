@@ -258,6 +258,10 @@ struct If {
   ExprId condition;
   Body then_body;
   Body else_body;
+  // Hardly a thread ever takes the longer way, so the rest of the kernel keeps nothing in registers for it:
+  // the text for a GPU reads built-in numbers and buffers' addresses anew in both bodies, and rematerialise.h
+  // computes anew what comes of these.
+  bool cold = false;
 };
 struct Comment {
   std::string text;

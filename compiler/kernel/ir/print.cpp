@@ -148,7 +148,7 @@ struct StatementHead {
     if (s.unroll == kFullUnroll) return out + " unroll";
     return s.unroll == 1 ? out : out + fmt::format(" unroll {}", s.unroll);
   }
-  std::string operator()(const If& s) const { return "if " + text(s.condition); }
+  std::string operator()(const If& s) const { return (s.cold ? "if cold " : "if ") + text(s.condition); }
   std::string operator()(const Comment& s) const { return "# " + s.text; }
 };
 

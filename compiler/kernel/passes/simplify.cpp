@@ -63,7 +63,7 @@ class Folder {
     const ExprId condition = expressions_.simplify(branch.condition);
     if (const auto known = expressions_.known(condition))
       return body(*known != 0 ? branch.then_body : branch.else_body);
-    If copy{condition, body(branch.then_body), body(branch.else_body)};
+    If copy{condition, body(branch.then_body), body(branch.else_body), branch.cold};
     Body out;
     out.push_back({std::move(copy)});
     return out;

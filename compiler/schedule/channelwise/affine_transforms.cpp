@@ -137,7 +137,7 @@ void if_not_finite(kernel::Builder& builder, const std::vector<Value>& values,
   Value sum = zero;  // or NaN
   for (const Value& value : values) sum = builder.math(Op::Fma, {value, zero, sum});
   const auto finite = [] {};
-  builder.if_(sum == zero, finite, body);
+  builder.if_cold(sum == zero, finite, body);
 }
 
 }  // namespace rondo::schedule

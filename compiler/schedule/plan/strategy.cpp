@@ -5,6 +5,7 @@
 #include <exception>
 
 #include "compiler/kernel/ir/print.h"
+#include "compiler/kernel/passes/rematerialise.h"
 #include "compiler/kernel/passes/simplify.h"
 #include "compiler/kernel/verify/verify.h"
 #include "compiler/schedule/plan/problem_check.h"
@@ -27,15 +28,20 @@ std::vector<std::string> findings(const kernel::Kernel& kernel) {
   return result;
 }
 
+void run_on_kernels(const Task& task, KernelPlan& plan, pipeline::Pass pass,
+                    kernel::Kernel (*run)(const kernel::Kernel&)) {
+  for (Launch& launch : plan.launches)
+    launch.kernel = pipeline::watched(
+        task.watcher, pass, [&] { return run(launch.kernel); },
+        [](const kernel::Kernel& made) {
+          return pipeline::Made{[&] { return kernel::print(made); }, [&] { return findings(made); }};
+        });
+}
+
 }  // namespace
 
 void simplify_kernels(const Task& task, KernelPlan& plan) {
-  for (Launch& launch : plan.launches)
-    launch.kernel = pipeline::watched(
-        task.watcher, pipeline::Pass::SimplifyKernel, [&] { return kernel::simplify(launch.kernel); },
-        [](const kernel::Kernel& simple) {
-          return pipeline::Made{[&] { return kernel::print(simple); }, [&] { return findings(simple); }};
-        });
+  run_on_kernels(task, plan, pipeline::Pass::SimplifyKernel, kernel::simplify);
 }
 
 Result<KernelPlan> Strategy::build(const Task& task, const Parameters& parameters) const {
@@ -69,6 +75,9 @@ Result<KernelPlan> Strategy::build_legal(const Task& task, const Parameters& par
           return pipeline::Made{[&] { return print_kernels(written); }, {}};
         });
     simplify_kernels(task, plan);
+    // A CPU keeps what it has no register for on the stack, at next to no cost.
+    if (!task.profile.is_cpu())
+      run_on_kernels(task, plan, pipeline::Pass::RematerialiseCold, kernel::rematerialise_cold);
     return plan;
   } catch (const std::exception& defect) {
     return this->defect(task.cell, parameters, defect.what());

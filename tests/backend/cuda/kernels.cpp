@@ -111,6 +111,20 @@ Kernel votes() {
   return b.finish();
 }
 
+Kernel cold_branch() {
+  Builder b("cold_branch", 32);
+  const Memory x = b.input("x", Storage::F32, "[blocks, 32]");
+  const Memory y = b.output("y", Storage::F32, "[blocks, 32]");
+  const Value v = b.load("v", x[b.block() * 32 + b.thread()]);
+  b.if_cold(v < b.real(0), [&] {
+    const Value place = b.let("place", b.block() * 32 + b.thread());
+    b.store(y[place], b.load("v", x[place]) * b.to_real(b.builtin(Builtin::GridX)));
+    b.if_(v < b.real(-1), [&] { b.store(y[place], b.real(1)); });
+  });
+  b.if_(v >= b.real(0), [&] { b.store(y[b.block() * 32 + b.thread()], v); });
+  return b.finish();
+}
+
 Kernel bytes_and_lengths() {
   Builder b("bytes_and_lengths", 32);
   const Memory bytes = b.input("resets", Storage::U8, "[32]");
@@ -293,6 +307,7 @@ std::vector<Sample> samples() {
           {"asked_ahead", asked_ahead()},
           {"block_total", block_total()},
           {"votes", votes()},
+          {"cold_branch", cold_branch()},
           {"bytes_and_lengths", bytes_and_lengths()},
           {"every_access", every_access()},
           {"every_expression", every_expression()},

@@ -14,6 +14,7 @@ kernel::Kernel staged_sum();                 // fp16 vectors through a ring of a
 kernel::Kernel asked_ahead();                // the next element is asked for before this one is read
 kernel::Kernel votes();                      // a vote of the warp, of which each thread takes a bit
 kernel::Kernel block_total();                // fp32, shuffles and shared memory, 64-bit indices
+kernel::Kernel cold_branch();                // what it reads it reads anew
 kernel::Kernel bytes_and_lengths();          // a byte and an integer that decide which number is stored
 kernel::Kernel every_access();               // each storage type at each width, plain and streaming
 kernel::Kernel every_expression();           // integer, comparison, logic, casts, selects, constants

@@ -186,6 +186,22 @@ TEST(CudaText, WhoWaitedInVainExpectsNothingMore) {
 }
 
 // __ldcs does not say that it reads memory: the compiler could move it above a store to the same buffer.
+// Behind a cold branch the text reads as before it, and a cluster's rank comes of what is read anew.
+TEST(CudaText, ColdBranchesReadAnew) {
+  Builder b("cold", 32);
+  b.set_cluster(2);
+  const Memory y = b.output("y", Storage::I32);
+  b.if_cold(b.thread() < 4, [&] { b.store(y[b.thread()], b.cluster_rank() + 1); });
+  b.store(y[b.block()], b.cluster_rank());
+  const Kernel kernel = b.finish();
+  const std::string text = emit({&kernel});
+  EXPECT_TRUE(
+      contains(text, "  if (thread_x < 4) pointer_anew(y)[thread_x_anew()] = block_x_anew() % 2 + 1;\n"))
+      << text;
+  EXPECT_TRUE(contains(text, "  y[block_x] = cluster_rank;\n")) << text;
+  EXPECT_TRUE(contains(text, "asm volatile(\"mov.u32 %0, %%tid.x;\"")) << text;
+}
+
 TEST(CudaText, BuffersAlsoWrittenAreLoadedPlainly) {
   Builder b("k", 32);
   const Memory y = b.output("y", Storage::F32);

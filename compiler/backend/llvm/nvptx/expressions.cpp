@@ -158,6 +158,7 @@ std::string ValueWriter::apply(const Form& form, const MathExpr& math) {
 
 std::string ValueWriter::builtin(Builtin builtin) {
   const auto read = [&](std::string_view name, std::string_view of) {
+    if (anew_) return text_.value("call i32 asm sideeffect \"mov.u32 $0, %{}.x;\", \"=r\"()", of);
     return text_.once(std::string(name), name, fmt::format("call i32 @llvm.nvvm.read.ptx.sreg.{}.x()", of));
   };
   switch (builtin) {
@@ -165,6 +166,7 @@ std::string ValueWriter::builtin(Builtin builtin) {
     case Builtin::BlockX: return read("block_x", "ctaid");
     case Builtin::GridX: return read("grid_x", "nctaid");
     case Builtin::ClusterRank:
+      if (anew_) return text_.value("urem i32 {}, {}", read("block_x", "ctaid"), kernel_.cluster);
       return text_.once("cluster_rank", "cluster_rank",
                         fmt::format("urem i32 {}, {}", read("block_x", "ctaid"), kernel_.cluster));
   }

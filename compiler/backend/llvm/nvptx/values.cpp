@@ -104,8 +104,11 @@ std::string ValueWriter::address(const MemRef& place) {
   if (place.space == Space::Global) {
     const std::string at = extended(place.index, Type::I64);
     const int bytes = storage_bytes(kernel_.params[id].storage);
+    std::string first = params_[id];
+    if (anew_)
+      first = text_.value("call ptr addrspace(1) asm sideeffect \"\", \"=l,0\"(ptr addrspace(1) {})", first);
     return "ptr addrspace(1) " +
-           text_.value("getelementptr inbounds i{}, ptr addrspace(1) {}, i64 {}", 8 * bytes, params_[id], at);
+           text_.value("getelementptr inbounds i{}, ptr addrspace(1) {}, i64 {}", 8 * bytes, first, at);
   }
   const std::string at = extended(place.index, Type::I32);
   const int bytes = storage_bytes(kernel_.shared[id].storage);

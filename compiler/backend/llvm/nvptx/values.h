@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "compiler/backend/llvm/nvptx/function_text.h"
@@ -56,6 +57,10 @@ class ValueWriter {
   // Whether no statement can change its value: it reads neither variables nor arrays.
   bool is_fixed(kernel::ExprId id) const;
 
+  // Whether built-in numbers and buffers' addresses are read anew from here on (If::cold). Returns what held
+  // before.
+  bool read_anew(bool anew) { return std::exchange(anew_, anew); }
+
   // ---- memory ----
   // "ptr addrspace(1) %.4"
   std::string address(const kernel::MemRef& place);
@@ -89,6 +94,7 @@ class ValueWriter {
   std::vector<std::string> params_;
   std::vector<std::int64_t> shared_offsets_, mbarrier_offsets_;
   std::map<kernel::ExprId, std::string> written_;
+  bool anew_ = false;
 };
 
 }  // namespace rondo::backend::nvptx

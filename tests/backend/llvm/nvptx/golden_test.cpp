@@ -82,6 +82,26 @@ TEST(LlvmText, ProductsOfEveryWidthNameEachOfTheirRegisters) {
   }
 }
 
+// Behind a cold branch the text reads as before it, and a cluster's rank comes of what is read anew.
+TEST(LlvmText, ColdBranchesReadAnew) {
+  kernel::Builder b("cold", 32, kernel::Math::Fast);
+  b.set_cluster(2);
+  const kernel::Memory y = b.output("y", kernel::Storage::I32);
+  b.if_cold(b.thread() < 4, [&] { b.store(y[b.thread()], b.cluster_rank() + 1); });
+  b.store(y[b.thread()], b.cluster_rank());
+  const kernel::Kernel kernel = b.finish();
+  const std::string text = emit({&kernel}, target::Target::gpu(90));
+  const std::size_t inside = text.find("then:"), behind = text.find(":\n", inside + 5);
+  ASSERT_NE(behind, std::string::npos) << text;
+  const std::string cold = text.substr(inside, behind - inside);
+  for (const char* part :
+       {"asm sideeffect \"mov.u32 $0, %tid.x;\"", "asm sideeffect \"mov.u32 $0, %ctaid.x;\"",
+        "asm sideeffect \"\", \"=l,0\"(ptr addrspace(1) %y)"})
+    EXPECT_NE(cold.find(part), std::string::npos) << text;
+  EXPECT_EQ(cold.find("%thread_x"), std::string::npos) << text;
+  EXPECT_EQ(text.find("asm", behind), std::string::npos) << text;
+}
+
 // A value that two registers hold keeps its first name.
 TEST(LlvmText, AValueUnderTwoNames) {
   kernel::Builder b("twice", 32, kernel::Math::Fast);
