@@ -124,7 +124,7 @@ FAULTS = [
           test="test_schedule HeadCopies.TimeIsCutInStream"),
     fault("copies: every channel has all of an output's gradient", S + "backward.cpp",
           "b.select(stream_.threads().channel_index(channel) == 0, whole, b.real(0))", "whole",
-          test="test_schedule HeadCopies.TimeIsCutInStream"),
+          test="test_schedule HeadCopies.RandomCells"),
     fault("copies: shares of all states of the head lie in one place", S + "body.cpp",
           "head_value_rows(task_.cell, TensorKind::State), first + row.row,",
           "head_value_rows(task_.cell, TensorKind::State), row.row,",
