@@ -32,9 +32,14 @@ class ExpressionWriter {
   Text write(kernel::ExprId id);
   // As an argument of a call, an index or a right-hand side: never in parentheses.
   std::string whole(kernel::ExprId id) { return write(id).text; }
-  // Whether built-in numbers and buffers' addresses are read anew from here on (If::cold). Returns what held
-  // before.
-  bool read_anew(bool anew) { return std::exchange(anew_, anew); }
+  // Calls `body`, which writes the two ways of a condition. Where that is cold, built-in numbers and buffers'
+  // addresses are read anew in them (If::cold).
+  template <class Body>
+  void within(const kernel::If& condition, const Body& body) {
+    const bool before = std::exchange(anew_, anew_ || condition.cold);
+    body();
+    anew_ = before;
+  }
   // A memory element: name[index].
   std::string element(const kernel::MemRef& place);
   // Where a part of a register array begins; an mbarrier.

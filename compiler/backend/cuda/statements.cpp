@@ -199,13 +199,11 @@ struct StatementWriter::Visit : StatementWriter::Units {
 
   void operator()(const If& s) const {
     const std::string head = fmt::format("if ({})", text(s.condition));
-    const bool before = w.expressions_.read_anew(s.cold);
-    if (before) w.expressions_.read_anew(true);
-    if (!s.else_body.empty() || !in_one_line(head, s.then_body)) {
+    w.expressions_.within(s, [&] {
+      if (s.else_body.empty() && in_one_line(head, s.then_body)) return;
       w.line(head + " {");
       branches(s);
-    }
-    w.expressions_.read_anew(before);
+    });
   }
 
   // A loop or condition over one simple statement that has room in the line, or in the next one; else nothing

@@ -97,11 +97,10 @@ struct StatementWriter::Visit {
     const std::string condition = w.values_.write(s.condition);
     std::function<void()> otherwise;
     if (!s.else_body.empty()) otherwise = [&] { w.write(s.else_body); };
-    const bool before = w.values_.read_anew(s.cold);
-    if (before) w.values_.read_anew(true);
-    w.text_.branch_around(
-        condition, "then", [&] { w.write(s.then_body); }, otherwise);
-    w.values_.read_anew(before);
+    w.values_.within(s, [&] {
+      w.text_.branch_around(
+          condition, "then", [&] { w.write(s.then_body); }, otherwise);
+    });
   }
   void operator()(const Comment& s) const { w.text_.comment(s.text); }
 

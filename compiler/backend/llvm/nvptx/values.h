@@ -57,9 +57,14 @@ class ValueWriter {
   // Whether no statement can change its value: it reads neither variables nor arrays.
   bool is_fixed(kernel::ExprId id) const;
 
-  // Whether built-in numbers and buffers' addresses are read anew from here on (If::cold). Returns what held
-  // before.
-  bool read_anew(bool anew) { return std::exchange(anew_, anew); }
+  // Calls `body`, which writes the two ways of a condition. Where that is cold, built-in numbers and buffers'
+  // addresses are read anew in them (If::cold).
+  template <class Body>
+  void within(const kernel::If& condition, const Body& body) {
+    const bool before = std::exchange(anew_, anew_ || condition.cold);
+    body();
+    anew_ = before;
+  }
 
   // ---- memory ----
   // "ptr addrspace(1) %.4"
