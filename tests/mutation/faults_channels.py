@@ -139,7 +139,7 @@ FAULTS = [
           "b.wide(here_.head)) * rows + row;", "b.wide(here_.head) * 0) * rows + row;",
           test="test_schedule HeadCopies.Shoot"),
     fault("copies: a head that follows channels is cut in time", S + "strategy.cpp",
-          "if (!channels_alone(task, true, true).legal) return 0;", "",
+          "if (!channels_alone(task, HeadValues::StatesToo).legal) return 0;", "",
           test="test_schedule HeadCopies.NotWhereTheHeadFollowsChannels"),
     fault("united spaces: the second one's rules hold nowhere", "constraint/united.cpp",
           "require(second_, variables_.at(selector_) > low.back());", "", test="test_constraint United.*"),

@@ -4,9 +4,9 @@
 
 namespace rondo::schedule {
 
-Legality channels_alone(const Task& task, bool per_head_inputs, bool per_head_states) {
+Legality channels_alone(const Task& task, HeadValues allowed) {
   const auto copied = [&](step::TensorKind kind) {
-    return kind == step::TensorKind::Input ? per_head_inputs : per_head_states;
+    return allowed >= (kind == step::TensorKind::Input ? HeadValues::Inputs : HeadValues::StatesToo);
   };
   const step::Structure& structure = task.structure;
   if (structure.has_matrix) return {false, "the step multiplies by a matrix: channels see each other"};

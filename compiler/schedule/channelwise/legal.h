@@ -6,9 +6,11 @@
 
 namespace rondo::schedule {
 
+// What may have one value a head and step.
+enum class HeadValues { None, Inputs, StatesToo };  // the last: inputs, states and outputs
+
 // Whether no channel of the step sees another: no products with matrices, no reductions. Values of the head
-// then follow no channel, so that each can have its own copy of all of them: with `per_head_inputs` there may
-// be inputs with one value a head and step, and with `per_head_states` states and outputs too.
-Legality channels_alone(const Task& task, bool per_head_inputs = false, bool per_head_states = false);
+// then follow no channel, so that each can have its own copy of those that are allowed.
+Legality channels_alone(const Task& task, HeadValues allowed);
 
 }  // namespace rondo::schedule

@@ -27,7 +27,7 @@ Legality Host::legal(const Task& task) const {
   if (!task.profile.is_cpu()) return {false, "it is for CPUs"};
   if (task.structure.has_matrix) return dense_legal(task.cell);
   const bool saves = passes_products(task.problem);
-  return adds_over_head(task.cell) && !saves ? Legality{} : channels_alone(task);
+  return adds_over_head(task.cell) && !saves ? Legality{} : channels_alone(task, HeadValues::None);
 }
 
 namespace {

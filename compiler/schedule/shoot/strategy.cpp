@@ -48,7 +48,7 @@ Legality Shoot::serves(const target::Profile& profile) const {
 }
 
 Legality Shoot::legal(const Task& task) const {
-  if (Legality alone = channels_alone(task, true, true); !alone.legal) return alone;
+  if (Legality alone = channels_alone(task, HeadValues::StatesToo); !alone.legal) return alone;
   if (task.problem.pass == Pass::Backward)
     return {false, "the backward sweep is affine: stream cuts it in segments without guessing"};
   if (task.cell.next.size() > kShootMostStates)

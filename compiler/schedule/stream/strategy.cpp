@@ -33,16 +33,16 @@ Legality Stream::serves(const target::Profile& profile) const {
 }
 
 Legality Stream::legal(const Task& task) const {
-  if (!needs_whole_head(task.cell)) return channels_alone(task, true);
+  if (!needs_whole_head(task.cell)) return channels_alone(task, HeadValues::Inputs);
   // A head that is too large for a block may still be cut in time.
   const Legality whole = head_fits(task);
-  return whole.legal || segment_parts(task) == 0 ? whole : channels_alone(task, true, true);
+  return whole.legal || segment_parts(task) == 0 ? whole : channels_alone(task, HeadValues::StatesToo);
 }
 
 // A walk whose block holds the whole head goes step by step. Channels that copy what the head has need no
 // such block.
 int segment_parts(const Task& task) {
-  if (!channels_alone(task, true, true).legal) return 0;
+  if (!channels_alone(task, HeadValues::StatesToo).legal) return 0;
   const std::optional<LinearStep> linear = linear_step(task, stream_step(task));
   return linear ? static_cast<int>(linear->carry_free.roots.size()) : 0;
 }
