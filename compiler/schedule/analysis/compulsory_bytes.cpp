@@ -7,28 +7,27 @@ namespace rondo::schedule {
 
 namespace {
 
-std::int64_t step_bytes(const step::Tensor& tensor, const Problem& problem, kernel::Storage storage) {
-  const std::int64_t channels = tensor.tail == step::Tail::Scalar ? 1 : problem.sizes.dim;
-  return tensor.rows * channels * kernel::storage_bytes(storage);
+std::int64_t step_elements(const step::Tensor& tensor, std::int64_t dim) {
+  return tensor.rows * (tensor.tail == step::Tail::Scalar ? 1 : dim);
 }
 
 }  // namespace
 
 std::int64_t compulsory_bytes(const Task& task) {
   std::int64_t per_step = 0;
+  const auto add_tensor = [&](const step::Tensor& tensor, kernel::Storage storage) {
+    per_step += step_elements(tensor, task.problem.sizes.dim) * kernel::storage_bytes(storage);
+  };
+  const auto add_history = [&](step::TensorId id) {
+    add_tensor(task.cell.tensors[static_cast<std::size_t>(id)], task.history_storage(id));
+  };
+  const auto add = [&](const std::vector<step::TensorId>& tensors) {
+    for (const step::TensorId id : tensors)
+      add_tensor(task.cell.tensors[static_cast<std::size_t>(id)], task.problem.storage);
+  };
   if (passes_products(task.problem))
     for (const step::TensorId id : product_tensors(task.cell))
-      per_step +=
-          step_bytes(tensor_in_role({Role::Products, id}, task.cell), task.problem, task.problem.storage);
-  auto add = [&](const std::vector<step::TensorId>& tensors) {
-    for (const step::TensorId id : tensors)
-      per_step +=
-          step_bytes(task.cell.tensors[static_cast<std::size_t>(id)], task.problem, task.problem.storage);
-  };
-  auto add_history = [&](step::TensorId id) {
-    per_step +=
-        step_bytes(task.cell.tensors[static_cast<std::size_t>(id)], task.problem, task.history_storage(id));
-  };
+      add_tensor(tensor_in_role({Role::Products, id}, task.cell), task.problem.storage);
   if (task.problem.pass == Pass::Backward) {
     const BackwardNeeds needs = backward_needs(task.cell);
     add(needs.inputs);
