@@ -252,7 +252,9 @@ typedef struct rondo_plan_options {
                      * the database knows that it is. NULL: none */
   const rondo_array* data; /* for cells that random numbers take out of their domain: what plans are verified
                             * and tuned with. What no array gives stays random. H and D are the problem's, B
-                            * and T may be others: rows and steps are repeated. NULL: all is random */
+                            * and T may be others: rows and steps are repeated. INPUT where the cell
+                            * has no such tensor, or an array has another shape or numbers outside of the
+                            * tensor's range. NULL: all is random */
   size_t data_count;
   size_t data_size; /* sizeof(rondo_array) of the program; 0: that of this version */
 } rondo_plan_options;

@@ -1,8 +1,9 @@
 // Arrays of the program's own in the place of random numbers: rondo_plan_options.data.
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <optional>
 
+#include "compiler/support/index.h"
 #include "engine/arrays/array_ranges.h"
 #include "engine/arrays/run_arrays.h"
 #include "engine/request/problem_text.h"
@@ -26,7 +27,8 @@ Result<engine::NamedArray> read_array(const rondo_array& given) {
   if (given.reserved != 0)
     return Error{ErrorKind::Input, "rondo_array.reserved is not 0", "set what is not used to 0"};
   if (given.rank < 0 || given.rank > kMostAxes)
-    return Error{ErrorKind::Input, fmt::format("array '{}' has {} axes", given.name, given.rank), ""};
+    return Error{ErrorKind::Input, fmt::format("array '{}' has {} axes", given.name, given.rank),
+                 fmt::format("give the shape that a run takes, of at most {} axes", kMostAxes)};
   engine::NpyArray array;
   array.descr = "<f4";
   std::int64_t elements = 1;
@@ -34,7 +36,8 @@ Result<engine::NamedArray> read_array(const rondo_array& given) {
     std::int64_t bytes = 0;
     if (extent < 0 || __builtin_mul_overflow(elements, extent, &elements) ||
         __builtin_mul_overflow(elements, std::int64_t{sizeof(float)}, &bytes))
-      return Error{ErrorKind::Input, fmt::format("array '{}' has an extent of {}", given.name, extent), ""};
+      return Error{ErrorKind::Input, fmt::format("array '{}' has an extent of {}", given.name, extent),
+                   "give extents of 0 and more, whose elements fit into memory"};
     array.shape.push_back(extent);
   }
   const auto bytes = static_cast<std::size_t>(elements) * sizeof(float);
@@ -44,10 +47,9 @@ Result<engine::NamedArray> read_array(const rondo_array& given) {
 
 std::vector<engine::NamedArray>* place_of(const step::Cell& cell, const std::string& name,
                                           engine::RunArrays& arrays) {
-  const auto tensor = std::find_if(cell.tensors.begin(), cell.tensors.end(),
-                                   [&](const step::Tensor& each) { return each.name == name; });
-  if (tensor == cell.tensors.end()) return nullptr;
-  switch (tensor->kind) {
+  const std::optional<step::TensorId> tensor = cell.find(name);
+  if (!tensor) return nullptr;
+  switch (cell.tensors[at(*tensor)].kind) {
     case step::TensorKind::Input: return &arrays.inputs;
     case step::TensorKind::Param: return &arrays.params;
     case step::TensorKind::State: return &arrays.states;
@@ -69,7 +71,7 @@ Result<engine::Given> own_data(const step::Cell& cell, const schedule::Problem& 
       return Error{
           ErrorKind::Input,
           fmt::format("{}: cell {} has no input, parameter or state '{}'", kOrigin, cell.name, array->name),
-          ""};
+          "name one that its text declares: rondo_cell_get_tensor() lists them"};
     place->push_back(std::move(array).value());
   }
   const Result<step::Sizes> sizes = engine::deduce_sizes(cell, arrays, problem.sizes, engine::Needed::Any);

@@ -78,7 +78,8 @@ Result<std::vector<T>> read_array_of(const T* first, std::size_t count, std::siz
   std::vector<T> read;
   if (count == 0) return read;
   if (count > kMostListed)
-    return Error{ErrorKind::Input, fmt::format("{} {} are given", count, std::strrchr(field, '.') + 1), ""};
+    return Error{ErrorKind::Input, fmt::format("{} {} are given", count, std::strrchr(field, '.') + 1),
+                 fmt::format("give {} at most", kMostListed)};
   if (Status status = not_null(first, field); !status) return status.error();
   if (size == 0) size = oldest;
   if (Status status = check_size(size, oldest, name); !status) return status.error();
