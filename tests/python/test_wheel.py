@@ -167,6 +167,7 @@ def test_the_package_is_imported_and_knows_its_library(installed):
 def test_pytorch_loads_its_shim(installed):
     python = SOURCE / ".deps/python/bin/python"
     if not installed.pytorch_was_there:
+        assert "RONDO_TEST_SHIM" not in os.environ, "RONDO_TEST_SHIM asks for it, and PyTorch is not in .deps/python"
         pytest.skip("the wheel was made without PyTorch in .deps/python: tools/setup python installs it")
     assert installed.has_shim, f"PyTorch is in .deps/python, and the wheel has no shim for it:\n{installed.said}"
     text = """
