@@ -69,6 +69,21 @@ constexpr EnumText<Type> kTypes[] = {
     {Type::Pred, "bool"}, {Type::I32, "int"}, {Type::I64, "i64"}, {Type::F32, "float"}};
 static_assert(is_total(kTypes));
 
+// Buffers that loops outside cold branches load from.
+std::set<int> loaded_buffers(const Body& body, bool in_loop = false) {
+  std::set<int> found;
+  for (const Stmt& stmt : body) {
+    const auto* load = std::get_if<Load>(&stmt.node);
+    if (load && in_loop && load->from.space == Space::Global) found.insert(load->from.id);
+    if (const auto* loop = std::get_if<For>(&stmt.node)) found.merge(loaded_buffers(loop->body, true));
+    const auto* branch = std::get_if<If>(&stmt.node);
+    if (!branch || branch->cold) continue;
+    found.merge(loaded_buffers(branch->then_body, in_loop));
+    found.merge(loaded_buffers(branch->else_body, in_loop));
+  }
+  return found;
+}
+
 }  // namespace
 
 std::string_view type_name(Type type) { return to_text(kTypes, type); }
@@ -92,14 +107,14 @@ Text integer_literal(std::int64_t value, bool wide) {
 }
 
 ExpressionWriter::ExpressionWriter(const Kernel& kernel, const Names& names, Prelude& prelude, Uses& uses)
-    : kernel_(kernel), names_(names), prelude_(prelude), uses_(uses) {}
+    : kernel_(kernel), names_(names), prelude_(prelude), uses_(uses), loaded_(loaded_buffers(kernel.body)) {}
 
 void ExpressionWriter::require_type(Type type) { prelude_.require(type_name(type)); }
 
 std::string ExpressionWriter::element(const MemRef& place) {
   const bool global = place.space == Space::Global;
   const std::string& name = global ? names_.param(place.id) : names_.shared(place.id);
-  if (!global || !anew_) return fmt::format("{}[{}]", name, whole(place.index));
+  if (!global || !anew_ || loaded_.contains(place.id)) return fmt::format("{}[{}]", name, whole(place.index));
   prelude_.require("pointer_anew");
   return fmt::format("pointer_anew({})[{}]", name, whole(place.index));
 }

@@ -33,7 +33,8 @@ class ExpressionWriter {
   // As an argument of a call, an index or a right-hand side: never in parentheses.
   std::string whole(kernel::ExprId id) { return write(id).text; }
   // Calls `body`, which writes the two ways of a condition. Where that is cold, built-in numbers and buffers'
-  // addresses are read anew in them (If::cold).
+  // addresses are read anew in them (If::cold), but for buffers that other loops load from: of these the
+  // compiler must see every use, or it no longer knows that they are only read (ld.global.nc).
   template <class Body>
   void within(const kernel::If& condition, const Body& body) {
     const bool before = std::exchange(anew_, anew_ || condition.cold);
@@ -68,6 +69,7 @@ class ExpressionWriter {
   const Names& names_;
   Prelude& prelude_;
   Uses& uses_;
+  std::set<int> loaded_;  // parameters that loops outside cold branches load from
   bool anew_ = false;
 };
 

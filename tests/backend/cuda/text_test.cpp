@@ -185,7 +185,6 @@ TEST(CudaText, WhoWaitedInVainExpectsNothingMore) {
       << text;
 }
 
-// __ldcs does not say that it reads memory: the compiler could move it above a store to the same buffer.
 // Behind a cold branch the text reads as before it, and a cluster's rank comes of what is read anew.
 TEST(CudaText, ColdBranchesReadAnew) {
   Builder b("cold", 32);
@@ -202,6 +201,22 @@ TEST(CudaText, ColdBranchesReadAnew) {
   EXPECT_TRUE(contains(text, "asm volatile(\"mov.u32 %0, %%tid.x;\"")) << text;
 }
 
+// A pointer that an asm statement has seen is no longer one of memory that is only read.
+TEST(CudaText, ColdBranchesLeaveThePointersOfLoadsAlone) {
+  Builder b("cold", 32);
+  const Memory x = b.input("x", Storage::F32), z = b.input("z", Storage::F32),
+               y = b.output("y", Storage::F32);
+  b.for_("i", 0, 4, 1, [&](Value i) { b.store(y[i], b.load("v", x[i])); });
+  b.if_cold(b.thread() < 4, [&] {
+    b.store(y[b.constant(0)], b.load("w", x[b.constant(0)]) + b.load("u", z[b.constant(0)]));
+  });
+  const Kernel kernel = b.finish();
+  const std::string text = emit({&kernel});
+  EXPECT_TRUE(contains(text, "const float w = x[0];")) << text;
+  EXPECT_TRUE(contains(text, "const float u = pointer_anew(z)[0];")) << text;
+}
+
+// __ldcs does not say that it reads memory: the compiler could move it above a store to the same buffer.
 TEST(CudaText, BuffersAlsoWrittenAreLoadedPlainly) {
   Builder b("k", 32);
   const Memory y = b.output("y", Storage::F32);
