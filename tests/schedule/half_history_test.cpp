@@ -5,6 +5,7 @@
 #include <cmath>
 #include <random>
 
+#include "compiler/constraint/solver.h"
 #include "compiler/schedule/analysis/history.h"
 #include "compiler/schedule/plan/signature.h"
 #include "compiler/schedule/plan/simulate_plan.h"

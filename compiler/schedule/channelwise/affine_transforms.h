@@ -12,25 +12,52 @@
 
 namespace rondo::schedule {
 
-// A transform's entries in registers, row after row: as many coefficients as states and a constant.
+// A transform's entries in registers, row after row: as many coefficients as states and a constant. Those
+// that are always zero are invalid.
 using AffineTransform = std::vector<kernel::Value>;
 
-// One transform for each part and channel: `states` rows of as many coefficients and a constant, row after
-// row. Neighbouring entries lie side by side, two at a time: states * (states + 1) is even. So do those of
-// neighbouring channels.
+// Which coefficients of transforms may differ from zero. Every row has a constant.
+class TransformPattern {
+ public:
+  TransformPattern(int states);  // a number of states stands for all coefficients
+  // The transforms that can be composed of those with the coefficients for which `has` is true, the identity
+  // among them: row i has coefficient k if it follows k by any way of steps.
+  static TransformPattern composed(int states, const std::function<bool(int row, int column)>& has);
+
+  int states() const { return states_; }
+  // Of column `states`, the constant, too.
+  bool has(int row, int column) const {
+    return column == states_ || has_[static_cast<std::size_t>(row * states_ + column)];
+  }
+  // Words of a transform in memory: its entries, to an even number.
+  int entries() const { return entries_; }
+  // Multiply-adds of composing two transforms.
+  int products() const;
+  AffineTransform spread(const std::vector<kernel::Value>& words) const;
+
+ private:
+  void count();
+
+  int states_, entries_ = 0;
+  std::vector<bool> has_;  // [row, column]
+};
+// The other way: the entries that there are, and a zero where their number is odd.
+std::vector<kernel::Value> words_of(const AffineTransform& transform);
+
+// One transform for each part and channel: the words of its entries, row after row. Neighbouring ones lie
+// side by side, two at a time. So do those of neighbouring channels.
 struct TransformTable {
   kernel::Memory memory;  // [first + parts, entries / 2, channels, 2] fp32
   int parts = 1;
-  int states = 1;
+  TransformPattern pattern = 1;
   int channels = 1;
   kernel::Value first = {};  // of the parts in memory; invalid: 0
   kernel::Value base = {};   // I64, the element of memory where the table begins; invalid: 0
 
-  static int entries(int states) { return states * (states + 1); }
-  static std::int64_t bytes(int states) {
-    return std::int64_t{4} * entries(states);
-  }  // bytes of one part and channel
-  std::int64_t elements() const { return std::int64_t{parts} * entries(states) * channels; }
+  // Of one part and channel.
+  static std::int64_t bytes(const TransformPattern& pattern) { return std::int64_t{4} * pattern.entries(); }
+  int entries() const { return pattern.entries(); }
+  std::int64_t elements() const { return std::int64_t{parts} * entries() * channels; }
   // Where entries 2 * pair and 2 * pair + 1 are: their element, and their place in memory.
   kernel::Value element(kernel::Value part, int pair, kernel::Value channel) const;
   kernel::Place pair(kernel::Value part, int pair, kernel::Value channel) const;
@@ -49,19 +76,19 @@ struct TransformTable {
 std::vector<kernel::Value> side_by_side(const std::vector<AffineTransform>& transforms, std::size_t first,
                                         int pair);
 
-// An operand of a transform, in registers: the carried rows, or one column of a composed transform. A column
-// takes the transform's constants only if it is the last one.
+// An operand of a transform, in registers: the carried rows, or one column of a composed transform, in which
+// rows that are always zero are invalid. A column takes the transform's constants only if it is the last one.
 struct TransformColumn {
   std::vector<kernel::Value> rows;
   bool constant = true;
 };
 
 // The columns of the identity, and the entries of a transform given by its columns.
-std::vector<TransformColumn> identity_transform(kernel::Builder& builder, int states,
+std::vector<TransformColumn> identity_transform(kernel::Builder& builder, const TransformPattern& pattern,
                                                 const std::string& name);
 AffineTransform flat(const std::vector<TransformColumn>& columns);
 
-// transform(column), one value for each row.
+// transform(column), one value for each row; invalid if zero.
 std::vector<kernel::Value> apply_transform(kernel::Builder& builder, const AffineTransform& transform,
                                            const TransformColumn& column);
 // The same, `applied`, but for rows without a coefficient: those are the constant, where zero times an

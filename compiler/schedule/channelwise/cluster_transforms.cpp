@@ -9,9 +9,8 @@ namespace rondo::schedule {
 ClusterTransforms::ClusterTransforms(ChannelThreads& kernel, TransformTable table, bool pipelined,
                                      const std::string& name)
     : kernel_(kernel), builder_(kernel.builder()), slots_(slots(pipelined)), table_(std::move(table)) {
-  const std::string shape =
-      fmt::format("[slots {}, blocks {}, entries {}, channels {}, 2]", slots_, table_.parts,
-                  TransformTable::entries(table_.states) / 2, table_.channels);
+  const std::string shape = fmt::format("[slots {}, blocks {}, entries {}, channels {}, 2]", slots_,
+                                        table_.parts, table_.entries() / 2, table_.channels);
   table_.memory = builder_.shared("cluster_" + name, kernel::Storage::F32, slots_ * table_.elements(), shape);
   ready_ = builder_.mbarrier(name + "_ready", slots_, 1, fmt::format("the {} of all blocks have come", name));
 }
@@ -33,7 +32,7 @@ void ClusterTransforms::send(Value round, const ScanLanes& lanes,
   auto& b = builder_;
   const Value mine = part(round, kernel_.here().rank);
   for (int block = 0; block < table_.parts; ++block)
-    for (int pair = 0; pair < TransformTable::entries(table_.states) / 2; ++pair)
+    for (int pair = 0; pair < table_.entries() / 2; ++pair)
       for (int c = 0; c < lanes.each; c += 2)
         b.store_async(table_.pair(mine, pair, lanes.first + c),
                       side_by_side(transforms, static_cast<std::size_t>(c), pair), b.constant(block), ready_,

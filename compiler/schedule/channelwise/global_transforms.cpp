@@ -13,7 +13,7 @@ GlobalTransforms::GlobalTransforms(ChannelThreads& kernel, const TransformTable&
     : kernel_(kernel), builder_(kernel.builder()), table_(table), of_round_(of_round), first_(first) {}
 
 int GlobalTransforms::vectors_of_block(const ScanLanes& lanes) const {
-  return TransformTable::entries(table_.states) * lanes.each / kWords;
+  return table_.entries() * lanes.each / kWords;
 }
 
 kernel::Place GlobalTransforms::word(Value round, Value element) {
@@ -25,7 +25,7 @@ kernel::Place GlobalTransforms::word(Value round, Value element) {
 
 void GlobalTransforms::send(Value round, const ScanLanes& lanes,
                             const std::vector<AffineTransform>& transforms) {
-  for (int pair = 0; pair < TransformTable::entries(table_.states) / 2; ++pair)
+  for (int pair = 0; pair < table_.entries() / 2; ++pair)
     for (int c = 0; c < lanes.each; c += 2)
       builder_.store_self_flagged(word(round, table_.element(kernel_.here().rank, pair, lanes.first + c)),
                                   side_by_side(transforms, static_cast<std::size_t>(c), pair));
@@ -35,7 +35,7 @@ void GlobalTransforms::send(Value round, const ScanLanes& lanes,
 // by side: `words_` is [channels / 2, pairs, blocks] vectors.
 void GlobalTransforms::await(Value round, const ScanLanes& lanes) {
   auto& b = builder_;
-  const int blocks = table_.parts, pairs = TransformTable::entries(table_.states) / 2;
+  const int blocks = table_.parts, pairs = table_.entries() / 2;
   words_ = b.array("words", Type::F32, kWords * blocks * vectors_of_block(lanes));
   const Value block_stride = b.constant(table_.elements() / blocks);
   lanes.if_any(b, [&] {
@@ -47,15 +47,17 @@ void GlobalTransforms::await(Value round, const ScanLanes& lanes) {
 }
 
 std::vector<AffineTransform> GlobalTransforms::transforms(Value, const ScanLanes& lanes, int block) {
-  const int blocks = table_.parts, pairs = TransformTable::entries(table_.states) / 2;
-  std::vector<AffineTransform> transforms(static_cast<std::size_t>(lanes.each));
-  for (int c = 0; c < lanes.each; ++c)
+  const int blocks = table_.parts, pairs = table_.entries() / 2;
+  std::vector<AffineTransform> transforms;
+  for (int c = 0; c < lanes.each; ++c) {
+    std::vector<Value> words;
     for (int entry = 0; entry < 2 * pairs; ++entry) {
       const int vector = blocks * (c / 2 * pairs + entry / 2) + block;
       const int word = c % 2 * 2 + entry % 2;
-      transforms[static_cast<std::size_t>(c)].push_back(
-          builder_.read(words_, builder_.constant(kWords * vector + word)));
+      words.push_back(builder_.read(words_, builder_.constant(kWords * vector + word)));
     }
+    transforms.push_back(table_.pattern.spread(words));
+  }
   return transforms;
 }
 

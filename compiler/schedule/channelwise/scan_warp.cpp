@@ -14,7 +14,14 @@ using kernel::Storage;
 namespace {
 
 constexpr int kLanes = 32;
-constexpr int kTogether = 16;  // transforms loaded side by side
+// Transforms loaded side by side: of up to so many words, all that is of use; of more, as registers hold.
+constexpr int kTogether = 16, kFewWords = 16, kWordsTogether = 64;
+
+// For lanes that load `each` of them at a time.
+int loaded_together(const TransformPattern& pattern, int each) {
+  const int words = pattern.entries() * each;
+  return words <= kFewWords ? kTogether : std::max(1, kWordsTogether / words);
+}
 
 }  // namespace
 
@@ -29,8 +36,8 @@ void ScanLanes::if_any(kernel::Builder& b, const std::function<void()>& action) 
   lanes == kLanes ? action() : b.if_(lane < lanes, action);
 }
 
-ScanWarp::ScanWarp(ChannelThreads& kernel, const Team& parameters, const step::Cell& cell, bool counts,
-                   bool rounding)
+ScanWarp::ScanWarp(ChannelThreads& kernel, const Team& parameters, const step::Cell& cell,
+                   const TransformPattern& pattern, bool counts, bool rounding)
     : kernel_(kernel),
       builder_(kernel.builder()),
       parameters_(parameters),
@@ -39,10 +46,10 @@ ScanWarp::ScanWarp(ChannelThreads& kernel, const Team& parameters, const step::C
       rounding_(rounding) {
   auto& b = builder_;
   const Team& p = parameters;
-  table_ = {{}, p.segments, static_cast<int>(cell.next.size()), p.channels, {}};
+  table_ = {{}, p.segments, pattern, p.channels, {}};
   table_.memory = b.shared("segment_maps", Storage::F32, kSlots * table_.elements(),
                            fmt::format("[slots {}, segments {}, entries {}, channels {}, 2]", kSlots,
-                                       p.segments, TransformTable::entries(states()) / 2, p.channels));
+                                       p.segments, table_.entries() / 2, p.channels));
   incoming_ = b.shared("befores", Storage::F32, std::int64_t{kSlots} * states() * p.channels,
                        fmt::format("[slots {}, rows {}, channels {}]", kSlots, states(), p.channels));
   if (rounding_)
@@ -53,25 +60,25 @@ ScanWarp::ScanWarp(ChannelThreads& kernel, const Team& parameters, const step::C
   if (!counts_)
     scanned_ = b.mbarrier("followed", kSlots, kLanes, "what the block's part starts from is there");
   if (p.through_global()) exchange_ = kernel.signature().writes({Role::Exchange, -1}).memory;
-  blocks_ = exchange(p, states(), p.channels, "maps");
+  blocks_ = exchange(p, pattern, p.channels, "maps");
   if (!counts_) return;
   block_counts_ = exchange(p, 1, kCountChannels, "counts");
   warp_counts_ = b.shared("warp_counts", Storage::F32, std::int64_t{kSlots} * warps(), "[slots, warps]");
   totals_ = b.shared("totals", Storage::F32, kSlots, "[slots]: the sum of all counts of the team");
 }
 
-std::int64_t ScanWarp::exchange_words(const Team& team, int states, bool counts) {
-  const TransformTable maps{{}, team.time_split, states, team.channels, {}};
+std::int64_t ScanWarp::exchange_words(const Team& team, const TransformPattern& pattern, bool counts) {
+  const TransformTable maps{{}, team.time_split, pattern, team.channels, {}};
   const TransformTable numbers{{}, team.time_split, 1, kCountChannels, {}};
   return maps.elements() + (counts ? numbers.elements() : 0);
 }
 
-std::unique_ptr<BlockTransforms> ScanWarp::exchange(const Team& p, int states, int channels,
-                                                    const std::string& name) {
-  TransformTable table{exchange_, p.time_split, states, channels, {}};
+std::unique_ptr<BlockTransforms> ScanWarp::exchange(const Team& p, const TransformPattern& pattern,
+                                                    int channels, const std::string& name) {
+  TransformTable table{exchange_, p.time_split, pattern, channels, {}};
   if (!p.through_global())
     return std::make_unique<ClusterTransforms>(kernel_, std::move(table), p.pipelined(), name);
-  const std::int64_t all = exchange_words(p, this->states(), counts_);
+  const std::int64_t all = exchange_words(p, table_.pattern, counts_);
   const std::int64_t first = name == "maps" ? 0 : all - table.elements();
   return std::make_unique<GlobalTransforms>(kernel_, table, all, first);
 }
@@ -296,9 +303,10 @@ std::vector<TransformColumn> ScanWarp::registers(const std::string& name) {
 std::vector<AffineTransform> ScanWarp::compose(Value round) {
   auto& b = builder_;
   std::vector<std::vector<TransformColumn>> composed;
-  for (int c = 0; c < lanes_.each; ++c) composed.push_back(identity_transform(b, states(), "composed"));
+  for (int c = 0; c < lanes_.each; ++c) composed.push_back(identity_transform(b, table_.pattern, "composed"));
   const TransformTable table = segment_transforms(round);
-  b.for_("part", 0, table.parts, std::min(kTogether, table.parts), [&](Value part) {
+  const int together = loaded_together(table.pattern, lanes_.each);
+  b.for_("part", 0, table.parts, std::min(together, table.parts), [&](Value part) {
     const std::vector<AffineTransform> transforms = table.load(b, part, lanes_.first, lanes_.each);
     for (std::size_t c = 0; c < transforms.size(); ++c)
       for (const TransformColumn& column : composed[c]) advance(b, transforms[c], column);
@@ -358,10 +366,11 @@ void ScanWarp::store_exclusive_prefixes(Value round) {
   b.comment("of each segment the map of those before it");
   const TransformTable table = segment_transforms(round);
   std::vector<std::vector<TransformColumn>> running;
-  for (int c = 0; c < lanes_.each; ++c) running.push_back(identity_transform(b, states(), "running"));
+  for (int c = 0; c < lanes_.each; ++c) running.push_back(identity_transform(b, table_.pattern, "running"));
+  const int together = loaded_together(table.pattern, lanes_.each);
   const auto group = [&](int first) {
     std::vector<std::vector<AffineTransform>> transforms;
-    for (int part = first; part < std::min(first + kTogether, table.parts); ++part)
+    for (int part = first; part < std::min(first + together, table.parts); ++part)
       transforms.push_back(table.load(b, b.constant(part), lanes_.first, lanes_.each));
     for (std::size_t i = 0; i < transforms.size(); ++i) {
       std::vector<AffineTransform> before;
@@ -372,7 +381,7 @@ void ScanWarp::store_exclusive_prefixes(Value round) {
     }
   };
   lanes_.if_any(b, [&] {
-    for (int first = 0; first < table.parts; first += kTogether) group(first);
+    for (int first = 0; first < table.parts; first += together) group(first);
   });
 }
 

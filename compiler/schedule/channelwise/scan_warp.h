@@ -54,8 +54,9 @@ class ScanWarp {
   // threads that try an mbarrier, and look at the clock and at the status in host memory beside, held up the
   // block that works a thousandfold.)
   // `rounding`: beside the carries goes what a plain walk's rounding has grown to where they stand.
-  ScanWarp(ChannelThreads& kernel, const Team& parameters, const step::Cell& cell, bool counts = false,
-           bool rounding = false);
+  // `pattern`: of the segments' transforms.
+  ScanWarp(ChannelThreads& kernel, const Team& parameters, const step::Cell& cell,
+           const TransformPattern& pattern, bool counts = false, bool rounding = false);
 
   // Bytes of shared memory that the rounding takes, by channel of the block.
   static std::int64_t rounding_bytes(int states) {
@@ -63,7 +64,7 @@ class ScanWarp {
   }
 
   // Words of Role::Exchange that a round of a team takes.
-  static std::int64_t exchange_words(const Team& team, int states, bool counts = false);
+  static std::int64_t exchange_words(const Team& team, const TransformPattern& pattern, bool counts = false);
 
   // Before and after the walk; all threads of the block.
   void begin();
@@ -103,15 +104,15 @@ class ScanWarp {
  private:
   // A number of every block to every block: the constant of an affine transform of two channels.
   static constexpr int kCountChannels = 2;
-  std::unique_ptr<BlockTransforms> exchange(const Team& parameters, int states, int channels,
-                                            const std::string& name);
+  std::unique_ptr<BlockTransforms> exchange(const Team& parameters, const TransformPattern& pattern,
+                                            int channels, const std::string& name);
   void enter(const std::map<step::TensorId, KernelTensor>& first);
   void wait_alone();  // for racecheck, see above
   ScanLanes count_lanes() const;
   void send_count(kernel::Value round);
   kernel::Value scan_counts(kernel::Value round);
   int warps() const { return parameters_.computing() / 32; }
-  int states() const { return table_.states; }
+  int states() const { return table_.pattern.states(); }
   kernel::Place remembered(kernel::Value round, int entry, kernel::Value channel);
   // The place in incoming_ of one carry.
   kernel::Place incoming(kernel::Value round, int row, kernel::Value channel);

@@ -41,7 +41,7 @@ class SegmentTransforms {
              const std::vector<kernel::Value>& states) const;
 
  private:
-  int entries() const { return TransformTable::entries(states_); }
+  int entries() const { return TransformPattern(states_).entries(); }
   kernel::Place place_of(kernel::Value segment, int entry, const SweepTensors::Place& place) const;
 
   Signature& signature_;

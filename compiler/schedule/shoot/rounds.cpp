@@ -49,7 +49,8 @@ ShootRounds::ShootRounds(ShootKernel& kernel, SegmentSweep& sweep, const Task& t
   if (p.segments > 1)
     handover_ = b_.shared("ends", Storage::F32, std::int64_t{states} * p.channels, "[states, channels]");
   if (p.among_blocks()) {
-    scan_warp_ = std::make_unique<ScanWarp>(kernel.threads(), parameters_, task.cell, true, remembers_);
+    scan_warp_ =
+        std::make_unique<ScanWarp>(kernel.threads(), parameters_, task.cell, states, true, remembers_);
     return;
   }
   if (p.by_launch()) {
@@ -59,7 +60,7 @@ ShootRounds::ShootRounds(ShootKernel& kernel, SegmentSweep& sweep, const Task& t
   table_ = {{}, p.segments, states, p.channels, {}};
   table_.memory = b_.shared("segment_maps", Storage::F32, kSlots * table_.elements(),
                             fmt::format("[slots {}, segments {}, entries {}, channels {}, 2]", kSlots,
-                                        p.segments, TransformTable::entries(states) / 2, p.channels));
+                                        p.segments, table_.entries() / 2, p.channels));
   counts_ = b_.shared("counts", Storage::F32, std::int64_t{kSlots} * p.warps(), "[slots, warps]");
 }
 

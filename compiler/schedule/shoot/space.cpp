@@ -285,7 +285,7 @@ Expr Space::require_threads() {
   s_.require(registers * counted <= limits_.registers_per_sm, "registers a block");
   // Through global memory a lane of the scan warp has the words of all blocks at once (ScanLanes).
   const int remembered = shoot_remembers(shape_, true) ? 2 * RememberedRounding::entries(states()) : 0;
-  const Expr words = time_split * ceil_div(channels, 64) * (2 * TransformTable::entries(states())) +
+  const Expr words = time_split * ceil_div(channels, 64) * (2 * TransformPattern(states()).entries()) +
                      when(newton == 1, 2 * ceil_div(channels, 64) * remembered, 0);
   s_.require(implies(exchange == Exchange::Global,
                      (words + kScanWarpRegisters) * counted <= limits_.registers_per_sm),

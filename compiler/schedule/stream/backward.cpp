@@ -50,7 +50,7 @@ class BackwardBuilder : StreamBody {
     for (const TensorId id : task_.cell.of_kind(TensorKind::Output))
       grad_out_[id] = stage_tensor({Role::OutputGradient, id});
     declare_params();
-    stream_.threads().flags().declare(step_.graph, step_.roots);
+    stream_.threads().flags().declare(all_computed().graph, all_computed().roots);
     for (const auto& [state, where] : needs_.history)
       if (first_.count(state.first) == 0)
         first_[state.first] = stream_.signature().reads({Role::InitialState, state.first});

@@ -5,6 +5,7 @@
 #include "compiler/schedule/rewrite/rewrite_step.h"
 #include "compiler/schedule/stream/head_step.h"
 #include "compiler/schedule/stream/segment_body.h"
+#include "compiler/schedule/stream/segment_step.h"
 
 #include <algorithm>
 #include <stdexcept>
@@ -22,13 +23,15 @@ StreamBody::StreamBody(const Task& task, const StreamParameters& parameters, con
 
 step::StepGraph StreamBody::prepare(const StreamParameters& parameters, step::StepGraph step) {
   if (parameters.segments > 1) {
-    std::optional<LinearStep> linear = linear_step(task_, step);
-    if (!linear) throw std::logic_error("stream: segments of a step that is not affine in what it carries");
-    forms_ = std::move(linear->roots);
-    shifts_ = std::move(linear->shifts);
-    cuts_ = linear->cuts;
+    std::optional<SegmentStep> cut = segment_step(task_, step, parameters.pipelined());
+    if (!cut) throw std::logic_error("stream: segments of a step that is not affine in what it carries");
+    forms_ = std::move(cut->linear.roots);
+    shifts_ = std::move(cut->linear.shifts);
+    cuts_ = cut->linear.cuts;
+    again_ = cut->again;
+    pattern_ = std::move(cut->pattern);
     in_order_ = std::move(step);
-    step = std::move(linear->carry_free);
+    step = std::move(cut->linear.carry_free);
   }
   step = rewritten(task_, std::move(step), parameters.rewrite);
   if (!parameters.whole_head) return step;
@@ -36,7 +39,15 @@ step::StepGraph StreamBody::prepare(const StreamParameters& parameters, step::St
   return reductions_.step;
 }
 
-void StreamBody::declare_params() { params_.declare(stream_.threads(), task_.cell, lowering_); }
+void StreamBody::declare_params() {
+  each_lowering(
+      [&](const GraphLowering& lowering) { params_.declare(stream_.threads(), task_.cell, lowering); });
+}
+
+void StreamBody::each_lowering(const std::function<void(const GraphLowering&)>& body) {
+  body(lowering_);
+  if (again_) body({stream_.builder(), task_, in_order_.graph, in_order_.roots});
+}
 
 void StreamBody::declare_carries(const std::string& prefix) {
   if (parameters_.among_blocks()) return;
@@ -53,7 +64,9 @@ void StreamBody::load_start(const CarryEnds& ends) {
   const bool carries = !parameters_.among_blocks();
   if (carries || params_.any())
     b.comment(carries ? "parameters and first carries into registers" : "parameters into registers");
-  params_.make_registers(stream_.threads(), task_.cell, lowering_, parameters_.per_thread);
+  each_lowering([&](const GraphLowering& lowering) {
+    params_.make_registers(stream_.threads(), task_.cell, lowering, parameters_.per_thread);
+  });
   stream_.threads().if_reading([&] {
     params_.load(stream_.threads(), task_.cell);
     if (carries) load_carries(ends, carry_);

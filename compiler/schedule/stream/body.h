@@ -82,12 +82,17 @@ class StreamBody {
   // forms are applied (LinearStep). step_ then computes the coefficients, constants and shifts.
   std::vector<LinearForm> forms_;
   std::vector<int> shifts_;
-  bool cuts_ = false;          // LinearStep's
-  step::StepGraph in_order_;   // and the step as it was
-  HeadReductions reductions_;  // where a block holds the whole head: of step_
+  bool cuts_ = false;             // LinearStep's
+  bool again_ = false;            // SegmentStep's: step_ and forms_ are then of the carries alone
+  TransformPattern pattern_ = 1;  // of the forms, composed
+  step::StepGraph in_order_;      // and the step as it was
+  HeadReductions reductions_;     // where a block holds the whole head: of step_
   step::StepGraph step_;
   GraphLowering lowering_;
   std::vector<kernel::Value> sums_;  // what a thread adds up over its steps: variables
+
+  // What the kernel reads, it reads for this.
+  const step::StepGraph& all_computed() const { return again_ ? in_order_ : step_; }
 
  private:
   friend class SegmentedStep;
@@ -99,6 +104,8 @@ class StreamBody {
     const bool of_head = parameters_.whole_head && is_head_value(task_.cell.next[k].tensor);
     return of_head ? 1 : parameters_.per_thread;
   }
+  // Of the step, and where steps are computed again of what they were.
+  void each_lowering(const std::function<void(const GraphLowering&)>& body);
   kernel::Value leads();  // Pred: the thread stores what the head has once
   // The first values of carries into variables, by index().
   void load_carries(const CarryEnds& ends, const std::vector<kernel::Value>& carries);

@@ -44,7 +44,7 @@ class ForwardBuilder : StreamBody {
       staged_[id] = is_head_value(id) ? stream_.values().add({Role::Input, id})
                                       : stream_.ring().add({Role::Input, id}, false);
     declare_params();
-    stream_.threads().flags().declare(step_.graph, step_.roots);
+    stream_.threads().flags().declare(all_computed().graph, all_computed().roots);
     for (const TensorId id : task_.cell.of_kind(TensorKind::State))
       ends_.first[id] = stream_.signature().reads({Role::InitialState, id});
     for (const TensorId id : task_.cell.of_kind(TensorKind::Output))

@@ -63,6 +63,17 @@ int resident(const target::Limits& limits, std::int64_t shared, int threads) {
 // Along a block's own segments, a round; 100: latencies of the first loads.
 double own_cycles(const StreamParameters& p) { return 8.0 * p.unroll + 100; }
 
+// Cycles in which a map is taken along the segments: it comes from shared memory, two words at a time. Maps
+// of few entries cost no more than what their latency does. Where blocks split time the scan warp composes
+// the maps twice, of two channels a lane.
+double scan_cycles(const StreamParameters& p, const SegmentShape& shape) {
+  constexpr double kLatency = 16;
+  if (!shape.again) return kLatency;
+  const TransformPattern& map = shape.pattern;
+  const double loads = 0.5 * map.entries();
+  return std::max(kLatency, p.among_blocks() ? 4 * (map.products() + loads) : map.entries() + loads);
+}
+
 // A stream problem priced for one GPU. `speeds` and `limits` are copied: the model outlives the profile it
 // was made from.
 struct Model {
@@ -70,8 +81,8 @@ struct Model {
   target::Limits limits;
   target::Speeds speeds;
   StreamTraffic traffic;
-  StepCost step;
-  int folded = 0;  // instructions a step that Rewrite::Throughput takes away
+  StepCost step, scan;  // scan: beside it, in segments
+  int folded = 0;       // instructions a step that Rewrite::Throughput takes away
   std::int64_t element = 2;
   std::int64_t segment_exchange = 0;       // bytes by segment and channel
   std::int64_t team_segment_exchange = 0;  // the same, where blocks split time
@@ -216,13 +227,17 @@ double Model::issue(const StreamParameters& p, const Wave& at) const {
   const double warps = std::ceil(p.threads() / 32.0) * at.busiest;
   const double overhead =
       2.0 * traffic.moved + 6.0 / p.per_thread + 1.5 * traffic.staged * p.threads() / (p.vector * 32.0);
-  const double entries = TransformTable::entries(shape.states);
-  const double transforms =
-      p.segments == 1 ? 0 : 2.0 * entries;  // composing and applying the steps' transforms
-  const int alu = step.alu - (p.rewrite == Rewrite::Throughput ? folded : 0);
+  // Composing and applying the steps' transforms, or composing them and applying those of all segments.
+  double transforms = p.segments == 1 ? 0 : 2.0 * shape.pattern.entries();
+  if (shape.again && p.segments > 1)
+    transforms =
+        shape.pattern.products() + (p.among_blocks() ? 0 : scan_cycles(p, shape) * p.segments / p.unroll);
+  const StepCost more = p.segments == 1 ? StepCost{} : scan;
+  const int alu = step.alu + more.alu - (p.rewrite == Rewrite::Throughput ? folded : 0);
+  const int special_functions = step.special + more.special;
   const double exchanges = head ? head_exchange_slots(p, *head) : 0;
-  const double slots = p.per_thread * (alu + step.special + overhead + transforms) + exchanges;
-  const double special = p.per_thread * step.special * 128 / speeds.special_per_cycle_sm;
+  const double slots = p.per_thread * (alu + special_functions + overhead + transforms) + exchanges;
+  const double special = p.per_thread * special_functions * 128 / speeds.special_per_cycle_sm;
   const double turns = std::max(p.segments == 1 ? kLoneWarp : 1, std::ceil(warps / 4));
   return block_steps(p) / p.segments * turns * std::max(slots, special) / speeds.clock_hz;
 }
@@ -234,10 +249,10 @@ Model::Round Model::round(const StreamParameters& p) const {
           ? kGridExchange * speeds.clock_hz
           : target::cluster_exchange_cycles(
                 p.time_split,
-                static_cast<double>(p.time_split * p.channels * TransformTable::bytes(shape.states))) +
+                static_cast<double>(p.time_split * p.channels * TransformTable::bytes(shape.pattern))) +
                 (p.time_split >= kLargeCluster && !p.pipelined() ? kLargeClusterExchange * speeds.clock_hz
                                                                  : 0);
-  return {own_cycles(p), 16.0 * p.segments + 8.0 * p.time_split + exchange};
+  return {own_cycles(p), scan_cycles(p, shape) * p.segments + 8.0 * p.time_split + exchange};
 }
 
 // Seconds of the dependent chain of one block. In segments: multiply-adds along a segment, twice, and along
@@ -251,7 +266,8 @@ double Model::chain(const StreamParameters& p) const {
     return steps * ((step.chain + loop) / speeds.clock_hz + exchanges) + rounds * speeds.barrier_s;
   }
   if (!p.among_blocks())
-    return rounds * ((own_cycles(p) + 16.0 * p.segments) / speeds.clock_hz + 2 * speeds.barrier_s);
+    return rounds *
+           ((own_cycles(p) + scan_cycles(p, shape) * p.segments) / speeds.clock_hz + 2 * speeds.barrier_s);
   const auto [own, scanning] = round(p);
   const double cycles =
       p.pipelined() ? rounds * std::max(own, scanning) + std::min(own, scanning) : rounds * (own + scanning);
@@ -340,19 +356,21 @@ CostModel Stream::cost_model(const Task& task) const {
   const auto model = [&](const std::optional<HeadShape>& head, int moved) {
     StreamTraffic traffic = stream_traffic(task);
     traffic.moved += moved;
+    const SegmentShape shape = segment_shape(task);
     return Model{task.problem.sizes,
                  task.profile.limits,
                  task.profile.speeds,
                  traffic,
                  head ? head->cost : stream_cost(task),
+                 head ? StepCost{} : scan_cost(task),
                  stream_instructions_folded(task),
                  kernel::storage_bytes(task.problem.storage),
-                 segment_exchange_bytes(task, false),
-                 segment_exchange_bytes(task, true),
-                 [cell = task.cell](const StreamParameters& p) {
-                   return team_exchange_bytes(cell, p.time_split, p.through_global(), p.pipelined());
+                 segment_exchange_bytes(task, shape.pattern, false),
+                 segment_exchange_bytes(task, shape.pattern, true),
+                 [pattern = shape.pattern](const StreamParameters& p) {
+                   return team_exchange_bytes(pattern, p.time_split, p.through_global(), p.pipelined());
                  },
-                 segment_shape(task),
+                 shape,
                  head_value_bytes(task.cell),
                  head};
   };

@@ -44,13 +44,29 @@ void OrderedWalk::walk(const CarryEnds& ends) {
     for (int channel = 0; channel < body_.parameters_.per_thread; ++channel)
       carries_.push_back(b_.variable("ordered_" + carried_name(body_.task_.cell, k), b_.real(0)));
   body_.load_carries(ends, carries_);
-  for (int c = 0; c < body_.parameters_.per_thread; ++c)
-    lowering_.hoist(c, [&](const step::Node& node) { return body_.param(node, c); });
+  hoist();
   for (const Value& sum : body_.sums_) b_.assign(sum, b_.real(0));
   b_.for_("walked", b_.constant(0), threads.time(), b_.constant(1), 1, [&](Value walked) {
     step(b_.let("t", threads.forward() ? walked : threads.last_step() - walked));
   });
   if (among_blocks) b_.if_(owns(last_step()), [&] { body_.store_carries(ends, carries_); });
+}
+
+void OrderedWalk::hoist() {
+  for (int c = 0; c < body_.parameters_.per_thread; ++c)
+    lowering_.hoist(c, [&](const step::Node& node) { return body_.param(node, c); });
+}
+
+StreamBody::Results OrderedWalk::results(const StreamKernel::Staged& staged,
+                                         const StreamBody::AtStart& at_start,
+                                         const std::vector<Value>& carries) {
+  StreamBody::Results results;
+  for (int c = 0; c < body_.parameters_.per_thread; ++c) {
+    results.push_back(
+        lowering_.lower(c, [&](const step::Node& node) { return leaf(node, staged, at_start, carries, c); }));
+    for (Value& result : results.back()) result = b_.let("v", result);
+  }
+  return results;
 }
 
 void OrderedWalk::step(Value t) {
@@ -62,12 +78,7 @@ void OrderedWalk::step(Value t) {
   const auto staged = [&](int id, int row, int channel) { return rows[at(id)][at(row)][at(channel)]; };
   StreamBody::AtStart at_start;
   if (kernel.starts_apart()) at_start.maybe = b_.let("at_start", t == 0);
-  StreamBody::Results results;
-  for (int c = 0; c < body_.parameters_.per_thread; ++c) {
-    results.push_back(
-        lowering_.lower(c, [&](const step::Node& node) { return leaf(node, staged, at_start, c); }));
-    for (Value& result : results.back()) result = b_.let("v", result);
-  }
+  const StreamBody::Results results = this->results(staged, at_start, carries_);
   b_.if_(owns(t), [&] { consume_(results); });
   for (std::size_t k = 0; k < body_.task_.cell.next.size(); ++k)
     for (int c = 0; c < body_.parameters_.per_thread; ++c)
@@ -75,13 +86,13 @@ void OrderedWalk::step(Value t) {
 }
 
 Value OrderedWalk::leaf(const step::Node& node, const StreamKernel::Staged& staged,
-                        const StreamBody::AtStart& at_start, int channel) {
+                        const StreamBody::AtStart& at_start, const std::vector<Value>& carries, int channel) {
   if (node.kind == step::NodeKind::Uniform) return body_.draw(lowering_, node, channel);
   if (!is_carried(body_.task_, node)) return leaf_(node, staged, at_start, channel);
   const bool state = node.kind == step::NodeKind::Leaf;
-  return carries_[body_.index(carried_row(body_.task_.cell, state ? node.tensor : node.gradient.tensor,
-                                          state ? node.row : node.gradient.row),
-                              channel)];
+  return carries[body_.index(carried_row(body_.task_.cell, state ? node.tensor : node.gradient.tensor,
+                                         state ? node.row : node.gradient.row),
+                             channel)];
 }
 
 }  // namespace rondo::schedule

@@ -21,6 +21,12 @@ class OrderedWalk {
   // of the thread, is not finite. `ends`: of the carries.
   void emit(const CarryEnds& ends, const std::vector<kernel::Value>& telling);
 
+  // Emits what depends on parameters alone, where that is wanted before emit().
+  void hoist();
+  // What a step computes from `carries`, by StreamBody::index().
+  StreamBody::Results results(const StreamKernel::Staged& staged, const StreamBody::AtStart& at_start,
+                              const std::vector<kernel::Value>& carries);
+
   // Pred: time t is one of the steps of this thread's segments. The last step of the walk.
   kernel::Value owns(kernel::Value t);
   kernel::Value last_step();
@@ -29,7 +35,8 @@ class OrderedWalk {
   void walk(const CarryEnds& ends);
   void step(kernel::Value t);
   kernel::Value leaf(const step::Node& node, const StreamKernel::Staged& staged,
-                     const StreamBody::AtStart& at_start, int channel);
+                     const StreamBody::AtStart& at_start, const std::vector<kernel::Value>& carries,
+                     int channel);
 
   StreamBody& body_;
   const StreamBody::LeafOf& leaf_;

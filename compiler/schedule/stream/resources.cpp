@@ -8,6 +8,7 @@
 #include "compiler/schedule/channelwise/cluster_transforms.h"
 #include "compiler/schedule/channelwise/scan_warp.h"
 #include "compiler/schedule/rewrite/fold_parameters.h"
+#include "compiler/schedule/stream/segment_step.h"
 #include "compiler/schedule/stream/strategy.h"
 #include "compiler/support/integers.h"
 
@@ -24,6 +25,7 @@ constexpr int kTeamChannelRegisters = 2, kTeamParamRegisters = 6, kTeamGradientR
 // Of a row of values that all channels share, resets too; of lengths, and where a walk starts late (measured
 // likewise: a masked gated cell, backward, and hgrn).
 constexpr int kHeadValueRegisters = 4, kLengthRegisters = 4, kLateRegisters = 6;
+constexpr int kShortestSegment = 4, kRegistersOfThread = 255;  // steps; of a thread, of every architecture
 constexpr int kSlackRegisters = 24;    // that no cell's arithmetic is known to exceed without tuning
 constexpr int kRegistersOfSm = 65536;  // of every architecture that has clusters (CUDA guide, 16.2)
 constexpr int kMostBlocksOfSm = 4;     // that are of use: enough for some to wait while others work
@@ -71,20 +73,24 @@ StepCost stream_cost(const Task& task) {
   return step_cost(task, step.graph, step.roots);
 }
 
+StepCost scan_cost(const Task& task) {
+  const std::optional<SegmentStep> cut = segment_step(task, stream_step(task));
+  if (!cut || !cut->again) return {};
+  return step_cost(task, cut->linear.carry_free.graph, cut->linear.carry_free.roots);
+}
+
 int stream_instructions_folded(const Task& task) {
   return instructions_folded(task, pass_key(task.problem), [&] { return stream_step(task); });
 }
 
-std::int64_t segment_exchange_bytes(const Task& task, bool among_blocks) {
-  const int states = static_cast<int>(task.cell.next.size());
-  const std::int64_t transforms = (among_blocks ? ScanWarp::kSlots : 1) * TransformTable::bytes(states);
+std::int64_t segment_exchange_bytes(const Task& task, const TransformPattern& pattern, bool among_blocks) {
+  const std::int64_t transforms = (among_blocks ? ScanWarp::kSlots : 1) * TransformTable::bytes(pattern);
   return transforms + (task.problem.pass == Pass::Backward ? 4 * param_rows(task.cell) : 0);
 }
 
-std::int64_t team_exchange_bytes(const step::Cell& cell, int cluster, bool grid, bool pipelined) {
-  const int states = static_cast<int>(cell.next.size());
-  return std::int64_t{ScanWarp::kSlots} * 4 * states +
-         (grid ? 0 : ClusterTransforms::slots(pipelined) * cluster * TransformTable::bytes(states));
+std::int64_t team_exchange_bytes(const TransformPattern& pattern, int cluster, bool grid, bool pipelined) {
+  return std::int64_t{ScanWarp::kSlots} * 4 * pattern.states() +
+         (grid ? 0 : ClusterTransforms::slots(pipelined) * cluster * TransformTable::bytes(pattern));
 }
 
 std::int64_t head_value_bytes(const step::Cell& cell) {
@@ -109,20 +115,33 @@ int shared_registers(const step::Cell& cell) {
 }  // namespace
 
 SegmentShape segment_shape(const Task& task) {
+  const std::optional<SegmentStep> cut = segment_step(task, stream_step(task));
   return {segment_parts(task),
-          static_cast<int>(task.cell.next.size()),
+          cut && cut->again,
+          cut ? cut->pattern : TransformPattern(static_cast<int>(task.cell.next.size())),
           param_rows(task.cell),
           task.problem.pass == Pass::Backward,
           task.problem.math != kernel::Math::Fast && stream_cost(task).special > 0,
           shared_registers(task.cell)};
 }
 
+bool keeps_parts(const step::Cell& cell, int parts) {
+  SegmentShape shape;
+  shape.parts = parts;
+  shape.shared = shared_registers(cell);
+  return segment_registers(false, false, 1, kShortestSegment, shape) <= kRegistersOfThread;
+}
+
 int segment_registers(bool among_blocks, bool pipelined, int per_thread, int unroll,
                       const SegmentShape& shape) {
   const int of_row = shape.gradients ? kTeamGradientRegisters : kTeamParamRegisters;
+  const int entries = shape.pattern.entries();
   const int channel =
-      among_blocks ? kTeamChannelRegisters + of_row * shape.params + TransformTable::entries(shape.states)
-                   : kChannelRegisters;
+      among_blocks ? kTeamChannelRegisters + of_row * shape.params + entries : kChannelRegisters;
+  if (shape.again) {
+    const int map = among_blocks ? 0 : entries;
+    return kSegmentRegisters + shape.shared + per_thread * (channel + map + shape.parts);
+  }
   return kSegmentRegisters + shape.shared +
          per_thread * (channel + (pipelined ? 2 : 1) * shape.parts * unroll);
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "compiler/schedule/analysis/step_cost.h"
+#include "compiler/schedule/channelwise/affine_transforms.h"
 #include "compiler/schedule/problem/task.h"
 #include "compiler/schedule/stream/kernel.h"
 #include "compiler/step/step_ir.h"
@@ -21,25 +22,28 @@ StreamTraffic stream_traffic(const Task& task);
 // parameters. What that costs.
 step::StepGraph stream_step(const Task& task);
 StepCost stream_cost(const Task& task);
+// What a walk in segments computes beside where it computes steps again.
+StepCost scan_cost(const Task& task);
 int stream_instructions_folded(const Task& task);  // by Rewrite::Throughput
 
 // segment_exchange_bytes: bytes of shared memory by segment and channel, for the segments' transforms (of two
 // rounds where blocks split time) and, backward, for their parts of parameter gradients. team_exchange_bytes:
 // bytes by channel that blocks which split time need beside: the carries that come into a block's part and,
 // in a cluster, the transforms of all blocks.
-std::int64_t segment_exchange_bytes(const Task& task, bool among_blocks);
-std::int64_t team_exchange_bytes(const step::Cell& cell, int cluster, bool grid, bool pipelined);
+std::int64_t segment_exchange_bytes(const Task& task, const TransformPattern& pattern, bool among_blocks);
+std::int64_t team_exchange_bytes(const TransformPattern& pattern, int cluster, bool grid, bool pipelined);
 // Bytes by step for what all channels share, of two stages (channelwise/shared_values.h).
 std::int64_t head_value_bytes(const step::Cell& cell);
 // Bytes of each block's share of shared memory that the driver keeps (CUDA guide, 16.8).
 inline constexpr std::int64_t kSharedReserved = 1024;
 inline constexpr std::int64_t kMbarrierBytes = 128;  // mbarriers of a cluster and alignment behind them
 
-// What a walk in segments keeps: values of a step, as segment_parts() counts them; carried rows; and rows of
-// parameters, backward with the sums of their gradients.
+// What a walk in segments keeps: values of a step, as segment_parts() counts them, unless it computes steps
+// again; the map of what is carried; and rows of parameters, backward with the sums of their gradients.
 struct SegmentShape {
   int parts = 0;
-  int states = 1;
+  bool again = false;
+  TransformPattern pattern = 1;
   int params = 0;
   bool gradients = false;
   bool accurate = false;  // special functions are written out
@@ -48,6 +52,8 @@ struct SegmentShape {
   int function_registers() const { return accurate ? 12 : 0; }
 };
 SegmentShape segment_shape(const Task& task);
+// Whether the registers of a thread hold so many values of each step of the shortest segment.
+bool keeps_parts(const step::Cell& cell, int parts);
 
 // Registers of a thread of a walk in segments, alone or where blocks split time; with `pipelined` the kept
 // values are those of two stages.

@@ -17,15 +17,15 @@ SegmentedStep::SegmentedStep(StreamBody& body, const StreamBody::LeafOf& leaf,
       in_order_(body, leaf, consume) {
   const StreamParameters& p = body_.parameters_;
   if (p.among_blocks()) {
-    scan_warp_ = std::make_unique<ScanWarp>(body_.stream_.threads(), body_.parameters_, body_.task_.cell);
+    scan_warp_ = std::make_unique<ScanWarp>(body_.stream_.threads(), body_.parameters_, body_.task_.cell,
+                                            body_.pattern_);
     b_.set_min_blocks(blocks_by_registers(p, segment_shape(body_.task_)));
     return;
   }
-  const int states = static_cast<int>(this->states());
-  segment_transforms_ = {{}, p.segments, states, p.channels, {}};
+  segment_transforms_ = {{}, p.segments, body_.pattern_, p.channels, {}};
   segment_transforms_.memory = b_.shared("segment_maps", kernel::Storage::F32, segment_transforms_.elements(),
                                          fmt::format("[segments {}, entries {}, channels {}, 2]", p.segments,
-                                                     TransformTable::entries(states) / 2, p.channels));
+                                                     segment_transforms_.entries() / 2, p.channels));
 }
 
 void SegmentedStep::walk(const CarryEnds& ends) {
@@ -38,6 +38,12 @@ void SegmentedStep::walk(const CarryEnds& ends) {
   body.prefix_scan = [&](Value stage) { prefix_scan(stage); };
   body.finish = [&](Value stage) { finish_stage(stage, ends); };
   body.apply = [&](int step, const SegmentWalk::Guard& guard) { apply_step(step, guard); };
+  if (body_.again_) {
+    body.apply_again = [&](const StreamKernel::Staged& staged, const SegmentWalk::Guard& guard) {
+      apply_again(staged, guard);
+    };
+    in_order_.hoist();
+  }
   body.declare_kept = [&] { parts_before_ = declare_parts("kept"); };
   body.keep = [&] { keep(); };
   if (scan_warp_ || body_.cuts_) mark_ = b_.variable("mark", b_.real(0));
@@ -64,7 +70,7 @@ SegmentedStep::Kept SegmentedStep::declare_parts(const std::string& name) {
     for (int c = 0; c < channels_; ++c)
       if (!body_.lowering_.hoisted(c, body_.step_.roots[r]).valid())
         kept[r][static_cast<std::size_t>(c)] =
-            b_.array(fmt::format("{}_{}", name, r), kernel::Type::F32, body_.parameters_.unroll);
+            b_.array(fmt::format("{}_{}", name, r), kernel::Type::F32, kept_steps());
   return kept;
 }
 
@@ -75,7 +81,9 @@ void SegmentedStep::declare() {
   for (std::size_t i = 0; i < states(); ++i)
     for (std::size_t j = 0; j <= states(); ++j)
       for (int c = 0; c < channels_; ++c)
-        composed_.push_back(b_.variable(fmt::format("map_{}{}", i, j), b_.real(i == j ? 1 : 0)));
+        composed_.push_back(body_.pattern_.has(static_cast<int>(i), static_cast<int>(j))
+                                ? b_.variable(fmt::format("map_{}{}", i, j), b_.real(i == j ? 1 : 0))
+                                : Value{});
 }
 
 void SegmentedStep::keep() {
@@ -91,7 +99,7 @@ Value SegmentedStep::part(const Kept& kept, int root, int step, int channel) {
   if (root < 0) return {};
   const auto r = static_cast<std::size_t>(root);
   const Value hoisted = body_.lowering_.hoisted(channel, body_.step_.roots[r]);
-  return hoisted.valid() ? hoisted : b_.read(kept[r][static_cast<std::size_t>(channel)], b_.constant(step));
+  return hoisted.valid() ? hoisted : b_.read(kept[r][static_cast<std::size_t>(channel)], place(step));
 }
 
 Value SegmentedStep::keep_if(const SegmentWalk::Guard& guard, Value changed, Value old) {
@@ -106,7 +114,7 @@ void SegmentedStep::local_scan(int step, const StreamKernel::Staged& staged,
     });
     for (std::size_t r = 0; r < values.size(); ++r)
       if (!body_.lowering_.hoisted(c, body_.step_.roots[r]).valid())
-        b_.write(parts_[r][static_cast<std::size_t>(c)], b_.constant(step), values[r]);
+        b_.write(parts_[r][static_cast<std::size_t>(c)], place(step), values[r]);
     compose(step, c, guard);
   }
 }
@@ -125,7 +133,7 @@ Value SegmentedStep::evaluate(const Kept& kept, const LinearForm& form, int step
   Value sum = part(kept, form.constant, step, channel);
   for (std::size_t k = 0; k < shifted.size(); ++k) {
     const Value coefficient = part(kept, form.coefficients[k], step, channel);
-    if (!coefficient.valid()) continue;
+    if (!coefficient.valid() || !shifted[k].valid()) continue;
     sum = sum.valid() ? b_.math(scalar::Op::Fma, {coefficient, shifted[k], sum}) : coefficient * shifted[k];
   }
   return sum.valid() ? sum : b_.real(0);
@@ -142,6 +150,10 @@ void SegmentedStep::compose(int step, int channel, const SegmentWalk::Guard& gua
   std::vector<Value> changed;
   for (std::size_t i = 0; i < states(); ++i)
     for (std::size_t j = 0; j <= states(); ++j) {
+      if (!composed_[at(i, j, channel)].valid()) {
+        changed.emplace_back();
+        continue;
+      }
       LinearForm form = body_.forms_[i];
       if (j < states()) form.constant = -1;
       const Value value =
@@ -150,7 +162,8 @@ void SegmentedStep::compose(int step, int channel, const SegmentWalk::Guard& gua
     }
   for (std::size_t i = 0; i < states(); ++i)
     for (std::size_t j = 0; j <= states(); ++j)
-      b_.assign(composed_[at(i, j, channel)], changed[i * (states() + 1) + j]);
+      if (const Value& entry = composed_[at(i, j, channel)]; entry.valid())
+        b_.assign(entry, changed[i * (states() + 1) + j]);
 }
 
 void SegmentedStep::publish(Value stage) {
@@ -218,6 +231,15 @@ void SegmentedStep::apply_step(int step, const SegmentWalk::Guard& guard) {
     for (const LinearForm& form : body_.forms_)
       roots.push_back(b_.let("v", evaluate(kept, form, step, c, carried)));
   }
+  take(results, guard);
+}
+
+// The step as it is, from the carries before it.
+void SegmentedStep::apply_again(const StreamKernel::Staged& staged, const SegmentWalk::Guard& guard) {
+  take(in_order_.results(staged, {false, guard.at_start}, carried_), guard);
+}
+
+void SegmentedStep::take(const StreamBody::Results& results, const SegmentWalk::Guard& guard) {
   if (guard.exists.valid())
     b_.if_(guard.exists, [&] { consume_(results); });
   else

@@ -1,7 +1,7 @@
 // The step of a walk in segments. Local scan: each thread composes the affine transforms of its steps and
 // publishes the composition in shared memory. Prefix scan: it computes the carry that comes into its segment
 // from all segments' transforms, or takes it from the scan warp where blocks split time. Apply: it computes
-// its steps' results from that carry.
+// its steps' results from that carry: from what the local scan has kept, or by computing them once more.
 #pragma once
 
 #include <functional>
@@ -22,7 +22,8 @@ class SegmentedStep {
   void walk(const CarryEnds& ends);
 
  private:
-  // Registers of the thread's steps, by [root][channel]; no array for what is hoisted.
+  // Registers of the thread's steps, by [root][channel]; no array for what is hoisted. Of one step at a time
+  // where steps are computed again.
   using Kept = std::vector<std::vector<kernel::Array>>;
 
   void declare();
@@ -32,6 +33,9 @@ class SegmentedStep {
   void publish(kernel::Value stage);
   void prefix_scan(kernel::Value stage);
   void apply_step(int step, const SegmentWalk::Guard& guard);
+  void apply_again(const StreamKernel::Staged& staged, const SegmentWalk::Guard& guard);
+  // Stores what a step gives, and goes on from it.
+  void take(const StreamBody::Results& results, const SegmentWalk::Guard& guard);
   void keep();
   // A number that is not finite in `values` makes the thread's mark one, for good.
   void mark(const std::vector<kernel::Value>& values);
@@ -49,6 +53,8 @@ class SegmentedStep {
   TransformColumn column_of(const std::vector<kernel::Value>& rows, int channel) const;
   AffineTransform composed_of(int channel) const;
   kernel::Value keep_if(const SegmentWalk::Guard& guard, kernel::Value changed, kernel::Value old);
+  int kept_steps() const { return body_.again_ ? 1 : body_.parameters_.unroll; }
+  kernel::Value place(int step) { return b_.constant(body_.again_ ? 0 : step); }
   bool pipelined() const { return body_.parameters_.pipelined(); }
 
   StreamBody& body_;

@@ -72,8 +72,10 @@ void SegmentWalk::scan_stage(Value block) {
 void SegmentWalk::apply_stage(Value block) {
   body_.prefix_scan(block);
   const Value first = b_.let("first_of_late", threads_.first_step_of(block));
+  const Value slot =
+      body_.apply_again ? b_.let("slot_again", block % b_.named("kStages", parameters_.stages)) : Value{};
   threads_.if_all({threads_.channel_exists()}, [&] {
-    apply_carries(first, whole_stage(first));
+    apply_carries(first, slot, whole_stage(first));
     body_.finish(block);
   });
 }
@@ -106,30 +108,48 @@ void SegmentWalk::each_step(Value first, bool whole,
   }
 }
 
+namespace {
+
+StreamKernel::Staged reads_of(const StreamRing::Rows& rows) {
+  return [&](int id, int row, int channel) { return rows[at(id)][at(row)][at(channel)]; };
+}
+
+}  // namespace
+
+StreamRing::Rows SegmentWalk::stand_at(Value first, Value slot, Value place, const Guard& guard) {
+  const bool whole = !guard.exists.valid();
+  const Value line = b_.let("line", slot * b_.named("kSteps", parameters_.steps) + place);
+  StreamRing::Rows rows =
+      whole ? kernel_.ring().load(line, false)
+            : kernel_.ring().load_guarded(line, guard.exists, [&] { return first + place >= 1; });
+  // The step itself, or the last one there is.
+  const Value t = whole ? first + place : min(first + place, threads_.last_step());
+  kernel_.values().set(kernel_.values_at(place, t));
+  kernel_.stand_at(first, place);
+  return rows;
+}
+
 void SegmentWalk::local_scan(Value first, Value slot, bool whole) {
   each_step(first, whole, [&](int u, Value place, const Guard& guard) {
-    const Value line = b_.let("line", slot * b_.named("kSteps", parameters_.steps) + place);
-    const StreamRing::Rows rows =
-        whole ? kernel_.ring().load(line, false)
-              : kernel_.ring().load_guarded(line, guard.exists, [&] { return first + place >= 1; });
-    // The step itself, or the last one there is.
-    const Value t = whole ? first + place : min(first + place, threads_.last_step());
-    kernel_.values().set(kernel_.values_at(place, t));
-    kernel_.stand_at(first, place);
-    body_.local_scan(
-        u, [&](int id, int row, int channel) { return rows[at(id)][at(row)][at(channel)]; }, guard);
+    const StreamRing::Rows rows = stand_at(first, slot, place, guard);
+    body_.local_scan(u, reads_of(rows), guard);
   });
 }
 
-void SegmentWalk::apply_carries(Value first, Value whole) {
+void SegmentWalk::apply_carries(Value first, Value slot, Value whole) {
   const Value start = threads_.here().segment * parameters_.unroll;
   const Value place = threads_.forward() ? start : b_.constant(parameters_.steps - 1) - start;
   WrittenRows& written = kernel_.written();
   written.begin(first + place);
   const auto emit = [&](bool all) {
     written.rewind();
-    each_step(first, all, [&](int u, Value, const Guard& guard) {
-      body_.apply(u, guard);
+    each_step(first, all, [&](int u, Value of_stage, const Guard& guard) {
+      if (slot.valid()) {
+        const StreamRing::Rows rows = stand_at(first, slot, of_stage, guard);
+        body_.apply_again(reads_of(rows), guard);
+      } else {
+        body_.apply(u, guard);
+      }
       written.advance(threads_.forward() ? 1 : -1);
     });
   };

@@ -28,6 +28,9 @@ class SegmentWalk {
     // After the local scan, and before the apply phase; stages count from 0.
     std::function<void(kernel::Value stage)> publish, prefix_scan;
     std::function<void(int step, const Guard&)> apply;
+    // In place of `apply`, with what the local scan had of the step: not when pipelined, as the ring has
+    // other stages then.
+    std::function<void(const StreamKernel::Staged&, const Guard&)> apply_again;
     // After the apply phase, in threads whose channels exist.
     std::function<void(kernel::Value stage)> finish;
     // When pipelined: registers of the stage before; this stage becomes the stage before.
@@ -48,7 +51,9 @@ class SegmentWalk {
   void each_step(kernel::Value first, bool whole,
                  const std::function<void(int, kernel::Value, const Guard&)>& body);
   void local_scan(kernel::Value first, kernel::Value slot, bool whole);
-  void apply_carries(kernel::Value first, kernel::Value whole);
+  void apply_carries(kernel::Value first, kernel::Value slot, kernel::Value whole);
+  // Stands at a step, and gives what it reads.
+  StreamRing::Rows stand_at(kernel::Value first, kernel::Value slot, kernel::Value place, const Guard& guard);
 
   StreamKernel& kernel_;
   StreamThreads& threads_;

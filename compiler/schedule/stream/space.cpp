@@ -19,6 +19,7 @@ namespace {
 using namespace constraint;
 
 constexpr int kLeastRound = 2048;  // steps times channels, of a stage that hides an exchange
+constexpr int kLongestAgain = 8;   // steps of a segment that computes them again: each is emitted four times
 constexpr int kGridRound = 2048;   // the same, of an exchange through global memory
 
 // The space as it is put together.
@@ -35,7 +36,6 @@ class Space {
   }
 
  private:
-  int states() const { return static_cast<int>(task_.cell.next.size()); }
   // Fewer instructions only where there are fewer.
   Rewrite most_rewrite() const {
     if (task_.problem.math != kernel::Math::Fast) return Rewrite::None;
@@ -87,6 +87,10 @@ void Space::require_segments() {
   s_.require(implies(segments > 1, unroll * segments == steps), "a segment's steps are unrolled");
   s_.require(implies(segments > 1, rewrite == Rewrite::None || rewrite == Rewrite::Throughput),
              "no chain from step to step in segments");
+  if (shape_.again) {
+    const Condition short_segments = per_thread == 1 && unroll <= kLongestAgain && pipeline_depth == 1;
+    s_.require(implies(segments > 1, short_segments), "segments whose steps are computed again");
+  }
   // With the scan warp they fill the SM's four schedulers evenly.
   s_.require(implies(segments == 7 || segments == 11 || segments == 15, time_split > 1),
              "segments beside the scan warp");
@@ -149,7 +153,7 @@ void Space::require_resources() {
                                    "registers a thread");
   s_.require(registers <= limits_.registers_per_thread, "registers a thread");
   // Through global memory a lane of the scan warp has the words of all blocks at once (ScanLanes).
-  const Expr words = time_split * ceil_div(channels, 64) * (2 * TransformTable::entries(states()));
+  const Expr words = time_split * ceil_div(channels, 64) * (2 * shape_.pattern.entries());
   s_.require(implies(exchange == Exchange::Global, words + kScanRegisters <= registers), "the scan warp");
   const Expr counted =
       when(time_split > 1, ceil_div(threads, kThreadsOfAllSchedulers) * kThreadsOfAllSchedulers,
@@ -157,15 +161,15 @@ void Space::require_resources() {
   s_.require(registers * counted <= limits_.registers_per_sm, "registers a block");
   s_.require(channels <= (task_.problem.sizes.dim + 7) / 8 * 8, "channels the head has");
   const std::int64_t ring = stream_traffic(task_).staged * element();
-  const std::int64_t each_team = team_exchange_bytes(task_.cell, 0, true, false);
+  const std::int64_t each_team = team_exchange_bytes(shape_.pattern, 0, true, false);
   const auto each_block = [&](bool pipelined) {  // of a cluster
-    return team_exchange_bytes(task_.cell, 1, false, pipelined) - each_team;
+    return team_exchange_bytes(shape_.pattern, 1, false, pipelined) - each_team;
   };
   const Expr exchange_bytes =
       when(segments == 1, 0,
            segments * channels *
-               when(time_split == 1, segment_exchange_bytes(task_, false),
-                    segment_exchange_bytes(task_, true))) +
+               when(time_split == 1, segment_exchange_bytes(task_, shape_.pattern, false),
+                    segment_exchange_bytes(task_, shape_.pattern, true))) +
       when(time_split == 1, 0,
            channels * (each_team +
                        when(exchange == Exchange::Global, 0,

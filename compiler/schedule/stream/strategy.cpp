@@ -7,11 +7,11 @@
 #include "compiler/schedule/lower/exchange_clear.h"
 #include "compiler/schedule/lower/head_gradient_sum.h"
 #include "compiler/schedule/lower/param_gradient_sum.h"
-#include "compiler/schedule/rewrite/linear_step.h"
 #include "compiler/schedule/stream/head_reductions.h"
 #include "compiler/schedule/stream/head_space.h"
 #include "compiler/schedule/stream/kernel.h"
 #include "compiler/schedule/stream/resources.h"
+#include "compiler/schedule/stream/segment_step.h"
 #include "compiler/step/simplify.h"
 #include "compiler/support/integers.h"
 
@@ -22,7 +22,7 @@ namespace {
 // A table of transforms for each round of each team.
 executable::SizeRule exchange_extent(const Task& task, const StreamParameters& p) {
   const std::int64_t tiles = ceil_div(task.problem.sizes.dim, p.channels);
-  const std::int64_t words = ScanWarp::exchange_words(p, static_cast<int>(task.cell.next.size()));
+  const std::int64_t words = ScanWarp::exchange_words(p, segment_shape(task).pattern);
   return {0, task.problem.sizes.heads * tiles * words, 1, std::int64_t{p.time_split} * p.steps};
 }
 
@@ -43,8 +43,8 @@ Legality Stream::legal(const Task& task) const {
 // such block.
 int segment_parts(const Task& task) {
   if (!channels_alone(task, HeadValues::StatesToo).legal) return 0;
-  const std::optional<LinearStep> linear = linear_step(task, stream_step(task));
-  return linear ? static_cast<int>(linear->carry_free.roots.size()) : 0;
+  const std::optional<SegmentStep> cut = segment_step(task, stream_step(task));
+  return cut ? static_cast<int>(cut->linear.carry_free.roots.size()) : 0;
 }
 
 std::int64_t Stream::turn(const Parameters& parameters) const {

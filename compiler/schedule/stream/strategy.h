@@ -23,9 +23,10 @@ class Stream final : public StrategyOf<StreamParameters> {
   void add_launches(const Task& task, const StreamParameters& parameters, KernelPlan& plan) const override;
 };
 
-// The number of values of each step that a segment keeps in registers until the carries are known. 0 if the
-// pass is not affine in what it carries, so that time cannot be cut. Affine cells are affine forward, and
-// every cell backward unless its gradients are clipped (linear_step.h).
+// The number of values that a segment computes for each step before the carries are known, and keeps in
+// registers until then if it does not compute the step again (segment_step.h). 0 if the pass is not affine in
+// what it carries, so that time cannot be cut. Affine cells are affine forward, and every cell backward
+// unless its gradients are clipped (linear_step.h).
 int segment_parts(const Task& task);
 
 // Parts of build_kernels(), one file each.

@@ -1,0 +1,271 @@
+// Cells that carry so many rows that a segment of stream cannot keep what its steps' gradients are made of,
+// and computes its steps again: in the simulator against the fp64 reference, whose maps have the entries that
+// may differ from zero.
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <map>
+#include <random>
+
+#include "compiler/constraint/solver.h"
+#include "compiler/schedule/stream/resources.h"
+#include "compiler/schedule/stream/segment_step.h"
+#include "compiler/step/forms.h"
+#include "tests/schedule/stream/head_cases.h"
+#include "tests/support/turns.h"
+
+namespace rondo::schedule {
+namespace {
+
+step::Cell parsed(const std::string& text) {
+  const frontend::Parsed parsed = frontend::parse(text, "many_rows.cell");
+  EXPECT_TRUE(parsed.ok()) << frontend::render_all(parsed, text, "many_rows.cell");
+  return parsed.cells.front();
+}
+
+step::Cell mlstm4() {
+  std::stringstream text;
+  text << std::ifstream(std::string(RONDO_SOURCE_DIR) + "/tests/literature/mlstm4.cell").rdbuf();
+  return parsed(text.str());
+}
+
+// A memory of `keys` rows a channel, whose gates are the head's, drawn at random: with a stabiliser or
+// sigmoids, with a normaliser or none, with a vector's state that follows the memory, with parameters.
+step::Cell random_memory(std::mt19937& rng) {
+  const auto some = [&](int count) { return static_cast<int>(rng() % static_cast<unsigned>(count)); };
+  const bool stable = some(2) == 0, normalised = some(3) != 0, follower = some(2) == 0, params = some(2) == 0;
+  const int keys = 5 + some(3) - (normalised ? 1 : 0);
+  const std::string n = std::to_string(keys);
+  std::string text = "cell memory(D) {\n input k[" + n + "], q[" + n + "], i, f, v[D]\n";
+  if (params) text += " param a[D], b\n";
+  text += " state C[" + n + ", D]" + (normalised ? ", n[" + n + "]" : "") + (stable ? ", m = -4" : "") +
+          (follower ? ", s[D]" : "") + "\n";
+  if (stable)
+    text +=
+        " log_f = -softplus(-f)\n next m = max(log_f + m, i)\n keep = exp(log_f + m - next m)\n"
+        " write = exp(i - next m)\n";
+  else
+    text += " keep = sigmoid(f + 1)\n write = sigmoid(i)\n";
+  text += std::string(" next C = keep * C + write * (k * ") + (params ? "(v * sigmoid(a))" : "v") + ")\n";
+  if (normalised) text += " next n = keep * n + write * k\n w = next n\n";
+  text += " c = next C\n";
+  std::string top, bottom;
+  for (int r = 0; r < keys; ++r) {
+    const std::string row = "[" + std::to_string(r) + "]";
+    top += (r == 0 ? "" : " + ") + ("q" + row + " * c" + row);
+    bottom += (r == 0 ? "" : " + ") + ("q" + row + " * w" + row);
+  }
+  text += " top = " + top + "\n";
+  std::string read = normalised ? "top / max(abs(" + bottom + "), 1)" : "top";
+  if (follower) {
+    text += " next s = 0.7 * s + 0.2 * tanh(" + read + ")\n";
+    read = "next s";
+  }
+  return parsed(text + " output h = " + read + (params ? " * b" : "") + "\n}\n");
+}
+
+struct Segmented {
+  int time_split = 1, exchange = 0, segments = 4, unroll = 4;
+};
+constexpr Segmented kSegmented[] = {{1, 0, 4, 4}, {2, 0, 4, 4}, {2, 1, 4, 4}, {1, 0, 7, 8}, {4, 0, 8, 4}};
+
+Parameters cut_point(const Problem& problem, const Segmented& cut) {
+  int vector = static_cast<int>(16 / kernel::storage_bytes(problem.storage));
+  while (problem.sizes.dim % vector != 0) vector /= 2;
+  Parameters point = head_point(problem, 1, cut.segments * cut.unroll, 3, cut.unroll);
+  point.erase("heads");
+  point["channels"] = 32;
+  point["vector"] = vector;
+  point["segments"] = cut.segments;
+  point["time_split"] = cut.time_split;
+  point["exchange"] = cut.exchange;
+  point["pipeline_depth"] = 1;
+  return point;
+}
+
+bool computes_again(const step::Cell& cell, const Problem& problem) {
+  const Task task{step::simplify(cell), problem, {}};
+  const std::optional<SegmentStep> cut = segment_step(task, stream_step(task));
+  return cut && cut->again;
+}
+
+void run_cut(const step::Cell& cell, Storage storage, const step::Sizes& sizes, const Segmented& cut,
+             bool fp64) {
+  Case c{&stream_of_heads(), cell, {}, {}, {}, true};
+  c.problem.sizes = sizes;
+  c.problem.storage = storage;
+  c.problem.math = default_math(storage);
+  c.problem.pass = Pass::Backward;
+  ASSERT_TRUE(computes_again(cell, c.problem)) << cell.name;
+  c.backward = cut_point(c.problem, cut);
+  c.parameters = head_point(c.problem, 1, 4, 2, 1);
+  if (fp64) {
+    c.in_fp64 = true;
+    c.runner = [](const Task& task, const KernelPlan& plan, const TensorValues& values, int pad) {
+      kernel::SimulationOptions options;
+      options.fp64 = true;
+      return simulate_plan(task, plan, values, pad, options);
+    };
+  }
+  Comparison(std::move(c)).run();
+}
+
+TEST(ManyRows, Mlstm4) {
+  int turn = 0;
+  for (const Storage storage : {Storage::BF16, Storage::F32})
+    for (const std::int64_t time : {1, 16, 37, 130})
+      for (const std::int64_t dim : {1, 33, 96}) {
+        ++turn;
+        run_cut(mlstm4(), storage, {turn % 2 + 1, time, turn % 3 + 1, dim}, kSegmented[turn % 5], false);
+        ASSERT_FALSE(HasFailure()) << "T=" << time << " D=" << dim << " turn " << turn;
+      }
+}
+
+TEST(ManyRows, ResetsLengthsAndReversedTime) {
+  int turn = 0;
+  for (const step::Forms& forms :
+       {step::Forms{true, false, false}, {false, true, false}, {true, true, true, true}})
+    for (const Segmented& cut : kSegmented) {
+      const step::Cell cell = step::with_forms(mlstm4(), forms).value();
+      run_cut(cell, ++turn % 2 == 0 ? Storage::BF16 : Storage::F32, {3, 37, 2, 33}, cut, false);
+      ASSERT_FALSE(HasFailure()) << "turn " << turn;
+    }
+}
+
+TEST(ManyRows, MemoriesAtRandom) {
+  int runs = 0;
+  for (std::uint32_t seed = 1; runs < 24; ++seed) {
+    ASSERT_LT(seed, 200u);
+    std::mt19937 rng(seed);
+    step::Cell cell = random_memory(rng);
+    if (seed % 3 == 0) cell = step::with_forms(cell, {seed % 2 == 0, seed % 4 != 0, seed % 5 == 0}).value();
+    Problem problem;
+    problem.pass = Pass::Backward;
+    if (!computes_again(cell, problem)) continue;
+    ++runs;
+    if (!rondo::testing::has_turn(runs, 3)) continue;
+    run_cut(cell, Storage::F32, {2, 17 + static_cast<int>(seed) % 30, runs % 2 + 1, runs % 3 == 0 ? 7 : 40},
+            kSegmented[runs % 5], true);
+    ASSERT_FALSE(HasFailure()) << "seed " << seed;
+  }
+}
+
+// The points of stream that cut time, or those that do not.
+constraint::System space_of(const Task& task, bool cut) {
+  constraint::System space = stream_of_heads().space(task);
+  for (const constraint::Names::Quantity& variable : space.names().variables)
+    if (variable.name == "segments")
+      space.require(cut ? variable.value > 1 : variable.value == 1, "one of the two kinds");
+  return space;
+}
+
+Parameters point_of(const constraint::System& space, const constraint::Assignment& assignment) {
+  Parameters point;
+  for (std::size_t i = 0; i < space.domains().size(); ++i)
+    point[space.names().variables[i].name] = assignment.values()[i];
+  return point;
+}
+
+// At few channels and many steps the model takes a point that cuts time, and the walk in order for many
+// heads.
+TEST(ManyRows, ModelCutsTimeWhereItIsLong) {
+  Problem problem;
+  problem.pass = Pass::Backward;
+  const auto least = [&](bool cut) {
+    const Task task{step::simplify(mlstm4()), problem, target::board()};
+    const constraint::System space = space_of(task, cut);
+    const CostModel model = stream_of_heads().cost_model(task);
+    double seconds = std::numeric_limits<double>::infinity();
+    const auto stats = constraint::enumerate(space, [&](const constraint::Assignment& assignment) {
+      seconds = std::min(seconds, model(point_of(space, assignment)).seconds);
+      return true;
+    });
+    EXPECT_GT(stats.solutions, 0u);
+    return seconds;
+  };
+  problem.sizes = {1, 65536, 1, 64};
+  EXPECT_LT(least(true), least(false) / 10);
+  problem.sizes = {16, 2048, 8, 256};
+  EXPECT_GT(least(true), least(false));
+}
+
+// What the space counts of a block is what its kernel has.
+TEST(ManyRows, SpacesCountWhatKernelsNeed) {
+  int kernels = 0;
+  for (const Storage storage : {Storage::BF16, Storage::F32}) {
+    Problem problem;
+    problem.sizes = {1, 65536, 1, 64};
+    problem.storage = storage;
+    problem.math = default_math(storage);
+    problem.pass = Pass::Backward;
+    const Task task{step::simplify(mlstm4()), problem, target::board()};
+    const constraint::System space = space_of(task, true);
+    int solutions = 0;
+    const auto stats = constraint::enumerate(space, [&](const constraint::Assignment& assignment) {
+      if (++solutions % 37 != 0) return true;
+      const auto plan = stream_of_heads().build(task, point_of(space, assignment));
+      EXPECT_TRUE(plan);
+      if (!plan) return false;
+      ++kernels;
+      std::map<std::string, std::int64_t> counted;
+      for (const auto& [name, value] : assignment.items()) counted[name] = value;
+      for (const Launch& launch : plan->launches) {
+        const kernel::Kernel& kernel = launch.kernel;
+        if (kernel.name != "mlstm4_stream_bw") continue;
+        EXPECT_LE(kernel::shared_bytes(kernel), counted.at("shared_bytes_cut"));
+        EXPECT_EQ(kernel.threads, counted.at("threads_cut"));
+        EXPECT_LE(counted.at("segment_registers") * kernel.min_blocks * kernel.threads,
+                  task.profile.limits.registers_per_sm);
+      }
+      return !::testing::Test::HasFailure();
+    });
+    EXPECT_EQ(stats.outcome, constraint::Outcome::Complete);
+  }
+  EXPECT_GT(kernels, 10);
+}
+
+// A step's values that fit are kept, as they were: the same cell with keys of two numbers.
+TEST(ManyRows, FewRowsAreKept) {
+  std::stringstream text;
+  text << std::ifstream(std::string(RONDO_SOURCE_DIR) + "/tests/schedule/stream/cells/copies.cell").rdbuf();
+  for (const step::Cell& cell : frontend::parse(text.str(), "copies.cell").cells) {
+    Problem problem;
+    problem.pass = Pass::Backward;
+    EXPECT_FALSE(computes_again(cell, problem)) << cell.name;
+  }
+}
+
+// What follows what over several steps has an entry in the maps, though it has none in a step's.
+TEST(ManyRows, AChainOfStates) {
+  const step::Cell chain = parsed(
+      "cell chain(D) {\n input x[D], g[4, D]\n state a[D], b[D], c[D], d[D]\n"
+      " next a = sigmoid(g[0]) * a + x\n next b = sigmoid(g[1]) * b + a\n"
+      " next c = sigmoid(g[2]) * c + b\n next d = sigmoid(g[3]) * d + c\n output y = next d\n}\n");
+  for (const Storage storage : {Storage::BF16, Storage::F32})
+    for (const Segmented& cut : kSegmented) {
+      Case c{&stream_of_heads(), chain, {}, {}, {}, true};
+      c.problem.sizes = {2, 75, 1, 40};
+      c.problem.storage = storage;
+      c.problem.math = default_math(storage);
+      c.problem.pass = Pass::Forward;
+      EXPECT_EQ(segment_shape({step::simplify(chain), c.problem, {}}).pattern.entries(), 10 + 4);
+      c.parameters = cut_point(c.problem, cut);
+      c.parameters.erase("head_split");
+      Comparison(std::move(c)).run();
+      ASSERT_FALSE(HasFailure()) << cut.segments << " segments, " << cut.time_split << " blocks";
+    }
+}
+
+// Of mlstm4 the cotangents of memory and normaliser scale, and m's has a share of all: 17 of 81 coefficients.
+TEST(ManyRows, MapsHaveTheEntriesThatMayDifferFromZero) {
+  Problem problem;
+  problem.pass = Pass::Backward;
+  const Task task{step::simplify(mlstm4()), problem, {}};
+  const SegmentShape shape = segment_shape(task);
+  EXPECT_TRUE(shape.again);
+  EXPECT_EQ(shape.pattern.entries(), 17 + 9);
+  EXPECT_EQ(shape.pattern.products(), 9 + 16 + 17);
+}
+
+}  // namespace
+}  // namespace rondo::schedule
