@@ -128,7 +128,7 @@ TEST(HeadCopies, Shoot) {
         }
 }
 
-// Nine rows a channel: no Jacobian, but segments.
+// Nine rows a channel.
 TEST(HeadCopies, ShootOfManyRows) {
   std::stringstream text;
   text << std::ifstream(std::string(RONDO_SOURCE_DIR) + "/tests/literature/mlstm4.cell").rdbuf();

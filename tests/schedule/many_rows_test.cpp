@@ -1,6 +1,6 @@
 // Cells that carry so many rows that a segment of stream cannot keep what its steps' gradients are made of,
-// and computes its steps again: in the simulator against the fp64 reference, whose maps have the entries that
-// may differ from zero.
+// and computes its steps again, and whose maps have room only with the entries that may differ from zero: in
+// the simulator against the fp64 reference.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -8,9 +8,11 @@
 #include <random>
 
 #include "compiler/constraint/solver.h"
+#include "compiler/schedule/shoot/resources.h"
 #include "compiler/schedule/stream/resources.h"
 #include "compiler/schedule/stream/segment_step.h"
 #include "compiler/step/forms.h"
+#include "tests/schedule/shoot/study.h"
 #include "tests/schedule/stream/head_cases.h"
 #include "tests/support/turns.h"
 
@@ -265,6 +267,51 @@ TEST(ManyRows, MapsHaveTheEntriesThatMayDifferFromZero) {
   EXPECT_TRUE(shape.again);
   EXPECT_EQ(shape.pattern.entries(), 17 + 9);
   EXPECT_EQ(shape.pattern.products(), 9 + 16 + 17);
+}
+
+// Forward in shoot the maps are products of Jacobians, with as few entries: nine rows have room for them.
+TEST(ManyRows, ShootHasPointsWithJacobians) {
+  Problem problem;
+  problem.sizes = {1, 65536, 1, 64};
+  for (const Pass pass : {Pass::Forward, Pass::ForwardSave}) {
+    problem.pass = pass;
+    const Task task{step::simplify(mlstm4()), problem, target::board()};
+    EXPECT_EQ(shoot_shape(task).pattern.coefficients(), 17);
+    constraint::System space = find_strategy("shoot")->space(task);
+    for (const constraint::Names::Quantity& variable : space.names().variables)
+      if (variable.name == "newton") space.require(variable.value == 1, "Jacobians");
+    const auto first = constraint::find_first(space);
+    ASSERT_TRUE(first && first->solution);
+    EXPECT_TRUE(find_strategy("shoot")->build(task, point_of(space, *first->solution)));
+  }
+}
+
+// Where gates keep nearly all, a guess after a warm-up is far off, and only Jacobians bring segments
+// together: to what 16-bit types ask for, as the rounding of so many rows keeps starts apart by more than
+// fp32 has.
+TEST(ManyRows, ShootMeetsWhereTheMemoryIsLong) {
+  Study s{
+      parsed("cell gated(D) {\n input k[4], q[4], i, f, v[D]\n state C[4, D], n[4], s[D]\n"
+             " keep = sigmoid(f + 6)\n write = sigmoid(i)\n next C = keep * C + write * (k * v)\n"
+             " next n = keep * n + write * k\n c = next C\n w = next n\n"
+             " top = q[0] * c[0] + q[1] * c[1] + q[2] * c[2] + q[3] * c[3]\n"
+             " bottom = q[0] * w[0] + q[1] * w[1] + q[2] * w[2] + q[3] * w[3]\n"
+             " next s = 0.99 * s + 0.1 * tanh(top / max(abs(bottom), 1))\n output h = next s\n}\n")};
+  s.time = 256;
+  s.tolerance = std::exp2(-14);
+  for (const ShootTeam& team :
+       {ShootTeam{8, 1, 0}, ShootTeam{4, 2, 0}, ShootTeam{4, 2, 1}, ShootTeam{8, 1, 2}}) {
+    s.team = team;
+    const Outcome outcome = study(s);
+    EXPECT_TRUE(outcome.faults.empty()) << outcome.faults.front();
+    EXPECT_TRUE(outcome.right());
+    EXPECT_EQ(outcome.convergence.segments_in_order, 0) << executable::describe(outcome.convergence);
+  }
+  s.newton = false;
+  s.warmup = 16;
+  const Outcome outcome = study(s);
+  EXPECT_TRUE(outcome.right());
+  EXPECT_EQ(outcome.convergence.segments_in_order, 7) << executable::describe(outcome.convergence);
 }
 
 }  // namespace

@@ -32,10 +32,11 @@ TransformPattern TransformPattern::composed(int states, const std::function<bool
   return pattern;
 }
 
-void TransformPattern::count() {
-  const auto coefficients = static_cast<int>(std::count(has_.begin(), has_.end(), true));
-  entries_ = round_up(coefficients + states_, 2);
+int TransformPattern::coefficients() const {
+  return static_cast<int>(std::count(has_.begin(), has_.end(), true));
 }
+
+void TransformPattern::count() { entries_ = round_up(coefficients() + states_, 2); }
 
 int TransformPattern::products() const {
   int count = 0;

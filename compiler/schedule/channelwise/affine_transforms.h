@@ -31,7 +31,8 @@ class TransformPattern {
   }
   // Words of a transform in memory: its entries, to an even number.
   int entries() const { return entries_; }
-  // Multiply-adds of composing two transforms.
+  int coefficients() const;
+  // Multiply-adds of composing two transforms, the constants among them.
   int products() const;
   AffineTransform spread(const std::vector<kernel::Value>& words) const;
 

@@ -12,19 +12,19 @@ constexpr int kBlocksTogether = 8;  // words of blocks that a lane loads side by
 
 }  // namespace
 
-BetweenLaunches::BetweenLaunches(ShootKernel& kernel, const ShootParameters& parameters, int states,
-                                 int registers)
+BetweenLaunches::BetweenLaunches(ShootKernel& kernel, const ShootParameters& parameters,
+                                 const TransformPattern& pattern, int registers)
     : kernel_(kernel),
       b_(kernel.builder()),
       parameters_(parameters),
-      states_(states),
+      pattern_(pattern),
       registers_(registers),
       carries_(kernel.signature().writes({Role::Carries, -1})),
       words_(kernel.signature().writes({Role::Exchange, -1})),
       round_(kernel.signature().step_count("round", "launches of this kernel before this one")) {}
 
-std::int64_t BetweenLaunches::map_elements(const ShootParameters& p, int states) {
-  return kSlots * TransformTable{{}, p.all_segments(), states, p.channels, {}}.elements();
+std::int64_t BetweenLaunches::map_elements(const ShootParameters& p, const TransformPattern& pattern) {
+  return kSlots * TransformTable{{}, p.all_segments(), pattern, p.channels, {}}.elements();
 }
 
 // Whole vectors, so that what follows is aligned.
@@ -32,21 +32,22 @@ std::int64_t BetweenLaunches::counts(const ShootParameters& p) {
   return (std::int64_t{kSlots} * p.warps() * p.time_split + 3) / 4 * 4;
 }
 
-std::int64_t BetweenLaunches::elements(const ShootParameters& p, int states, int registers) {
-  return map_elements(p, states) + counts(p) + std::int64_t{registers} * p.computing() * p.time_split;
+std::int64_t BetweenLaunches::elements(const ShootParameters& p, const TransformPattern& pattern,
+                                       int registers) {
+  return map_elements(p, pattern) + counts(p) + std::int64_t{registers} * p.computing() * p.time_split;
 }
 
 TransformTable BetweenLaunches::maps(Value round) const {
   const ShootParameters& p = parameters_;
-  TransformTable table{carries_.memory, p.all_segments(), states_, p.channels, {}};
-  table.base = b_.wide(kernel_.threads().here().team) * elements(p, states_, registers_);
+  TransformTable table{carries_.memory, p.all_segments(), pattern_, p.channels, {}};
+  table.base = b_.wide(kernel_.threads().here().team) * elements(p, pattern_, registers_);
   return table.starting_at(round % kSlots * p.all_segments());
 }
 
 Place BetweenLaunches::count(Value round, Value warp) const {
   const ShootParameters& p = parameters_;
-  const Value team = b_.wide(kernel_.threads().here().team) * elements(p, states_, registers_);
-  return carries_.memory[team + map_elements(p, states_) + b_.wide(round % kSlots * all_warps() + warp)];
+  const Value team = b_.wide(kernel_.threads().here().team) * elements(p, pattern_, registers_);
+  return carries_.memory[team + map_elements(p, pattern_) + b_.wide(round % kSlots * all_warps() + warp)];
 }
 
 Value BetweenLaunches::own_warp() const {
@@ -56,9 +57,9 @@ Value BetweenLaunches::own_warp() const {
 // Neighbouring threads have neighbouring elements.
 Place BetweenLaunches::register_of(int number) const {
   const ShootParameters& p = parameters_;
-  const Value team = b_.wide(kernel_.threads().here().team) * elements(p, states_, registers_);
+  const Value team = b_.wide(kernel_.threads().here().team) * elements(p, pattern_, registers_);
   const Value thread = kernel_.threads().here().rank * p.computing() + b_.thread();
-  const std::int64_t before = map_elements(p, states_) + counts(p);
+  const std::int64_t before = map_elements(p, pattern_) + counts(p);
   return carries_.memory[team + before + b_.wide(thread + number * p.computing() * p.time_split)];
 }
 

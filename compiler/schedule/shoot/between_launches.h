@@ -16,10 +16,11 @@ namespace rondo::schedule {
 class BetweenLaunches {
  public:
   // Declares the tensors and the launch's number. `registers`: that a thread keeps.
-  BetweenLaunches(ShootKernel& kernel, const ShootParameters& parameters, int states, int registers);
+  BetweenLaunches(ShootKernel& kernel, const ShootParameters& parameters, const TransformPattern& pattern,
+                  int registers);
 
   // Elements of Role::Carries that a team takes, and words of Role::Exchange: of all, and of a block.
-  static std::int64_t elements(const ShootParameters& p, int states, int registers);
+  static std::int64_t elements(const ShootParameters& p, const TransformPattern& pattern, int registers);
   static constexpr int kWords = 4, kBlockWords = 8;
 
   kernel::Value round() const { return round_; }  // I32, the number of this launch
@@ -45,7 +46,7 @@ class BetweenLaunches {
 
  private:
   static constexpr int kSlots = 2;
-  static std::int64_t map_elements(const ShootParameters& p, int states);
+  static std::int64_t map_elements(const ShootParameters& p, const TransformPattern& pattern);
   static std::int64_t counts(const ShootParameters& p);
   kernel::Place register_of(int number) const;
   kernel::Place word(kernel::Value block, kernel::Value round, int which) const;
@@ -55,7 +56,8 @@ class BetweenLaunches {
   ShootKernel& kernel_;
   kernel::Builder& b_;
   ShootParameters parameters_;
-  int states_, registers_;
+  TransformPattern pattern_;
+  int registers_;
   KernelTensor carries_, words_;
   kernel::Value round_;
 };

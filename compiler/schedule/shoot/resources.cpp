@@ -49,13 +49,17 @@ StepCost shoot_cost(const Task& task, bool newton) {
   const step::StepGraph step = shoot_step(task, newton);
   StepCost cost = step_cost(task, step.graph, step.roots);
   const int states = static_cast<int>(task.cell.next.size());
-  if (newton) cost.alu += states * states * states;
+  if (newton) {
+    const TransformPattern pattern = shoot_pattern(task);
+    cost.alu += pattern.products() - pattern.coefficients();
+  }
   cost.alu += 2 * states;
   return cost;
 }
 
 ShootShape shoot_shape(const Task& task) {
   return {static_cast<int>(task.cell.next.size()),
+          shoot_pattern(task),
           param_rows(task.cell),
           rows_of(task.cell, task.cell.of_kind(TensorKind::Input)),
           kernel::storage_bytes(task.problem.storage),
@@ -66,7 +70,7 @@ ShootShape shoot_shape(const Task& task) {
 }
 
 int shoot_registers(const ShootShape& shape, int per_thread, int unroll, bool newton, int kept_steps) {
-  const int each = shape.params + 5 * shape.states + (newton ? 2 * shape.states * shape.states : 0) +
+  const int each = shape.params + 5 * shape.states + (newton ? 2 * shape.pattern.coefficients() : 0) +
                    (shape.inputs + shape.head_values) * unroll + shape.inputs * kept_steps +
                    (shoot_remembers(shape, newton) ? RememberedRounding::entries(shape.states) : 0);
   return kWalkRegisters + shape.head_values + per_thread * each + (shape.functions ? kFunctionRegisters : 0);
@@ -83,23 +87,25 @@ bool may_spill(const ShootShape& shape, const ShootParameters& p) {
 
 int team_registers(const target::Target& target) { return target.major() >= 10 ? kTeamRegistersOf10 : 0; }
 
-std::int64_t shoot_map_bytes(int states) { return ScanWarp::kSlots * TransformTable::bytes(states); }
+std::int64_t shoot_map_bytes(const TransformPattern& pattern) {
+  return ScanWarp::kSlots * TransformTable::bytes(pattern);
+}
 std::int64_t shoot_channel_bytes(int states) { return std::int64_t{4} * states * (1 + ScanWarp::kSlots); }
 std::int64_t shoot_head_value_bytes(const ShootShape& shape) {
   return std::int64_t{4} * SharedValues::kStages * (shape.head_values + (shape.resets ? 1 : 0));
 }
-std::int64_t shoot_team_bytes(int states) {
-  return ClusterTransforms::slots(false) * TransformTable::bytes(states);
+std::int64_t shoot_team_bytes(const TransformPattern& pattern) {
+  return ClusterTransforms::slots(false) * TransformTable::bytes(pattern);
 }
 
 std::int64_t shoot_shared_bytes(const ShootShape& shape, const ShootParameters& p) {
   const std::int64_t ring = std::int64_t{p.stages} * p.steps * shape.inputs * shape.element;
   std::int64_t bytes =
-      p.channels * (p.segments * (ring + shoot_map_bytes(shape.states)) + shoot_channel_bytes(shape.states));
+      p.channels * (p.segments * (ring + shoot_map_bytes(shape.pattern)) + shoot_channel_bytes(shape.states));
   if (p.among_blocks() && shoot_remembers(shape, p.newton))
     bytes += p.channels * ScanWarp::rounding_bytes(shape.states);
   if (p.among_blocks() && !p.through_global())
-    bytes += p.time_split * (p.channels * shoot_team_bytes(shape.states) + 2 * shoot_team_bytes(1));
+    bytes += p.time_split * (p.channels * shoot_team_bytes(shape.pattern) + 2 * shoot_team_bytes(1));
   return bytes + shoot_head_value_bytes(shape) * p.warps() * p.steps + kShootFixedBytes;
 }
 

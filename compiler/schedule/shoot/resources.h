@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "compiler/schedule/analysis/step_cost.h"
+#include "compiler/schedule/channelwise/affine_transforms.h"
 #include "compiler/schedule/problem/task.h"
 #include "compiler/schedule/shoot/parameters.h"
 #include "compiler/target/profile.h"
@@ -23,7 +24,8 @@ StepCost shoot_cost(const Task& task, bool newton);
 
 // What registers and shared memory follow from, of a cell and problem.
 struct ShootShape {
-  int states = 1;  // rows, as params and inputs are
+  int states = 1;                // rows, as params and inputs are
+  TransformPattern pattern = 1;  // of the maps of segments
   int params = 0;
   int inputs = 1;          // of channels
   int element = 2;         // bytes
@@ -34,9 +36,10 @@ struct ShootShape {
 };
 ShootShape shoot_shape(const Task& task);
 
-// State rows of a channel whose Jacobian stays in registers, and whose segments' maps leave room for
-// segments.
-inline constexpr std::size_t kShootMostJacobian = 8, kShootMostStates = 16;
+// Entries of a channel's Jacobian that stay in registers. State rows of a channel whose segments' maps leave
+// room for segments.
+inline constexpr int kShootMostJacobian = 64;
+inline constexpr std::size_t kShootMostStates = 16;
 
 // Whether the kernel keeps account of the rounding of the steps before a segment.
 bool shoot_remembers(const ShootShape& shape, bool newton);
@@ -55,12 +58,12 @@ bool may_spill(const ShootShape& shape, const ShootParameters& p);
 
 // Bytes of shared memory: of a segment's ring by stage, step and channel; of maps by segment and channel; by
 // channel beside those.
-std::int64_t shoot_map_bytes(int states);
+std::int64_t shoot_map_bytes(const TransformPattern& pattern);
 std::int64_t shoot_channel_bytes(int states);
 // Of a warp's values that channels share, by step of a stage; 0 without any.
 std::int64_t shoot_head_value_bytes(const ShootShape& shape);
 // By block that splits time: of a channel, and of the exchange of counts.
-std::int64_t shoot_team_bytes(int states);
+std::int64_t shoot_team_bytes(const TransformPattern& pattern);
 inline constexpr std::int64_t kShootFixedBytes = 1024;  // counts, mbarriers, alignment
 inline constexpr std::int64_t kShootReserved =
     1024;  // that the driver keeps of each block (CUDA guide, 16.8)

@@ -49,15 +49,16 @@ ShootRounds::ShootRounds(ShootKernel& kernel, SegmentSweep& sweep, const Task& t
   if (p.segments > 1)
     handover_ = b_.shared("ends", Storage::F32, std::int64_t{states} * p.channels, "[states, channels]");
   if (p.among_blocks()) {
-    scan_warp_ =
-        std::make_unique<ScanWarp>(kernel.threads(), parameters_, task.cell, states, true, remembers_);
+    scan_warp_ = std::make_unique<ScanWarp>(kernel.threads(), parameters_, task.cell, sweep.pattern(), true,
+                                            remembers_);
     return;
   }
   if (p.by_launch()) {
-    between_ = std::make_unique<BetweenLaunches>(kernel, p, states, kept_registers(p, states));
+    between_ =
+        std::make_unique<BetweenLaunches>(kernel, p, sweep.pattern(), kept_registers(p, sweep.pattern()));
     return;
   }
-  table_ = {{}, p.segments, states, p.channels, {}};
+  table_ = {{}, p.segments, sweep.pattern(), p.channels, {}};
   table_.memory = b_.shared("segment_maps", Storage::F32, kSlots * table_.elements(),
                             fmt::format("[slots {}, segments {}, entries {}, channels {}, 2]", kSlots,
                                         p.segments, table_.entries() / 2, p.channels));

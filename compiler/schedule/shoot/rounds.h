@@ -44,7 +44,7 @@ class ShootRounds {
   void run();
   kernel::Value in_first_launch();
   // Registers that a thread keeps from launch to launch.
-  static int kept_registers(const ShootParameters& p, int states);
+  static int kept_registers(const ShootParameters& p, const TransformPattern& pattern);
 
  private:
   using ByState = std::vector<kernel::Value>;  // by state row * channels of the thread + channel

@@ -8,8 +8,8 @@
 namespace rondo::schedule {
 
 // The sweeps of a warp and those in order are counted in every lane.
-int ShootRounds::kept_registers(const ShootParameters& p, int states) {
-  return p.per_thread * states * (3 + (p.newton ? states : 0)) + 2;
+int ShootRounds::kept_registers(const ShootParameters& p, const TransformPattern& pattern) {
+  return p.per_thread * (3 * pattern.states() + (p.newton ? pattern.coefficients() : 0)) + 2;
 }
 
 std::vector<Value> ShootRounds::kept() const {

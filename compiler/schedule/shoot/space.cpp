@@ -150,7 +150,7 @@ void Space::require_time() {
              "a warm-up no longer than a segment");
   s_.require(mod(warmup, steps) == 0, "a warm-up of whole stages");
   s_.require(implies(parts == 1, warmup == 0 && newton == 0 && sweeps == 1), "one segment needs no guess");
-  if (task_.cell.next.size() > kShootMostJacobian)
+  if (shape_.pattern.coefficients() > kShootMostJacobian)
     s_.require(newton == 0, "a Jacobian that stays in registers");
   // Without a correction a guess must be good; with one, a chance to use it. A search's data do not tell how
   // good: accurate arithmetic asks for 2^-20, and where a gate keeps 0.65 of a state 32 steps leave as much.
@@ -285,7 +285,7 @@ Expr Space::require_threads() {
   s_.require(registers * counted <= limits_.registers_per_sm, "registers a block");
   // Through global memory a lane of the scan warp has the words of all blocks at once (ScanLanes).
   const int remembered = shoot_remembers(shape_, true) ? 2 * RememberedRounding::entries(states()) : 0;
-  const Expr words = time_split * ceil_div(channels, 64) * (2 * TransformPattern(states()).entries()) +
+  const Expr words = time_split * ceil_div(channels, 64) * (2 * shape_.pattern.entries()) +
                      when(newton == 1, 2 * ceil_div(channels, 64) * remembered, 0);
   s_.require(implies(exchange == Exchange::Global,
                      (words + kScanWarpRegisters) * counted <= limits_.registers_per_sm),
@@ -297,12 +297,12 @@ void Space::require_shared(const Expr& registers) {
   const std::int64_t read = shoot_traffic(task_).read * element();
   const Expr bytes = s_.define(
       "shared_bytes",
-      channels * (segments * (stages * steps * read + shoot_map_bytes(states())) +
+      channels * (segments * (stages * steps * read + shoot_map_bytes(shape_.pattern)) +
                   shoot_channel_bytes(states())) +
           when(among && newton == 1,
                channels * (shoot_remembers(shape_, true) ? ScanWarp::rounding_bytes(states()) : 0), 0) +
           when(time_split > 1 && exchange == Exchange::Cluster,
-               time_split * (channels * shoot_team_bytes(states()) + 2 * shoot_team_bytes(1)), 0) +
+               time_split * (channels * shoot_team_bytes(shape_.pattern) + 2 * shoot_team_bytes(1)), 0) +
           floor_div(channels, 32 * per_thread) * segments * steps * shoot_head_value_bytes(shape_) +
           kShootFixedBytes,
       "bytes of shared memory a block");

@@ -67,14 +67,15 @@ std::int64_t Shoot::turn(const Parameters& parameters) const {
 void Shoot::add_launches(const Task& task, const ShootParameters& p, KernelPlan& plan) const {
   const std::int64_t tiles = ceil_div(task.problem.sizes.dim, p.channels);
   if (p.among_blocks() && p.through_global()) {
-    const std::int64_t words = ScanWarp::exchange_words(p, static_cast<int>(task.cell.next.size()), true);
+    const std::int64_t words = ScanWarp::exchange_words(p, shoot_pattern(task), true);
     plan.exchange = {0, task.problem.sizes.heads * tiles * p.rounds() * words, 1, 0};
     plan.launches.push_back(clear_exchange(task, plan));
   }
   if (p.by_launch()) {
-    const int states = static_cast<int>(task.cell.next.size());
+    const TransformPattern pattern = shoot_pattern(task);
     const std::int64_t teams = task.problem.sizes.heads * tiles;
-    plan.carries = {0, teams * BetweenLaunches::elements(p, states, ShootRounds::kept_registers(p, states))};
+    plan.carries = {0,
+                    teams * BetweenLaunches::elements(p, pattern, ShootRounds::kept_registers(p, pattern))};
     plan.exchange = {BetweenLaunches::kWords, teams * p.time_split * BetweenLaunches::kBlockWords, 1, 0};
   }
   plan.report = {

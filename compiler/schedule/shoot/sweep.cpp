@@ -2,8 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "compiler/schedule/analysis/carried.h"
 #include "compiler/schedule/analysis/history.h"
+#include "compiler/schedule/channelwise/remembered_rounding.h"
 #include "compiler/schedule/rewrite/rewrite_step.h"
 #include "compiler/step/verify.h"
 #include "compiler/support/index.h"
@@ -23,10 +27,21 @@ step::StepGraph shoot_step(const Task& task, bool newton) {
   });
 }
 
+TransformPattern shoot_pattern(const Task& task) {
+  const auto states = static_cast<int>(task.cell.next.size());
+  if (RememberedRounding::known(states)) return states;
+  const step::StepGraph step = shoot_step(task, true);
+  const std::size_t first = task.cell.next.size() + task.cell.outputs.size();
+  return TransformPattern::composed(states, [&](int row, int column) {
+    return step.roots[first + at(row * states + column)] != step::kNoNode;
+  });
+}
+
 SegmentSweep::SegmentSweep(ShootKernel& kernel, const Task& task, const ShootParameters& parameters)
     : kernel_(kernel),
       cell_(task.cell),
       parameters_(parameters),
+      pattern_(shoot_pattern(task)),
       step_(rewritten(task, shoot_step(task, parameters.newton), parameters.rewrite)),
       lowering_(kernel.builder(), task, step_.graph, step_.roots, parameters.rewrite == Rewrite::Throughput),
       save_(task.problem.pass == Pass::ForwardSave) {}
@@ -68,7 +83,9 @@ void SegmentSweep::start() {
   for (int i = 0; parameters_.newton && i < states(); ++i)
     for (int j = 0; j < states(); ++j)
       for (int c = 0; c < parameters_.per_thread; ++c)
-        product_.push_back(b.variable(fmt::format("jacobian_{}{}", i, j), b.real(i == j ? 1 : 0)));
+        product_.push_back(pattern_.has(i, j)
+                               ? b.variable(fmt::format("jacobian_{}{}", i, j), b.real(i == j ? 1 : 0))
+                               : Value{});
   kernel_.threads().if_all({kernel_.threads().channel_exists()}, [&] {
     params_.load(kernel_.threads(), cell_);
     for (int k = 0; k < states(); ++k)
@@ -136,7 +153,7 @@ void SegmentSweep::enter() {
   }
   for (int i = 0; parameters_.newton && i < states(); ++i)
     for (int j = 0; j < states(); ++j)
-      for (int c = 0; c < parameters_.per_thread; ++c)
+      for (int c = 0; pattern_.has(i, j) && c < parameters_.per_thread; ++c)
         b.assign(product_[entry(i, j, c)], b.real(i == j ? 1 : 0));
 }
 
@@ -167,14 +184,15 @@ void SegmentSweep::multiply(int channel, const std::vector<Value>& values) {
       Value sum;
       for (int k = 0; k < states(); ++k) {
         const std::size_t root = first + at(i * states() + k);
-        if (step_.roots[root] == step::kNoNode) continue;
+        if (step_.roots[root] == step::kNoNode || !pattern_.has(k, j)) continue;
         const Value factor = product_[entry(k, j, channel)];
         sum = sum.valid() ? b.math(scalar::Op::Fma, {values[root], factor, sum}) : values[root] * factor;
       }
       next.push_back(sum.valid() ? b.let("chained", sum) : b.real(0));
     }
   for (int i = 0; i < states(); ++i)
-    for (int j = 0; j < states(); ++j) b.assign(product_[entry(i, j, channel)], next[at(i * states() + j)]);
+    for (int j = 0; j < states(); ++j)
+      if (pattern_.has(i, j)) b.assign(product_[entry(i, j, channel)], next[at(i * states() + j)]);
 }
 
 void SegmentSweep::measure() {
@@ -209,13 +227,14 @@ std::vector<AffineTransform> SegmentSweep::transforms(double most) {
     for (int i = 0; i < states(); ++i) {
       Value bounded;  // false for NaN too
       for (int j = 0; parameters_.newton && j < states(); ++j) {
+        if (!pattern_.has(i, j)) continue;
         const Value small = b.math(scalar::Op::Abs, {product_[entry(i, j, c)]}) <= b.real(most);
         bounded = bounded.valid() ? bounded && small : small;
       }
       Value constant = state(i, c);
       for (int j = 0; j < states(); ++j) {
-        if (!parameters_.newton) {
-          transform.push_back(b.real(0));
+        if (!parameters_.newton || !pattern_.has(i, j)) {
+          transform.push_back(pattern_.has(i, j) ? b.real(0) : Value{});
           continue;
         }
         const Value slope = b.let("slope", b.select(bounded, product_[entry(i, j, c)], b.real(0)));
@@ -234,19 +253,22 @@ Value SegmentSweep::growth(int state, int channel) {
   auto& b = kernel_.builder();
   Value most = b.real(1);
   for (int j = 0; j < states(); ++j)
-    most = b.math(scalar::Op::Max, {most, b.math(scalar::Op::Abs, {product_[entry(state, j, channel)]})});
+    if (pattern_.has(state, j))
+      most = b.math(scalar::Op::Max, {most, b.math(scalar::Op::Abs, {product_[entry(state, j, channel)]})});
   return most;
 }
 
 std::vector<Value> SegmentSweep::kept() const {
   std::vector<Value> all;
   for (const auto* some : {&state_, &beginning_, &scale_, &product_})
-    all.insert(all.end(), some->begin(), some->end());
+    std::copy_if(some->begin(), some->end(), std::back_inserter(all),
+                 [](const Value& value) { return value.valid(); });
   return all;
 }
 
 void SegmentSweep::settle() {
-  for (const Value& entry : product_) kernel_.builder().assign(entry, kernel_.builder().real(0));
+  for (const Value& entry : product_)
+    if (entry.valid()) kernel_.builder().assign(entry, kernel_.builder().real(0));
 }
 
 void SegmentSweep::store_last() {

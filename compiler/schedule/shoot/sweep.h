@@ -17,6 +17,9 @@ namespace rondo::schedule {
 // after row (kNoNode: zero).
 step::StepGraph shoot_step(const Task& task, bool newton);
 
+// Which entries the maps of segments have: those that products of Jacobians may have, for up to two rows all.
+TransformPattern shoot_pattern(const Task& task);
+
 class SegmentSweep {
  public:
   // `cell` is simplified and outlives this, as the others do.
@@ -34,6 +37,7 @@ class SegmentSweep {
   // Stores the states behind the last step where it is the segment's.
   void store_last();
 
+  const TransformPattern& pattern() const { return pattern_; }
   int states() const { return static_cast<int>(cell_.next.size()); }
   // Registers by state row and channel of the thread. initial: the states before t = 0. state: before a sweep
   // where it starts, after it where it ended. beginning: the states at the segment's first step in the last
@@ -43,8 +47,8 @@ class SegmentSweep {
   kernel::Value beginning(int state, int channel) const { return beginning_[index(state, channel)]; }
   kernel::Value scale(int state, int channel) const { return scale_[index(state, channel)]; }
   // The affine map from the segment's start to its end, by channel: the product of the Jacobians, and what
-  // takes beginning() to state(). A row of the product that is not finite or larger than `most` counts as
-  // zero, as do all without `newton`.
+  // takes beginning() to state(), with the entries of shoot_pattern(). A row of the product that is not
+  // finite or larger than `most` counts as zero, as do all without `newton`.
   std::vector<AffineTransform> transforms(double most);
   // By how much the segment multiplies a change of its start, in this state's end: at least 1. With `newton`.
   kernel::Value growth(int state, int channel);
@@ -76,13 +80,15 @@ class SegmentSweep {
   ShootKernel& kernel_;
   const step::Cell& cell_;
   ShootParameters parameters_;
+  TransformPattern pattern_;
   step::StepGraph step_;
   GraphLowering lowering_;
   ChannelParams params_;
   std::map<step::TensorId, int> staged_, outputs_, histories_;
   std::map<step::TensorId, KernelTensor> first_, last_;
   bool save_;
-  std::vector<kernel::Value> initial_, state_, beginning_, scale_, product_;
+  std::vector<kernel::Value> initial_, state_, beginning_, scale_;
+  std::vector<kernel::Value> product_;  // by entry(); invalid where always zero
 };
 
 }  // namespace rondo::schedule
