@@ -1,5 +1,5 @@
 // Every function as code of both backends over all numbers of bf16 and fp16, and over a part of those of
-// fp32; over all 2^32 with RONDO_ALL_FLOATS=1 (ten minutes). None errs by more than the table of
+// fp32; over all 2^32 with RONDO_ALL_FLOATS=1 (a minute a function). None errs by more than the table of
 // docs/numerics.md says.
 #include <array>
 #include <thread>
