@@ -9,6 +9,9 @@ SEEDS. For each target one line is printed: runs, edges covered, inputs, the mos
 a crash, an exception, undefined behaviour, a leak, a property that does not hold, or one of the bounds below. The input
 that did it is kept below build/fuzz/found, and its end of the log is printed. The status is 1 if a target fails.
 
+--by-turns leaves every second target out where RONDO_TURN is set to a number, which says whose turn it is; the status is
+77 where none of those named has its turn.
+
 --keep puts what was found into corpus/NAME, as few files as cover the same edges. --record writes a record of the run.
 """
 import argparse
@@ -32,6 +35,7 @@ BUILD = ROOT / "build" / "fuzz"
 MEMORY_MB = 768  # of the process
 PIECE_MB = 64  # in one piece
 INPUT_S = 20  # for one input
+SKIPPED = 77  # status of a test of CTest that had nothing to do
 
 # Of each target: the longest input in bytes, the dictionary, folders of inputs beside corpus/NAME.
 TARGETS = {
@@ -163,6 +167,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1, help="of the random changes (default: 1; 0: another at each run)")
     parser.add_argument("--build", action="store_true", help="only build")
     parser.add_argument("--built", action="store_true", help="do not build")
+    parser.add_argument("--by-turns", action="store_true", help="only those whose turn it is, by RONDO_TURN")
     parser.add_argument("--keep", action="store_true", help="keep what was found in corpus/")
     parser.add_argument("--record", type=pathlib.Path, metavar="FILE", help="where the record goes")
     parser.add_argument("--input", type=pathlib.Path, metavar="FILE", help="run the target on this input alone")
@@ -171,6 +176,11 @@ def main():
     unknown = [name for name in names if name not in TARGETS]
     if unknown:
         parser.error(f"no target {unknown[0]}; there are {', '.join(TARGETS)}")
+    if options.by_turns and os.environ.get("RONDO_TURN"):
+        names = [name for name in names if (list(TARGETS).index(name) + int(os.environ["RONDO_TURN"])) % 2 == 0]
+        if not names:
+            print("fuzz: not the turn of", *options.targets)
+            return SKIPPED
     if not options.built:
         build(names)
     if options.build:
