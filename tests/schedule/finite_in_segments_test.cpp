@@ -10,8 +10,10 @@
 
 #include "compiler/frontend/frontend.h"
 #include "compiler/schedule/host/affine_sweep.h"
+#include "compiler/schedule/lower/flags.h"
 #include "compiler/schedule/plan/simulate_plan.h"
 #include "compiler/schedule/strategies.h"
+#include "compiler/schedule/stream/strategy.h"
 #include "compiler/step/forms.h"
 #include "compiler/step/simplify.h"
 #include "compiler/target/host_profile.h"
