@@ -140,7 +140,8 @@ class ParameterTable {
       set_[i] = rows[i].set;
       if (!rows_[i].values.contains(rows_[i].initial)) throw "a default that is none of the values";
       for (std::size_t before = 0; before < i; ++before)
-        if (rows_[before].name == rows_[i].name || get_[before] == get_[i]) throw "two rows of one parameter";
+        if (rows_[before].name == rows_[i].name || tells(before, get_[i], set_[i]))
+          throw "two rows of one parameter";
     }
   }
 
@@ -150,16 +151,29 @@ class ParameterTable {
   constexpr void set(std::size_t i, P& of, std::int64_t value) const { set_[i](of, value); }
   template <auto Member>
   consteval std::size_t place() const {
+    using Access = detail::Access<P, Member>;
     for (std::size_t i = 0; i < N; ++i)
-      if (get_[i] == detail::Access<P, Member>::get) return i;
+      if (tells(i, Access::get, Access::set)) return i;
     throw "a member without a row";
   }
 
  private:
+  using Get = std::int64_t (*)(const P&);
+  using Set = void (*)(P&, std::int64_t);
+
+  // Whether a row is of the member that these read and write. With sanitizers GCC takes no comparison of
+  // functions' addresses for constant.
+  constexpr bool tells(std::size_t row, Get read, Set write) const {
+    P changed{};
+    const std::int64_t before = get_[row](changed);
+    write(changed, 1 - read(changed));
+    return get_[row](changed) != before;
+  }
+
   std::string_view strategy_;
   std::array<ParameterRow, N> rows_ = {};
-  std::array<std::int64_t (*)(const P&), N> get_ = {};
-  std::array<void (*)(P&, std::int64_t), N> set_ = {};
+  std::array<Get, N> get_ = {};
+  std::array<Set, N> set_ = {};
 };
 
 template <class P, std::size_t N>
