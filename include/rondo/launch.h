@@ -231,6 +231,11 @@ RONDO_MUST_USE RONDO_API rondo_status rondo_plan_workspace_bytes(const rondo_pla
                                                                  int64_t time, int64_t* bytes);
 RONDO_MUST_USE RONDO_API rondo_status rondo_plan_step_workspace_bytes(const rondo_plan* plan, int64_t batch,
                                                                       int64_t* bytes);
+/* The most steps, below 2^31, that a launch of `batch` rows can take with a workspace of so many bytes. Who
+ * has more works in chunks of time: docs/c-api.md. Errors: INPUT, UNSUPPORTED (not even one; the message says
+ * how much one needs). */
+RONDO_MUST_USE RONDO_API rondo_status rondo_plan_longest_time(const rondo_plan* plan, int64_t batch,
+                                                              int64_t workspace_bytes, int64_t* time);
 
 /* ---- Launches ---- */
 

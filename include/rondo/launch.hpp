@@ -283,6 +283,10 @@ class Plan {
     const rondo_launch_args args = arguments.get();
     return Status::of(rondo_plan_prepare(get(), &args));
   }
+  Result<std::int64_t> longest_time(std::int64_t batch, std::int64_t workspace_bytes) const {
+    return detail::found<std::int64_t>(
+        [&](auto* time) { return rondo_plan_longest_time(get(), batch, workspace_bytes, time); });
+  }
   Result<std::int64_t> largest_batch(std::int64_t time) const {
     return detail::found<std::int64_t>(
         [&](auto* batch) { return rondo_plan_largest_batch(get(), time, batch); });

@@ -34,6 +34,11 @@ typedef struct rondo_cell_options {
   /* 1, with resets: each state NAME of the cell has another one beside it, NAME_reset, which no step changes:
    * its RONDO_ROLE_INITIAL_STATE is what NAME is reset to. */
   int32_t reset_states;
+  /* Names of parameters that are not given: they count as zero, plans have no tensor of them and no gradient,
+   * and all is as if the text were without them. Biases alone, which are only added wherever they stand: else
+   * INPUT. */
+  const char* const* without;
+  size_t without_count;
 } rondo_cell_options;
 
 /* A cell is immutable. Errors: INPUT (the text has errors: the message shows all of them, and so does
@@ -76,6 +81,8 @@ typedef struct rondo_cell_info {
   double clip_forward, clip_gradient; /* 0: none */
   int32_t resets, lengths, reversed;  /* 1: the cell has the form */
   int32_t reset_states;
+  int32_t draws; /* 1: it draws random numbers, which depend on the number of the step within a launch */
+  int32_t reserved;
 } rondo_cell_info;
 
 /* The strings belong to the cell. */
@@ -257,6 +264,9 @@ typedef struct rondo_plan_options {
                             * tensor's range. NULL: all is random */
   size_t data_count;
   size_t data_size; /* sizeof(rondo_array) of the program; 0: that of this version */
+  /* Bytes of workspace that the plan may need, each one of training, for the problem's B and T; 0: any. Where
+   * it needs more, UNSUPPORTED says how much, and how many steps fit: docs/c-api.md (Chunks of time). */
+  int64_t most_workspace;
 } rondo_plan_options;
 
 /* The plan of a problem in a context. In one of the CPU it is a kernel ("host") where LLVM is installed;

@@ -47,6 +47,8 @@ class Description:
         "default", "fast", "accurate" or "tf32".
     strategy : str
         The strategy that is to compute it; "": any.
+    without : tuple of str
+        Parameters that are not given, by name in order: biases, which count as zero.
     """
 
     source: str
@@ -60,6 +62,7 @@ class Description:
     save: str = "states"
     math: str = "default"
     strategy: str = ""
+    without: tuple[str, ...] = ()
     text: str = field(init=False, repr=False, compare=False, default="")
 
     def __post_init__(self) -> None:
@@ -107,4 +110,6 @@ def read_description(text: str) -> Description:
     said = json.loads(text)
     if "constants" in said:
         said["constants"] = tuple((name, value) for name, value in said["constants"])
+    if "without" in said:
+        said["without"] = tuple(said["without"])
     return Description(**said)

@@ -116,6 +116,8 @@ rondo_cell_options = struct(
     *_each(_text, "path name"),
     *_each(_double, "clip_forward clip_gradient"),
     *_each(_i32, "resets lengths reversed reset_states"),
+    ("without", _pointer),
+    ("without_count", _size),
 )
 rondo_diagnostic = struct(
     "rondo_diagnostic", *_each(_i32, "line column length reserved"), *_each(_text, "message help rendered")
@@ -125,7 +127,7 @@ rondo_cell_info = struct(
     *_each(_text, "name hash dimension structure"),
     *_each(_i32, "tensors constants state_rows all_diagonal affine has_matrix has_reduction saves_products"),
     *_each(_double, "clip_forward clip_gradient"),
-    *_each(_i32, "resets lengths reversed reset_states"),
+    *_each(_i32, "resets lengths reversed reset_states draws reserved"),
 )
 rondo_cell_tensor = struct("rondo_cell_tensor", ("name", _text), *_each(_i32, "kind tail rows line"))
 rondo_constant = struct("rondo_constant", ("name", _text), ("value", _double), sized=False)
@@ -154,6 +156,7 @@ rondo_plan_options = struct(
     *_each(_text, "strategy parameters lock"),
     ("data", _pointer),
     *_each(_size, "data_count data_size"),
+    ("most_workspace", _i64),
 )
 rondo_array = struct(
     "rondo_array", ("name", _text), *_each(_pointer, "values shape"), *_each(_i32, "rank reserved"), sized=False

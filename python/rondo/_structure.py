@@ -124,6 +124,8 @@ def make_cell(description: Description) -> c.c_void_p:
         The text has errors; its `diagnostics` are all of them.
     MissingError
         There is no shipped cell or file of that name.
+    InputError
+        It is to be without something that is no bias of it.
     """
     lib = library()
     options = s.sized(
@@ -135,6 +137,9 @@ def make_cell(description: Description) -> c.c_void_p:
         lengths=int(description.lengths),
         reversed=int(description.reverse),
     )
+    if description.without:
+        names = (c.c_char_p * len(description.without))(*(name.encode() for name in description.without))
+        options.without, options.without_count = c.cast(names, c.c_void_p), len(names)
     source = description.source.encode()
     if description.is_text:
         options.text, options.text_bytes = source, len(source)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +37,14 @@ def _source_of(source: str | os.PathLike[str]) -> str:
     return source
 
 
+def _names_of(without: Any) -> tuple[str, ...]:
+    names = (without,) if isinstance(without, str) else tuple(without) if isinstance(without, Iterable) else (without,)
+    for name in names:
+        if not isinstance(name, str):
+            raise InputError(f"without: {name!r} is no name", "give names of parameters")
+    return tuple(sorted(names))
+
+
 class Cell:
     """A recurrence cell: the step of a recurrent network, over whole sequences.
 
@@ -55,6 +63,9 @@ class Cell:
         "default" is fast for 16-bit types and accurate for fp32; "tf32" is of fp32 alone.
     strategy : str, optional
         The strategy that is to compute it; "": any.
+    without : str or list of str, optional
+        Parameters that are not given, by name: biases, which count as zero and have no gradient. The cell is as if its text did
+        not have them.
     **constants : float
         Constants of the cell that are to have other values.
 
@@ -77,7 +88,7 @@ class Cell:
     MissingError
         No cell of that name is shipped, or the file is not there.
     InputError
-        There is no such constant or option.
+        There is no such constant or option, or what is left out is no bias.
 
     Examples
     --------
@@ -100,6 +111,7 @@ class Cell:
         save: str = "states",
         math: str = "default",
         strategy: str = "",
+        without: str | Iterable[str] = (),
         **constants: float,
     ) -> None:
         self._set(
@@ -112,6 +124,7 @@ class Cell:
                 save=save,
                 math=math,
                 strategy=strategy,
+                without=_names_of(without),
             )
         )
 
@@ -137,6 +150,7 @@ class Cell:
     def __repr__(self) -> str:
         source = "..." if self.description.is_text else self.description.source
         parts = [repr(source), *(f"{name}={value:g}" for name, value in self.description.constants)]
+        parts += [f"without={list(self.description.without)}"] if self.description.without else []
         return f"Cell({', '.join(parts)})" if source != "..." else f"<Cell {self.name}: {self.structure}>"
 
     # --- what it is ---

@@ -122,8 +122,10 @@ void check_outlines(Faults& faults) {
   const auto plan = api::make_plan(*context, *cell, problem);
   if (!plan) return faults.check(false, "a plan is made");
   const auto most = plan->largest_batch(3);
+  const auto longest = plan->longest_time(2, std::int64_t{1} << 40);
   const auto ended = plan->check(nullptr);
   faults.check(most && *most > 1 && !plan->largest_batch(-1) && ended && *ended, "plans are asked");
+  faults.check(longest && *longest > 1 && !plan->longest_time(-1, 0), "and for how many steps there is room");
 }
 
 }  // namespace

@@ -179,6 +179,52 @@ static void test_training(void) {
   OK(rondo_cell_destroy(cell));
 }
 
+/* A bound on workspace: what needs more is refused, and what then fits is told, and fits. */
+static void test_most_workspace(void) {
+  enum { LONG = 4096 };
+  rondo_cell* cell = shipped_cell("lstm");
+  rondo_problem problem = one_head(RONDO_TYPE_BF16, RONDO_PASS_BACKWARD, B, LONG, D);
+  rondo_plan_options options = {.struct_size = sizeof options};
+  rondo_plan* plan = NULL;
+  rondo_training* training = NULL;
+  int64_t whole = 0, one = 0, fits = 7;
+  if (!OK(rondo_plan_outline(gpu, cell, &problem, NULL, &plan))) return;
+  OK(rondo_plan_workspace_bytes(plan, B, LONG, &whole));
+  OK(rondo_plan_workspace_bytes(plan, B, 1, &one));
+  CHECK(one < whole);
+  FAILS(rondo_plan_longest_time(plan, B, one - 1, &fits), RONDO_ERROR_UNSUPPORTED, "a single step");
+  FAILS(rondo_plan_longest_time(plan, -1, one, &fits), RONDO_ERROR_INPUT, "B = -1");
+  FAILS(rondo_plan_longest_time(plan, B, one, NULL), RONDO_ERROR_INPUT, "time is NULL");
+  CHECK(fits == 7);
+  for (int i = 0; i <= 4; ++i) {
+    const int64_t allowed = one + (whole - one) * i / 4;
+    int64_t needed = 0, more = 0;
+    OK(rondo_plan_longest_time(plan, B, allowed, &fits));
+    OK(rondo_plan_workspace_bytes(plan, B, fits, &needed));
+    OK(rondo_plan_workspace_bytes(plan, B, fits + 1, &more));
+    CHECK(needed <= allowed && allowed < more);
+  }
+  OK(rondo_plan_destroy(plan));
+  char words[32];
+  snprintf(words, sizeof words, "of %lld bytes", (long long)whole);
+  options.most_workspace = whole - 1;
+  FAILS(rondo_plan_outline(gpu, cell, &problem, &options, &plan), RONDO_ERROR_UNSUPPORTED, words);
+  FAILS(rondo_plan_outline(gpu, cell, &problem, &options, &plan), RONDO_ERROR_UNSUPPORTED, "chunks of time");
+  FAILS(rondo_training_outline(gpu, cell, &problem, &options, &training), RONDO_ERROR_UNSUPPORTED, words);
+  options.most_workspace = 1;
+  FAILS(rondo_plan_outline(gpu, cell, &problem, &options, &plan), RONDO_ERROR_UNSUPPORTED, "a single step");
+  options.most_workspace = -1;
+  FAILS(rondo_plan_outline(gpu, cell, &problem, &options, &plan), RONDO_ERROR_INPUT, "-1 bytes");
+  CHECK(plan == NULL && training == NULL);
+  options.most_workspace = whole;
+  OK(rondo_plan_outline(gpu, cell, &problem, &options, &plan));
+  OK(rondo_plan_destroy(plan));
+  OK(rondo_plan_outline(NULL, cell, &problem, NULL, &plan));
+  FAILS(rondo_plan_longest_time(plan, B, one, &fits), RONDO_ERROR_UNSUPPORTED, "with a context");
+  OK(rondo_plan_destroy(plan));
+  OK(rondo_cell_destroy(cell));
+}
+
 static void test_what_outlines_refuse(void) {
   rondo_cell* cell = shipped_cell("mingru");
   rondo_problem problem = one_head(RONDO_TYPE_F32, RONDO_PASS_FORWARD, B, T, D);
@@ -312,6 +358,7 @@ int main(int argc, char** argv) {
     test_tensors();
     test_without_a_compiler();
     test_training();
+    test_most_workspace();
     test_what_outlines_refuse();
     test_threads();
     test_largest_batch();

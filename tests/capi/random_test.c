@@ -31,6 +31,9 @@ static void make_cell(void) {
   static const double clips[] = {0, 0, 0, 1, -1, NAN, INFINITY};
   options.clip_forward = clips[below(7)];
   options.clip_gradient = clips[below(7)];
+  static const char* const absent[] = {"w", "b", NULL};
+  options.without = below(8) == 0 ? absent : NULL;
+  options.without_count = below(8) == 0 ? below(4) : 0;
   rondo_cell* cell = NULL;
   rondo_diagnostics* list = NULL;
   CALL(rondo_cell_create(below(16) == 0 ? NULL : &options, &cell, below(2) == 0 ? NULL : &list));
@@ -184,7 +187,7 @@ static void ask_any(void) {
   int32_t index = 0;
   rondo_constant constant;
   rondo_plan* plan = NULL;
-  switch (below(20)) {
+  switch (below(21)) {
     case 0: QUERY(rondo_context_info, rondo_context_get_info(handle(CONTEXT), into)); break;
     case 1: QUERY(rondo_plan_info, rondo_plan_get_info(handle(PLAN), into)); break;
     case 2: QUERY(rondo_tensor_info, rondo_plan_get_tensor(handle(PLAN), number(6), into)); break;
@@ -220,6 +223,10 @@ static void ask_any(void) {
     case 18:
       CALL(rondo_plan_check_stream(handle(PLAN), below(2) == 0 ? NULL : stream,
                                    below(16) == 0 ? NULL : &index));
+      break;
+    case 19:
+      CALL(rondo_plan_longest_time(handle(PLAN), size_of_call(), size_of_call(),
+                                   below(16) == 0 ? NULL : &bytes));
       break;
     default: CHECK(rondo_status_name(number(12)) != NULL && rondo_version() != NULL); break;
   }

@@ -26,6 +26,16 @@ BEGUN = """cell begun(N) {
 """
 
 
+BIASED = """cell leak(N) {
+  input x[N]
+  param b[N]
+  state h[N]
+  next h = 0.5 * h + x + b
+  output h
+}
+"""
+
+
 def draw(*shape, seed=0):
     return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
 
@@ -129,6 +139,19 @@ def test_a_cell_travels():
     np.testing.assert_allclose(cell(x)[0], leaked(x, 0.25), atol=1e-6)
 
 
+def test_a_cell_without_a_bias():
+    cell = rondo.Cell("lstm", without="b")
+    assert cell.params == {"R": "[H, 4, D, D]"} and repr(cell) == "Cell('lstm', without=['b'])"
+    x, R = draw(2, 6, 4, 16), draw(4, 16, 16, seed=1) / 4
+    y, last = cell(x, params={"R": R})
+    zero, last_zero = rondo.Cell("lstm")(x, params={"R": R, "b": np.zeros((4, 16), np.float32)})
+    np.testing.assert_allclose(y, zero, atol=1e-6)
+    np.testing.assert_allclose(last["c"], last_zero["c"], atol=1e-6)
+    travelled = pickle.loads(pickle.dumps(cell.with_options(save="products")))
+    assert travelled.params == cell.params and travelled.save == "products"
+    assert rondo.Cell(BIASED, without=["b"]).hash == rondo.Cell(BIASED.replace("+ b", "").replace("  param b[N]\n", "")).hash
+
+
 def test_options_make_another_cell():
     cell = rondo.Cell("lstm")
     assert cell.with_options(save="products").save == "products" and cell.save == "states"
@@ -161,6 +184,23 @@ WRONG = {
     ),
     "a constant of no constants": (lambda: rondo.Cell("lstm", k=1.0), rondo.InputError, "has none"),
     "a constant that is no number": (lambda: rondo.Cell(LEAK, keep="a"), rondo.InputError, "constant 'keep' is 'a'"),
+    "without a matrix": (
+        lambda: rondo.Cell("lstm", without="R"),
+        rondo.InputError,
+        "cell lstm cannot be without 'R': that is no bias, which is only added .it may be without: b",
+    ),
+    "without no parameter": (
+        lambda: rondo.Cell(LEAK, without=["x"]),
+        rondo.InputError,
+        "cell leak has no parameter 'x' .it has no parameter that is only added",
+    ),
+    "without a number": (lambda: rondo.Cell("lstm", without=3), rondo.InputError, "without: 3 is no name"),
+    "without the same": (lambda: rondo.Cell("lstm", without=["b", "b"]), rondo.InputError, "'b' is left out twice"),
+    "a bias that is left out": (
+        lambda: rondo.Cell("lstm", without="b")(LSTM_X, params={"R": draw(4, 16, 16), "b": draw(4, 16)}),
+        rondo.InputError,
+        "params has 'b', which the cell has not .it has R",
+    ),
     "save": (
         lambda: rondo.Cell("lstm", save="all"),
         rondo.InputError,

@@ -8,6 +8,7 @@
 #include "compiler/schedule/analysis/saved_products.h"
 #include "compiler/step/clip.h"
 #include "compiler/step/forms.h"
+#include "compiler/step/without.h"
 #include "engine/request/load_cell.h"
 #include "runtime/capi/launch/call.h"
 
@@ -20,6 +21,7 @@ constexpr std::size_t kFirstDiagnostic = RONDO_SIZE_TO(rondo_diagnostic, rendere
 constexpr std::size_t kFirstCellInfo = RONDO_SIZE_TO(rondo_cell_info, clip_gradient);
 constexpr std::size_t kFirstCellTensor = RONDO_SIZE_TO(rondo_cell_tensor, line);
 constexpr std::size_t kMostCellText = 1 << 20;  // bytes, as of a cell file
+constexpr std::size_t kMostLeftOut = 4096;      // parameters of a cell
 
 static_assert(RONDO_KIND_INPUT == static_cast<int>(step::TensorKind::Input) &&
               RONDO_KIND_PARAM == static_cast<int>(step::TensorKind::Param) &&
@@ -48,6 +50,22 @@ Result<engine::CellFile> cell_file(const rondo_cell_options& options) {
   engine::CellFile file{path.empty() ? "text" : path, std::string(options.text, bytes), {}};
   file.parsed = frontend::parse(file.text, file.path);
   return file;
+}
+
+Result<std::vector<std::string>> left_out(const rondo_cell_options& options) {
+  std::vector<std::string> names;
+  if (options.without_count == 0) return names;
+  if (Status status = not_null(options.without, "rondo_cell_options.without"); !status) return status.error();
+  if (options.without_count > kMostLeftOut)
+    return Error{
+        ErrorKind::Input,
+        fmt::format("{} parameters are left out; the most is {}", options.without_count, kMostLeftOut), ""};
+  for (std::size_t i = 0; i < options.without_count; ++i) {
+    if (Status status = not_null(options.without[i], "the name of a parameter"); !status)
+      return status.error();
+    names.emplace_back(options.without[i]);
+  }
+  return names;
 }
 
 std::unique_ptr<DiagnosticsObject> diagnostics_of(const engine::CellFile& file) {
@@ -81,6 +99,10 @@ Result<std::unique_ptr<CellObject>> create_cell(const rondo_cell_options* given,
                  "docs/language.md describes the language of cells"};
   }
   Result<step::Cell> selected = engine::select_cell(*file, text_of(options.name));
+  if (!selected) return selected.error();
+  const auto names = left_out(options);
+  if (!names) return names.error();
+  selected = step::without_parameters(*selected, *names);
   if (!selected) return selected.error();
   const std::pair<std::int32_t, const char*> forms[] = {{options.resets, "resets"},
                                                         {options.lengths, "lengths"},
@@ -118,6 +140,7 @@ rondo_cell_info describe(const CellObject& object) {
   info.lengths = step::forms_of(*object.cell).lengths ? 1 : 0;
   info.reversed = object.cell->reversed ? 1 : 0;
   info.reset_states = step::forms_of(*object.cell).reset_states ? 1 : 0;
+  info.draws = object.cell->seed() ? 1 : 0;
   return info;
 }
 

@@ -1,6 +1,7 @@
 #include "tools/librondo/choose.h"
 
 #include <dlfcn.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -65,10 +66,31 @@ PlanResult outline_of_answer(const std::shared_ptr<const Device>& device, const 
   return outline_of(device, *executable, reference_facts());
 }
 
+// The caller's bound on workspace, at the sizes that he chooses for.
+Status check_workspace(const PlanObject& plan, const step::Sizes& sizes, std::int64_t most) {
+  const std::int64_t needed = plan.work->workspace_bytes(sizes.batch, sizes.time);
+  if (most == 0 || needed <= most) return success();
+  const Result<std::int64_t> fits = longest_time(*plan.work, sizes.batch, most);
+  return Error{
+      ErrorKind::Unsupported,
+      fmt::format("pass {} of cell {} by {} needs a workspace of {} bytes at B = {}, T = {}, and {} are "
+                  "allowed (rondo_plan_options.most_workspace)",
+                  plan.identity.pass, plan.identity.cell_name, plan.identity.strategy, needed, sizes.batch,
+                  sizes.time, most),
+      fits ? fmt::format("{} steps fit: ask for T = {}, and work in chunks of time (docs/c-api.md)", *fits,
+                         *fits)
+           : fits.error().message};
+}
+
 // A plan or an outline, whichever was asked for.
 PlanResult made_of(const std::shared_ptr<const Device>& device, const std::shared_ptr<const step::Cell>& cell,
                    engine::Answer answer, const ChoosePlan& how) {
-  return how.outline ? outline_of_answer(device, *cell, answer) : plan_of(device, cell, std::move(answer));
+  const step::Sizes sizes = answer.problem.sizes;
+  PlanResult made =
+      how.outline ? outline_of_answer(device, *cell, answer) : plan_of(device, cell, std::move(answer));
+  if (!made) return made;
+  if (Status status = check_workspace(**made, sizes, how.most_workspace); !status) return status.error();
+  return made;
 }
 
 // A tune that the caller's callback can stop.

@@ -23,7 +23,8 @@ struct ChoosePlan {
   std::shared_ptr<db::Database> database;         // that the request asks; may be null
   std::shared_ptr<const db::PinnedChoices> lock;  // the same
   bool tunes = false;
-  bool outline = false;  // what would be chosen, without its code (outline.h)
+  bool outline = false;             // what would be chosen, without its code (outline.h)
+  std::int64_t most_workspace = 0;  // bytes; 0: any
   tuner::TuneOptions tuning;
   std::vector<rondo_array> data;  // of the caller, whose numbers are read during his call
   // False: stop.

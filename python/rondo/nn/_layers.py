@@ -109,8 +109,8 @@ class Layers(torch.nn.Module):
         weights: list[Any] = [own[name] if name in own else getattr(self, name) for name in names]
         return weights if len(weights) == 4 else [*weights, None, None]
 
-    def _biases(self, b_ih: Any, b_hh: Any, like: torch.Tensor) -> tuple[Any, torch.Tensor]:
-        """The bias of the product of the input, and the cell's."""
+    def _biases(self, b_ih: Any, b_hh: Any) -> tuple[Any, Any]:
+        """The bias of the product of the input, and the cell's; None where there is none."""
         raise NotImplementedError
 
     # --- forward ---
@@ -199,10 +199,11 @@ class Layers(torch.nn.Module):
         batch_first: bool,
     ) -> tuple[torch.Tensor, list[torch.Tensor]]:
         weights = self._weights(names)
-        mask = 0b111  # which of x, R, b, states and lengths there are
-        for number, one in enumerate((*first, lengths)):
+        # Which of the cell's tensors there are: x, R, b where it has one, states and lengths.
+        mask = 0b111 if self.bias else 0b11
+        for number, one in enumerate((*first, lengths), 3 if self.bias else 2):
             if one is not None:
-                mask |= 1 << 3 + number
+                mask |= 1 << number
         states = [state for state in first if state is not None]
         how = self.cell.text(lengths is not None, False, direction == 1)
         tensors = [u, *weights, *states] if self.bias else [u, *weights[:2], *states]
@@ -212,10 +213,12 @@ class Layers(torch.nn.Module):
             return h, last
         w_ih, w_hh, b_ih, b_hh = weights
         size = self.hidden_size
-        b_x, b = self._biases(b_ih, b_hh, w_ih)
+        b_x, b = self._biases(b_ih, b_hh)
         x = F.linear(u, w_ih, b_x).unflatten(-1, (1, self.gates, size))
         # All shapes are known to be right here, so the cell's checks of them are left out.
-        tensors = [x if batch_first else x.transpose(0, 1), w_hh.view(1, self.gates, size, size), b.view(1, self.gates, size)]
+        tensors = [x if batch_first else x.transpose(0, 1), w_hh.view(1, self.gates, size, size)]
+        if b is not None:
+            tensors.append(b.view(1, self.gates, size))
         tensors += [state.reshape(-1, 1, 1, size) for state in states]
         if lengths is not None:
             tensors.append(lengths)

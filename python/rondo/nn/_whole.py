@@ -22,7 +22,7 @@ from .._errors import NotDifferentiableError
 from .._structure import TensorSpec, structure_of
 from .._torch import autograd, operators, shim, sites
 
-Biases = Callable[[Any, Any, torch.Tensor], tuple[Any, torch.Tensor]]
+Biases = Callable[[Any, Any], tuple[Any, Any]]
 _SAVED = (s.ROLE_HISTORY, s.ROLE_PRODUCTS)  # tensors that the layer does not look into
 _U = 2  # the place of the input among what WholeLayer takes: behind it weights, lengths and states
 _BelowAutograd = torch._C._AutoDispatchBelowAutograd
@@ -62,10 +62,13 @@ def _taken(
     biases: Biases, u: torch.Tensor, w_ih: torch.Tensor, w_hh: torch.Tensor, b_ih: Any, b_hh: Any, lengths: Any, *states: Any
 ) -> tuple[list[torch.Tensor], bool]:
     """What the recurrence takes, and whether the product of the input has a bias."""
-    b_x, b = biases(b_ih, b_hh, w_ih)
-    tensors = [F.linear(u, w_ih, b_x), w_hh, b]
+    b_x, b = biases(b_ih, b_hh)
+    tensors = [F.linear(u, w_ih, b_x), w_hh]
+    if b is not None:
+        tensors.append(b)
+    wide = torch.promote_types(w_hh.dtype, torch.float32)
     for state in states:
-        tensors.append(_as(state, b.dtype))
+        tensors.append(_as(state, wide))
     if lengths is not None:
         tensors.append(lengths)
     return tensors, b_x is not None
@@ -216,7 +219,9 @@ def _gradients(ctx: Any, grads: Sequence[torch.Tensor | None]) -> tuple[Any, ...
     of_x = of_u or of_w_ih or (of_b_ih and in_product)
     wanted = of_x | of_w_hh << 1 | of_bias << 2
     if of_states:
-        numbers = [number for number in range(3, len(call.structure.differentiable)) if call.given >> number & 1]
+        structure = call.structure
+        first = len(structure.inputs) + len(structure.params)
+        numbers = [number for number in range(first, len(structure.differentiable)) if call.given >> number & 1]
         for number, state in zip(numbers, of_states, strict=True):
             wanted |= state << number
     result: list[Any] = [None] * len(needs)

@@ -75,7 +75,7 @@ class LSTM(Layers):
         save: str = "states",
         math: str = "default",
     ) -> None:
-        cell = Cell("lstm", save=save, math=math)
+        cell = Cell("lstm", save=save, math=math, without=_left_out(bias))
         super().__init__(
             cell,
             input_size,
@@ -91,8 +91,8 @@ class LSTM(Layers):
         )
 
     # Both biases are one to the cell: what the product of the input does not add, its backward pass need not sum.
-    def _biases(self, b_ih: Any, b_hh: Any, like: torch.Tensor) -> tuple[Any, torch.Tensor]:
-        return None, _sum_of(b_ih, b_hh, like)
+    def _biases(self, b_ih: Any, b_hh: Any) -> tuple[Any, Any]:
+        return None, None if b_ih is None else _wide(b_ih) + _wide(b_hh)
 
 
 class GRU(Layers):
@@ -119,12 +119,12 @@ class GRU(Layers):
         save: str = "states",
         math: str = "default",
     ) -> None:
-        cell = Cell("gru", save=save, math=math)
+        cell = Cell("gru", save=save, math=math, without=_left_out(bias))
         super().__init__(cell, input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, 0, device, dtype)
 
     # b_hh stands within the reset gate's product, b_ih outside.
-    def _biases(self, b_ih: Any, b_hh: Any, like: torch.Tensor) -> tuple[Any, torch.Tensor]:
-        return b_ih, _zeros(like) if b_hh is None else _wide(b_hh)
+    def _biases(self, b_ih: Any, b_hh: Any) -> tuple[Any, Any]:
+        return b_ih, None if b_hh is None else _wide(b_hh)
 
 
 # torch.nn.RNN's second nonlinearity. The cell elman is the first.
@@ -166,24 +166,21 @@ class RNN(Layers):
     ) -> None:
         if nonlinearity not in ("tanh", "relu"):
             raise InputError(f"RNN: nonlinearity is {nonlinearity!r}", "it is 'tanh' or 'relu'")
-        cell = Cell("elman" if nonlinearity == "tanh" else _RELU, save=save, math=math)
+        cell = Cell("elman" if nonlinearity == "tanh" else _RELU, save=save, math=math, without=_left_out(bias))
         super().__init__(cell, input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, 0, device, dtype)
         self.nonlinearity = nonlinearity
         self.mode = "RNN_TANH" if nonlinearity == "tanh" else "RNN_RELU"
 
-    def _biases(self, b_ih: Any, b_hh: Any, like: torch.Tensor) -> tuple[Any, torch.Tensor]:
-        return None, _sum_of(b_ih, b_hh, like)
+    def _biases(self, b_ih: Any, b_hh: Any) -> tuple[Any, Any]:
+        return None, None if b_ih is None else _wide(b_ih) + _wide(b_hh)
 
 
-def _zeros(like: torch.Tensor) -> torch.Tensor:
-    return like.new_zeros(like.shape[0], dtype=torch.promote_types(like.dtype, torch.float32))
+def _left_out(bias: bool) -> tuple[str, ...]:
+    """Of the cell's parameters."""
+    return () if bias else ("b",)
 
 
 def _wide(bias: torch.Tensor) -> torch.Tensor:
     """As cells take parameters that are no matrices: in float32 at least. A launch that had to convert it itself could not be
     told to the shim."""
     return bias if bias.dtype is torch.float32 else bias.to(torch.promote_types(bias.dtype, torch.float32))
-
-
-def _sum_of(b_ih: Any, b_hh: Any, like: torch.Tensor) -> torch.Tensor:
-    return _zeros(like) if b_ih is None else _wide(b_ih) + _wide(b_hh)

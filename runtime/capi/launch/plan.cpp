@@ -160,6 +160,22 @@ Status check_sizes(std::int64_t batch, std::int64_t time) {
   return Error{ErrorKind::Input, fmt::format("B = {}, T = {}: none may be negative", batch, time), ""};
 }
 
+// More steps need no less workspace, so what does not fit ends where it begins.
+Result<std::int64_t> longest_time(const Work& work, std::int64_t batch, std::int64_t workspace_bytes) {
+  if (Status status = work.check_workspace(); !status) return status.error();
+  if (const std::int64_t least = work.workspace_bytes(batch, 1); least > workspace_bytes)
+    return Error{ErrorKind::Unsupported,
+                 fmt::format("a single step of B = {} needs a workspace of {} bytes, and {} are allowed",
+                             batch, least, workspace_bytes),
+                 "allow more, or take fewer rows at once"};
+  std::int64_t fits = 1, too_many = std::int64_t{1} << 31;
+  while (too_many - fits > 1) {
+    const std::int64_t middle = fits + (too_many - fits) / 2;
+    (work.workspace_bytes(batch, middle) <= workspace_bytes ? fits : too_many) = middle;
+  }
+  return fits;
+}
+
 TensorAxes axes_of(const Tensor& tensor, std::int64_t heads, std::int64_t dim) {
   const std::optional<TensorAxes> read = read_shape(tensor.shape, heads, dim);
   if (read && agrees(*read, tensor)) return *read;
@@ -245,6 +261,15 @@ rondo_status rondo_plan_workspace_bytes(const rondo_plan* plan, int64_t batch, i
     if (Status status = object.work->check_workspace(); !status) return status;
     *bytes = object.work->workspace_bytes(batch, time);
     return success();
+  });
+}
+
+rondo_status rondo_plan_longest_time(const rondo_plan* plan, int64_t batch, int64_t workspace_bytes,
+                                     int64_t* time) {
+  return capi::with<PlanObject>(plan, [&](const auto& object) -> Status {
+    if (Status status = capi::not_null(time, "time"); !status) return status;
+    if (Status status = capi::check_sizes(batch, 1); !status) return status;
+    return capi::give(capi::longest_time(*object.work, batch, workspace_bytes), time);
   });
 }
 

@@ -101,4 +101,7 @@ Result<std::unique_ptr<PlanObject>> load_plan(std::shared_ptr<const Device> devi
 Status check_index(const PlanObject& plan, std::int32_t index);
 Status check_sizes(std::int64_t batch, std::int64_t time);
 
+// rondo_plan_longest_time(). Errors: Unsupported, and the plan's own where it has no workspace to speak of.
+Result<std::int64_t> longest_time(const Work& work, std::int64_t batch, std::int64_t workspace_bytes);
+
 }  // namespace rondo::capi

@@ -1,0 +1,21 @@
+// A cell without some of its parameters, as if its text did not have them: what is left out counts as zero.
+//
+// That is sensible of a bias alone: a parameter that is only added, or subtracted, wherever it stands. A
+// factor or a decay of zero would be another cell. The step is rewritten and simplified, so plans of the cell
+// take no tensor for the parameter, compute no gradient of it, and share all keys with a cell that is written
+// without.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compiler/step/step_ir.h"
+#include "compiler/support/result.h"
+
+namespace rondo::step {
+
+// Of the cell as parsed: before it is clipped and has forms. Errors (Input): no parameter of a name, a name
+// twice, or a parameter that is no bias, or whose range has no zero.
+Result<Cell> without_parameters(const Cell& cell, const std::vector<std::string>& names);
+
+}  // namespace rondo::step
