@@ -99,5 +99,6 @@ def _choose_save(module: torch.nn.Module, shapes: Any, options: dict[str, Any]) 
         cell = layer.cell
         if not isinstance(cell, Cell) or not cell.may_save_products:
             continue
-        first = requests_of(layer, shapes[:1], caller="prepare", **{**options, "training": True})[0]
-        layer.cell = cell.with_options(save=best_save(first))
+        wanted = requests_of(layer, shapes[:1], caller="prepare", **{**options, "training": True})
+        saving = next(request for request in wanted if request.pass_ == s.PASS_FORWARD_SAVE)
+        layer.cell = cell.with_options(save=best_save(saving))

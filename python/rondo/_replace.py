@@ -62,13 +62,13 @@ class Replacement:
         return "\n".join(lines)
 
 
-def replace(model: torch.nn.Module, *, save: str = "states", math: str = "default") -> Replacement:
+def replace(model: torch.nn.Module, *, save: str = "states", math: str = "default", chunk: int | None = None) -> Replacement:
     """Puts Rondo's LSTM, GRU and RNN where torch.nn's are, in place. Parameters stay the same objects, so optimisers go on.
 
     Parameters
     ----------
     model : torch.nn.Module
-    save, math : str, optional
+    save, math, chunk : optional
         As the layers take them.
 
     Returns
@@ -79,7 +79,7 @@ def replace(model: torch.nn.Module, *, save: str = "states", math: str = "defaul
     Raises
     ------
     InputError
-        `model` is no module.
+        `model` is no module, or an option is of no use to a layer.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def replace(model: torch.nn.Module, *, save: str = "states", math: str = "defaul
         raise InputError(f"replace: model is {type(model).__name__}", "give a torch.nn.Module")
     report = Replacement(model)
     made: dict[int, torch.nn.Module] = {}  # a module may stand in several places
-    report.model = _visited("", model, report, made, {"save": save, "math": math})
+    report.model = _visited("", model, report, made, {"save": save, "math": math, "chunk": chunk})
     for line in str(report).splitlines():
         logger.info("replace: %s", line)
     return report

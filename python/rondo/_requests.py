@@ -12,6 +12,7 @@ from ._errors import InputError
 from ._plans import PlanRequest
 from ._torch.types import check_device, device_of, type_of
 from .cell import Cell
+from .nn._chunks import lengths_of
 from .nn._layers import Layers
 from .nn.recurrent import Recurrent
 
@@ -21,8 +22,15 @@ Shape = Sequence[int]
 class Use:
     """A cell as a layer uses it: heads, channels, type and device."""
 
-    def __init__(self, cell: Cell, heads: int, dim: int, reverses: Sequence[bool], like: torch.Tensor | None) -> None:
+    def __init__(
+        self, cell: Cell, heads: int, dim: int, reverses: Sequence[bool], like: torch.Tensor | None, chunk: int | None = None
+    ) -> None:
         self.cell, self.heads, self.dim, self.reverses, self.like = cell, heads, dim, reverses, like
+        self.chunk = chunk
+
+    def steps(self, steps: int, pass_: int) -> list[int]:
+        """Of the plans of a pass over so many steps."""
+        return sorted(set(lengths_of(steps, None if pass_ == s.PASS_FORWARD else self.chunk)))
 
 
 def layers_of(module: torch.nn.Module) -> Iterator[torch.nn.Module]:
@@ -35,10 +43,10 @@ def layers_of(module: torch.nn.Module) -> Iterator[torch.nn.Module]:
 def _use_of(layer: torch.nn.Module) -> Use:
     like = next(layer.parameters())
     if isinstance(layer, Recurrent):
-        return Use(layer.cell, layer.heads, layer.hidden_size // layer.heads, [layer.reverse], like)
+        return Use(layer.cell, layer.heads, layer.hidden_size // layer.heads, [layer.reverse], like, layer.chunk)
     assert isinstance(layer, Layers)
     reverses = [False, True] if layer.bidirectional else [False]
-    return Use(layer.cell, 1, layer.hidden_size, reverses, like)
+    return Use(layer.cell, 1, layer.hidden_size, reverses, like, layer.chunk)
 
 
 def uses_of(what: Any, caller: str) -> list[Use]:
@@ -98,7 +106,8 @@ def requests_of(
             batch, steps, heads, dim = shape if is_cell else (*shape, use.heads, use.dim)
             for reverse in use.reverses:
                 how = use.cell.text(lengths, resets, reverse)
+                type_ = type_of(kind, use.cell.name, place)
                 for pass_ in passes:
-                    type_ = type_of(kind, use.cell.name, place)
-                    made[PlanRequest(how, pass_, device_of(ordinal), type_, batch, steps, heads, dim)] = None
+                    for some in use.steps(steps, pass_):
+                        made[PlanRequest(how, pass_, device_of(ordinal), type_, batch, some, heads, dim)] = None
     return list(made)

@@ -77,7 +77,7 @@ class Cell:
     constants : dict of str to float
     structure : str
         For people: how the next states depend on the previous ones.
-    is_affine, is_diagonal, has_matrix, has_reduction : bool
+    is_affine, is_diagonal, has_matrix, has_reduction, draws : bool
     hash : str
         Equal for texts that mean the same.
 
@@ -202,6 +202,11 @@ class Cell:
     @property
     def has_reduction(self) -> bool:
         return self._plain.info.has_reduction == 1
+
+    @property
+    def draws(self) -> bool:
+        """Whether its steps draw random numbers."""
+        return self._plain.info.draws == 1
 
     @property
     def may_save_products(self) -> bool:

@@ -13,7 +13,7 @@ from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_
 from .._errors import InputError, UnsupportedError
 from .._torch.autograd import run
 from ..cell import Cell
-from . import _whole
+from . import _chunks, _whole
 
 State = torch.Tensor | None
 
@@ -36,6 +36,7 @@ class Layers(torch.nn.Module):
     dropout: float
     bidirectional: bool
     proj_size: int
+    chunk: int | None
 
     def __init__(
         self,
@@ -50,13 +51,15 @@ class Layers(torch.nn.Module):
         proj_size: int = 0,
         device: Any = None,
         dtype: torch.dtype | None = None,
+        chunk: int | None = None,
     ) -> None:
         super().__init__()
+        _chunks.check(type(self).__name__, chunk, cell)
         _check(type(self).__name__, input_size, hidden_size, num_layers, dropout, proj_size)
         self.input_size, self.hidden_size, self.num_layers = input_size, hidden_size, num_layers
         self.bias, self.batch_first, self.dropout = bias, batch_first, float(dropout)
         self.bidirectional, self.proj_size = bidirectional, 0
-        self.cell = cell
+        self.cell, self.chunk = cell, chunk
         # Of the weights of each layer and direction.
         self._names: list[tuple[str, ...]] = []
         for layer in range(num_layers):
@@ -179,7 +182,9 @@ class Layers(torch.nn.Module):
             outputs = []
             for direction in range(directions):
                 start = [None if state is None else state[len(lasts)] for state in first]
-                h, last = self._one(u, start, self._names[len(lasts)], direction, lengths, batch_first)
+                weights = self._weights(self._names[len(lasts)])
+                one = self._one if self.chunk is None else self._chunked
+                h, last = one(u, start, weights, direction, lengths, batch_first)
                 outputs.append(h)
                 lasts.append(last)
             u = outputs[0] if len(outputs) == 1 else torch.cat(outputs, -1)
@@ -189,16 +194,37 @@ class Layers(torch.nn.Module):
             return u, [state if state.dtype is u.dtype else state.to(u.dtype) for state in lasts[0]]
         return u, [torch.cat([last[number] for last in lasts]).to(u.dtype) for number in range(self.states)]
 
-    def _one(
+    def _chunked(
         self,
         u: torch.Tensor,
         first: Sequence[State],
-        names: Sequence[str],
+        weights: Sequence[Any],
         direction: int,
         lengths: torch.Tensor | None,
         batch_first: bool,
     ) -> tuple[torch.Tensor, list[torch.Tensor]]:
-        weights = self._weights(names)
+        """A layer in one direction; in training in chunks of time, if it is to be. The product of the input is within them."""
+        axis = 1 if batch_first else 0
+        tensors = [one for one in (u, *weights, *first) if one is not None]
+        if self.chunk is None or not _chunks.wanted(self.chunk, u.shape[axis], tensors):
+            return self._one(u, first, weights, direction, lengths, batch_first)
+
+        def run(parts: Sequence[torch.Tensor], states: Sequence[State], left: Any, _: Any) -> Any:
+            h, last = self._one(parts[0], states, weights, direction, left, batch_first)
+            return (h,), [state.squeeze(0) for state in last]
+
+        (h,), last = _chunks.over_time(run, [u], first, lengths, None, chunk=self.chunk, axis=axis, reverse=direction == 1)
+        return h, [state.unsqueeze(0) for state in last]
+
+    def _one(
+        self,
+        u: torch.Tensor,
+        first: Sequence[State],
+        weights: Sequence[Any],
+        direction: int,
+        lengths: torch.Tensor | None,
+        batch_first: bool,
+    ) -> tuple[torch.Tensor, list[torch.Tensor]]:
         # Which of the cell's tensors there are: x, R, b where it has one, states and lengths.
         mask = 0b111 if self.bias else 0b11
         for number, one in enumerate((*first, lengths), 3 if self.bias else 2):

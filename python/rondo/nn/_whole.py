@@ -187,10 +187,11 @@ class WholeLayer(torch.autograd.Function):
         coming = [grad for grad in grads if grad is not None]
         if not coming:
             return (None,) * len(ctx.needs_input_grad)
+        saved = ctx.saved_tensors  # once: what a checkpoint computes again it gives a single time
         if not torch.is_grad_enabled():
-            return _gradients(ctx, grads)
+            return _gradients(ctx, saved, grads)
         # A graph of the gradients is wanted: one that raises, whatever is asked of it.
-        return _Once.apply(lambda: _gradients(ctx, grads), *coming, *ctx.saved_tensors)
+        return _Once.apply(lambda: _gradients(ctx, saved, grads), *coming, *saved)
 
     @staticmethod
     def jvp(ctx: Any, *tangents: Any) -> Any:
@@ -209,9 +210,9 @@ class _Once(torch.autograd.Function):
         raise NotDifferentiableError(autograd.SECOND, autograd.HINT)
 
 
-def _gradients(ctx: Any, grads: Sequence[torch.Tensor | None]) -> tuple[Any, ...]:
-    """Of all that WholeLayer takes."""
-    u, w_ih, *tensors = ctx.saved_tensors
+def _gradients(ctx: Any, saved: Sequence[torch.Tensor], grads: Sequence[torch.Tensor | None]) -> tuple[Any, ...]:
+    """Of all that WholeLayer takes. `saved`: what its forward pass did."""
+    u, w_ih, *tensors = saved
     call, types, in_product = ctx.layer
     needs = ctx.needs_input_grad
     _, _, of_u, of_w_ih, of_w_hh, of_b_ih, of_b_hh, _, *of_states = needs

@@ -11,6 +11,7 @@ import torch
 from .._errors import InputError
 from .._structure import TensorSpec
 from ..cell import Cell
+from . import _chunks
 
 Initialiser = Callable[[torch.Tensor], Any]
 
@@ -39,6 +40,9 @@ class Recurrent(torch.nn.Module):
     init : dict of str to callable, optional
         Initialisers of the cell's parameters, in place. By default matrices are uniform as in `torch.nn`, and vectors zero, or
         one if their name begins with "gamma".
+    chunk : int, optional
+        Most steps of the recurrence that a training pass takes at once. What it saves is then one chunk's at a time, and is
+        computed again for the backward pass; between chunks the states are kept. None: all steps.
     device, dtype : optional
         Of the parameters.
 
@@ -53,6 +57,8 @@ class Recurrent(torch.nn.Module):
     ------
     InputError
         Sizes do not fit each other, or the cell has an output of no known size.
+    UnsupportedError
+        `chunk` is given, and the cell draws random numbers.
 
     Examples
     --------
@@ -75,6 +81,7 @@ class Recurrent(torch.nn.Module):
         batch_first: bool = True,
         reverse: bool = False,
         init: Mapping[str, Initialiser] | None = None,
+        chunk: int | None = None,
         device: Any = None,
         dtype: torch.dtype | None = None,
     ) -> None:
@@ -87,6 +94,8 @@ class Recurrent(torch.nn.Module):
                 raise InputError(f"{name}: {argument} is {value!r}", "it is a whole number from 1")
         if hidden_size % heads:
             raise InputError(f"{name}: hidden_size={hidden_size} is no multiple of heads={heads}")
+        _chunks.check(name, chunk, self.cell)
+        self.chunk = chunk
         self.input_size, self.hidden_size, self.heads = input_size, hidden_size, heads
         self.batch_first, self.reverse, self.init = batch_first, reverse, dict(init or {})
         self._widths = [_width(spec, hidden_size // heads) for spec in self.cell._plain.inputs]
@@ -149,6 +158,31 @@ class Recurrent(torch.nn.Module):
         """What becomes of the recurrence's output before the output's projection: nothing, here."""
         return h
 
+    def _recurrence(self, x: dict[str, torch.Tensor], initial: Any, lengths: Any, resets: Any) -> tuple[Any, dict[str, Any]]:
+        """The cell's outputs and last states; in training in chunks of time, if it is to be."""
+        params = self.params()
+
+        def run(parts: Any, states: Any, left: Any, flags: Any) -> Any:
+            y, last = self.cell(
+                dict(zip(x, parts, strict=True)),
+                params=params,
+                initial=states,
+                lengths=left,
+                resets=flags,
+                reverse=self.reverse,
+                batch_first=self.batch_first,
+            )
+            return list(y.values()) if isinstance(y, dict) else [y], last
+
+        parts, axis = list(x.values()), 1 if self.batch_first else 0
+        given = [state for state in (initial or {}).values() if isinstance(state, torch.Tensor)]
+        if self.chunk is None or not _chunks.wanted(self.chunk, parts[0].shape[axis], [*parts, *params.values(), *given]):
+            return run(parts, initial, lengths, resets)
+        device = parts[0].device
+        lengths = None if lengths is None else torch.as_tensor(lengths, device=device)
+        resets = None if resets is None else torch.as_tensor(resets, device=device)
+        return _chunks.over_time(run, parts, initial, lengths, resets, chunk=self.chunk, axis=axis, reverse=self.reverse)
+
     def forward(
         self,
         input: torch.Tensor,
@@ -184,16 +218,7 @@ class Recurrent(torch.nn.Module):
             wanted = "[B, T, {}]" if self.batch_first else "[T, B, {}]"
             name = type(self).__name__
             raise InputError(f"{name}: input has shape {list(input.shape)}", f"it is {wanted.format(self.input_size)}")
-        y, last = self.cell(
-            self.project(input),
-            params=self.params(),
-            initial=initial,
-            lengths=lengths,
-            resets=resets,
-            reverse=self.reverse,
-            batch_first=self.batch_first,
-        )
-        outputs = list(y.values()) if isinstance(y, dict) else [y]
+        outputs, last = self._recurrence(self.project(input), initial, lengths, resets)
         h = torch.cat([one.flatten(2) for one in outputs], -1) if len(outputs) > 1 else outputs[0].flatten(2)
         h = self.mix(h, input)
         return h if self.output_projection is None else self.output_projection(h), last

@@ -23,6 +23,9 @@ _COMMON = """
         Of the parameters.
     save : {"states", "products"}, optional
         What a training pass saves; `rondo.prepare` can choose.
+    chunk : int, optional
+        Most steps that a training pass takes at once. What it saves is then one chunk's at a time, and is computed again for
+        the backward pass; between chunks the states are kept. Less memory, and one forward pass more. None: all steps.
     math : {"default", "fast", "accurate", "tf32"}, optional
 
     Notes
@@ -74,6 +77,7 @@ class LSTM(Layers):
         *,
         save: str = "states",
         math: str = "default",
+        chunk: int | None = None,
     ) -> None:
         cell = Cell("lstm", save=save, math=math, without=_left_out(bias))
         super().__init__(
@@ -88,6 +92,7 @@ class LSTM(Layers):
             proj_size,
             device,
             dtype,
+            chunk,
         )
 
     # Both biases are one to the cell: what the product of the input does not add, its backward pass need not sum.
@@ -118,9 +123,12 @@ class GRU(Layers):
         *,
         save: str = "states",
         math: str = "default",
+        chunk: int | None = None,
     ) -> None:
         cell = Cell("gru", save=save, math=math, without=_left_out(bias))
-        super().__init__(cell, input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, 0, device, dtype)
+        super().__init__(
+            cell, input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, 0, device, dtype, chunk
+        )
 
     # b_hh stands within the reset gate's product, b_ih outside.
     def _biases(self, b_ih: Any, b_hh: Any) -> tuple[Any, Any]:
@@ -163,11 +171,14 @@ class RNN(Layers):
         *,
         save: str = "states",
         math: str = "default",
+        chunk: int | None = None,
     ) -> None:
         if nonlinearity not in ("tanh", "relu"):
             raise InputError(f"RNN: nonlinearity is {nonlinearity!r}", "it is 'tanh' or 'relu'")
         cell = Cell("elman" if nonlinearity == "tanh" else _RELU, save=save, math=math, without=_left_out(bias))
-        super().__init__(cell, input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, 0, device, dtype)
+        super().__init__(
+            cell, input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, 0, device, dtype, chunk
+        )
         self.nonlinearity = nonlinearity
         self.mode = "RNN_TANH" if nonlinearity == "tanh" else "RNN_RELU"
 
