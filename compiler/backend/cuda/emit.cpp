@@ -151,12 +151,51 @@ std::string shared_arrays(const Kernel& kernel, const Names& names, int alignmen
          aligned(lines, "  ");
 }
 
+// A cold branch as a function: values come as arguments, variables in a struct, and go back so.
+std::string cold_function(const Kernel& kernel, const Names& names, const ColdBranch& branch,
+                          Prelude& prelude) {
+  Uses uses;
+  const std::string body = StatementWriter(kernel, names, prelude, uses).write(*branch.body, 1);
+  const auto declared = [&](RegId reg) {
+    const Type type = kernel.registers[static_cast<std::size_t>(reg)].type;
+    prelude.require(type_name(type));
+    return fmt::format("{} {}", type_name(type), names.reg(reg));
+  };
+  std::vector<std::string> arguments;
+  std::string members, begin, end;
+  for (const ParamId param : branch.params)
+    arguments.push_back(
+        parameter(kernel, kernel.params[static_cast<std::size_t>(param)], names.param(param), prelude));
+  for (const RegId reg : branch.reads) arguments.push_back(declared(reg));
+  for (const RegId reg : branch.assigns) {
+    members += fmt::format("  {};\n", declared(reg));
+    begin += fmt::format("  {} = carried.{};\n", declared(reg), names.reg(reg));
+    end += (end.empty() ? "" : ", ") + names.reg(reg);
+  }
+  const std::string carried = branch.function + "_carried";
+  std::string text =
+      "// Hardly a thread comes here. A function, so that the loops of its kernel do not know of it.\n";
+  if (!end.empty()) {
+    arguments.push_back(carried + " carried");
+    text += fmt::format("struct {} {{\n{}}};\n", carried, members);
+  }
+  text +=
+      wrapped(fmt::format("__device__ __noinline__ {} {}(", end.empty() ? "void" : carried, branch.function),
+              arguments, ") {\n", 4);
+  text += constants(kernel, names, uses, prelude) + builtins(kernel, uses) + begin + body;
+  return text + (end.empty() ? "" : fmt::format("  return {{{}}};\n", end)) + "}\n\n";
+}
+
 std::string kernel_text(const Kernel& kernel, int alignment, Prelude& prelude) {
   const Names names(kernel);
   Uses uses;
   // The body first: it tells which constants and built-ins stand above it.
-  const std::string body = StatementWriter(kernel, names, prelude, uses).write(kernel.body, 1);
-  std::string text = kernel.comment.empty() ? "" : comment_lines(kernel.comment, "");
+  StatementWriter writer(kernel, names, prelude, uses);
+  const std::string body = writer.write(kernel.body, 1);
+  std::string text;
+  for (const ColdBranch& branch : writer.cold_branches())
+    text += cold_function(kernel, names, branch, prelude);
+  if (!kernel.comment.empty()) text += comment_lines(kernel.comment, "");
   text += signature(kernel, names, prelude);
   const std::string top = constants(kernel, names, uses, prelude) +
                           shared_arrays(kernel, names, alignment, prelude) + builtins(kernel, uses) +

@@ -69,21 +69,6 @@ constexpr EnumText<Type> kTypes[] = {
     {Type::Pred, "bool"}, {Type::I32, "int"}, {Type::I64, "i64"}, {Type::F32, "float"}};
 static_assert(is_total(kTypes));
 
-// Buffers that loops outside cold branches load from.
-std::set<int> loaded_buffers(const Body& body, bool in_loop = false) {
-  std::set<int> found;
-  for (const Stmt& stmt : body) {
-    const auto* load = std::get_if<Load>(&stmt.node);
-    if (load && in_loop && load->from.space == Space::Global) found.insert(load->from.id);
-    if (const auto* loop = std::get_if<For>(&stmt.node)) found.merge(loaded_buffers(loop->body, true));
-    const auto* branch = std::get_if<If>(&stmt.node);
-    if (!branch || branch->cold) continue;
-    found.merge(loaded_buffers(branch->then_body, in_loop));
-    found.merge(loaded_buffers(branch->else_body, in_loop));
-  }
-  return found;
-}
-
 }  // namespace
 
 std::string_view type_name(Type type) { return to_text(kTypes, type); }
@@ -107,16 +92,13 @@ Text integer_literal(std::int64_t value, bool wide) {
 }
 
 ExpressionWriter::ExpressionWriter(const Kernel& kernel, const Names& names, Prelude& prelude, Uses& uses)
-    : kernel_(kernel), names_(names), prelude_(prelude), uses_(uses), loaded_(loaded_buffers(kernel.body)) {}
+    : kernel_(kernel), names_(names), prelude_(prelude), uses_(uses) {}
 
 void ExpressionWriter::require_type(Type type) { prelude_.require(type_name(type)); }
 
 std::string ExpressionWriter::element(const MemRef& place) {
-  const bool global = place.space == Space::Global;
-  const std::string& name = global ? names_.param(place.id) : names_.shared(place.id);
-  if (!global || !anew_ || loaded_.contains(place.id)) return fmt::format("{}[{}]", name, whole(place.index));
-  prelude_.require("pointer_anew");
-  return fmt::format("pointer_anew({})[{}]", name, whole(place.index));
+  const std::string& name = place.space == Space::Global ? names_.param(place.id) : names_.shared(place.id);
+  return fmt::format("{}[{}]", name, whole(place.index));
 }
 
 std::string ExpressionWriter::address(const ArraySlice& slice) {
@@ -131,21 +113,6 @@ Text ExpressionWriter::infix(Text a, std::string_view sign, Text b, Precedence p
   return {fmt::format("{} {} {}", operand(std::move(a), precedence), sign,
                       operand(std::move(b), tighter(precedence))),
           precedence};
-}
-
-Text ExpressionWriter::builtin_anew(Builtin builtin) {
-  const auto read = [&](const char* helper) {
-    prelude_.require(helper);
-    return fmt::format("{}()", helper);
-  };
-  switch (builtin) {
-    case Builtin::ThreadX: return {read("thread_x_anew"), kPrimary};
-    case Builtin::BlockX: return {read("block_x_anew"), kPrimary};
-    case Builtin::GridX: return {"int(gridDim.x)", kPrimary};
-    case Builtin::ClusterRank:
-      return {fmt::format("{} % {}", read("block_x_anew"), kernel_.cluster), Precedence::Multiplicative};
-  }
-  return {"?", kPrimary};
 }
 
 // True if the text of an I64 expression has 64 bits whatever stands beside it.
@@ -208,7 +175,6 @@ struct ExpressionWriter::Visit {
   }
   Text operator()(const ParamRead& e) const { return {w.names_.param(e.param), kPrimary}; }
   Text operator()(const BuiltinRead& e) const {
-    if (w.anew_) return w.builtin_anew(e.builtin);
     w.uses_.builtins.insert(e.builtin);
     return {std::string(name_of(e.builtin)), kPrimary};
   }

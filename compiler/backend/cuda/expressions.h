@@ -3,7 +3,6 @@
 
 #include <set>
 #include <string>
-#include <utility>
 
 #include "compiler/backend/cuda/math_table.h"
 #include "compiler/backend/cuda/names.h"
@@ -32,15 +31,6 @@ class ExpressionWriter {
   Text write(kernel::ExprId id);
   // As an argument of a call, an index or a right-hand side: never in parentheses.
   std::string whole(kernel::ExprId id) { return write(id).text; }
-  // Calls `body`, which writes the two ways of a condition. Where that is cold, built-in numbers and buffers'
-  // addresses are read anew in them (If::cold), but for buffers that other loops load from: of these the
-  // compiler must see every use, or it no longer knows that they are only read (ld.global.nc).
-  template <class Body>
-  void within(const kernel::If& condition, const Body& body) {
-    const bool before = std::exchange(anew_, anew_ || condition.cold);
-    body();
-    anew_ = before;
-  }
   // A memory element: name[index].
   std::string element(const kernel::MemRef& place);
   // Where a part of a register array begins; an mbarrier.
@@ -63,14 +53,11 @@ class ExpressionWriter {
   Text apply(const Form& form, const kernel::MathExpr& math);
   const Form& form_of(scalar::Op op) const;
   void require_type(kernel::Type type);
-  Text builtin_anew(kernel::Builtin builtin);
 
   const kernel::Kernel& kernel_;
   const Names& names_;
   Prelude& prelude_;
   Uses& uses_;
-  std::set<int> loaded_;  // parameters that loops outside cold branches load from
-  bool anew_ = false;
 };
 
 }  // namespace rondo::backend::cuda

@@ -29,6 +29,24 @@ std::string comment_lines(std::string_view text, std::string_view indent) {
   }
 }
 
+std::string wrapped(std::string begin, const std::vector<std::string>& items, std::string_view end,
+                    std::size_t indent) {
+  std::size_t line = 0;  // where the last one begins
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const bool last = i + 1 == items.size();
+    const std::string item = items[i] + std::string(last ? end : ",");
+    const bool fits = begin.size() - line + 1 + item.size() <= kColumns;
+    if (!fits) {
+      line = begin.size() + 1;
+      begin += "\n" + std::string(indent, ' ');
+    } else if (i > 0) {
+      begin += ' ';
+    }
+    begin += item;
+  }
+  return items.empty() ? begin + std::string(end) : begin;
+}
+
 StatementWriter::StatementWriter(const Kernel& kernel, const Names& names, Prelude& prelude, Uses& uses)
     : kernel_(kernel),
       names_(names),
@@ -199,11 +217,34 @@ struct StatementWriter::Visit : StatementWriter::Units {
 
   void operator()(const If& s) const {
     const std::string head = fmt::format("if ({})", text(s.condition));
-    w.expressions_.within(s, [&] {
-      if (s.else_body.empty() && in_one_line(head, s.then_body)) return;
-      w.line(head + " {");
-      branches(s);
-    });
+    if (s.cold && s.else_body.empty() && calls_function(head, s.then_body)) return;
+    if (s.else_body.empty() && in_one_line(head, s.then_body)) return;
+    w.line(head + " {");
+    branches(s);
+  }
+
+  // The body of a cold branch as a call of a function; nothing is written if it cannot be one.
+  bool calls_function(const std::string& head, const Body& body) const {
+    std::optional<ColdBranch> branch = cold_branch(w.kernel_, body);
+    if (!branch) return false;
+    branch->function = fmt::format("{}_cold_{}", w.kernel_.name, w.cold_branches_.size());
+    std::vector<std::string> arguments;
+    std::string carried;
+    for (const ParamId param : branch->params) arguments.push_back(w.names_.param(param));
+    for (const RegId reg : branch->reads) arguments.push_back(w.names_.reg(reg));
+    for (const RegId reg : branch->assigns) carried += (carried.empty() ? "" : ", ") + w.names_.reg(reg);
+    if (!carried.empty()) arguments.push_back("{" + carried + "}");
+    const std::string result = carried.empty() ? "" : fmt::format("const auto {}_end = ", branch->function);
+    w.line(head + " {");
+    ++w.level_;
+    w.line(wrapped(fmt::format("{}{}(", result, branch->function), arguments, ");",
+                   2 * static_cast<std::size_t>(w.level_) + 4));
+    for (const RegId reg : branch->assigns)
+      w.line(fmt::format("{0} = {1}_end.{0};", w.names_.reg(reg), branch->function));
+    --w.level_;
+    w.line("}");
+    w.cold_branches_.push_back(std::move(*branch));
+    return true;
   }
 
   // A loop or condition over one simple statement that has room in the line, or in the next one; else nothing

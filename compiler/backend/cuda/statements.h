@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "compiler/backend/cuda/cold_branch.h"
 #include "compiler/backend/cuda/expressions.h"
 
 namespace rondo::backend::cuda {
@@ -13,12 +14,19 @@ namespace rondo::backend::cuda {
 // next line.
 std::string comment_lines(std::string_view text, std::string_view indent);
 
+// `begin`, the items with commas between them and `end`, in lines of kColumns; those after the first are
+// indented.
+std::string wrapped(std::string begin, const std::vector<std::string>& items, std::string_view end,
+                    std::size_t indent);
+
 class StatementWriter {
  public:
   StatementWriter(const kernel::Kernel& kernel, const Names& names, Prelude& prelude, Uses& uses);
 
   // The statements, indented by two spaces a level.
   std::string write(const kernel::Body& body, int level);
+  // Of what was written: branches that are functions, which the text has to have before it.
+  const std::vector<ColdBranch>& cold_branches() const { return cold_branches_; }
 
  private:
   struct Units;
@@ -36,6 +44,7 @@ class StatementWriter {
   std::set<int> awaited_in_two_roles_;                // named barriers
   std::set<kernel::MbarrierId> signalled_by_others_;  // by other blocks of the cluster
   std::set<kernel::ArrayId> accumulators_;            // of products of warpgroups
+  std::vector<ColdBranch> cold_branches_;
   std::string out_;
   int level_ = 0;
 };

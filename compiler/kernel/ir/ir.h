@@ -259,8 +259,8 @@ struct If {
   Body then_body;
   Body else_body;
   // Hardly a thread ever takes the longer way, so the rest of the kernel keeps nothing in registers for it:
-  // the text for a GPU reads built-in numbers and buffers' addresses anew in both bodies, and rematerialise.h
-  // computes anew what comes of these.
+  // the text for a GPU has it as a function, or reads built-in numbers and buffers' addresses anew in both
+  // bodies, and rematerialise.h computes anew what comes of these.
   bool cold = false;
 };
 struct Comment {

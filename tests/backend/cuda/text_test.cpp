@@ -185,35 +185,46 @@ TEST(CudaText, WhoWaitedInVainExpectsNothingMore) {
       << text;
 }
 
-// Behind a cold branch the text reads as before it, and a cluster's rank comes of what is read anew.
-TEST(CudaText, ColdBranchesReadAnew) {
+// A cold branch is a function. It gets what it reads, and what it assigns comes back.
+TEST(CudaText, ColdBranchesAreFunctions) {
   Builder b("cold", 32);
   b.set_cluster(2);
-  const Memory y = b.output("y", Storage::I32);
-  b.if_cold(b.thread() < 4, [&] { b.store(y[b.thread()], b.cluster_rank() + 1); });
-  b.store(y[b.block()], b.cluster_rank());
+  const Memory x = b.input("x", Storage::F32), y = b.output("y", Storage::F32);
+  const Value v = b.load("v", x[b.thread()]);
+  const Value sum = b.variable("sum", b.real(0));
+  b.for_("i", 0, 4, 1, [&](Value i) { b.assign(sum, sum + b.load("each", x[i])); });
+  b.if_cold(sum < b.real(0), [&] {
+    b.for_("again", 0, 4, 1, [&](Value i) { b.assign(sum, sum + v * b.load("w", x[i])); });
+    b.store(y[b.cluster_rank()], sum);
+  });
+  b.store(y[b.block()], sum);
   const Kernel kernel = b.finish();
   const std::string text = emit({&kernel});
-  EXPECT_TRUE(
-      contains(text, "  if (thread_x < 4) pointer_anew(y)[thread_x_anew()] = block_x_anew() % 2 + 1;\n"))
+  EXPECT_TRUE(contains(text,
+                       "cold_cold_0_carried cold_cold_0(const float* __restrict__ x, float* y, float v,\n"
+                       "    cold_cold_0_carried carried) {\n"
+                       "  const int cluster_rank = blockIdx.x % 2;\n"
+                       "  float sum = carried.sum;\n"))
       << text;
-  EXPECT_TRUE(contains(text, "  y[block_x] = cluster_rank;\n")) << text;
-  EXPECT_TRUE(contains(text, "asm volatile(\"mov.u32 %0, %%tid.x;\"")) << text;
+  EXPECT_TRUE(contains(text,
+                       "  if (sum < 0.0f) {\n"
+                       "    const auto cold_cold_0_end = cold_cold_0(x, y, v, {sum});\n"
+                       "    sum = cold_cold_0_end.sum;\n"
+                       "  }\n"))
+      << text;
+  EXPECT_TRUE(contains(text, "  return {sum};\n")) << text;
 }
 
-// A pointer that an asm statement has seen is no longer one of memory that is only read.
-TEST(CudaText, ColdBranchesLeaveThePointersOfLoadsAlone) {
+TEST(CudaText, ColdBranchesThatShareMemoryStandInTheirKernel) {
   Builder b("cold", 32);
-  const Memory x = b.input("x", Storage::F32), z = b.input("z", Storage::F32),
-               y = b.output("y", Storage::F32);
-  b.for_("i", 0, 4, 1, [&](Value i) { b.store(y[i], b.load("v", x[i])); });
-  b.if_cold(b.thread() < 4, [&] {
-    b.store(y[b.constant(0)], b.load("w", x[b.constant(0)]) + b.load("u", z[b.constant(0)]));
-  });
+  const Memory x = b.input("x", Storage::F32), y = b.output("y", Storage::F32);
+  const Memory shared = b.shared("kept", Storage::F32, 32);
+  b.store(shared[b.thread()], b.load("v", x[b.thread()]));
+  b.if_cold(b.thread() < 4, [&] { b.store(y[b.thread()], b.load("w", shared[b.thread()])); });
   const Kernel kernel = b.finish();
   const std::string text = emit({&kernel});
-  EXPECT_TRUE(contains(text, "const float w = x[0];")) << text;
-  EXPECT_TRUE(contains(text, "const float u = pointer_anew(z)[0];")) << text;
+  EXPECT_FALSE(contains(text, "__noinline__")) << text;
+  EXPECT_TRUE(contains(text, "if (thread_x < 4)")) << text;
 }
 
 // __ldcs does not say that it reads memory: the compiler could move it above a store to the same buffer.

@@ -3,9 +3,6 @@
 //
 // 16-bit values are kept as their bits: no header is needed, and a widened bf16 is a shift. All conversions round
 // to nearest even. cvt.rn.bf16.f32 and cvt.rn.bf16x2.f32 exist from sm_80 on.
-//
-// What is read `anew` is read where that stands: no compiler takes what an earlier place has, or keeps it until
-// there.
 
 //: i64
 typedef long long i64;
@@ -68,27 +65,6 @@ __device__ __forceinline__ unsigned pack_fp16(float low, float high) {
 
 //: shared_address
 __device__ __forceinline__ unsigned shared_address(const void* p) { return unsigned(__cvta_generic_to_shared(p)); }
-
-//: thread_x_anew
-__device__ __forceinline__ int thread_x_anew() {
-  int x;
-  asm volatile("mov.u32 %0, %%tid.x;" : "=r"(x));
-  return x;
-}
-
-//: block_x_anew
-__device__ __forceinline__ int block_x_anew() {
-  int x;
-  asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(x));
-  return x;
-}
-
-//: pointer_anew
-template <class T>
-__device__ __forceinline__ T* pointer_anew(T* p) {
-  asm volatile("" : "+l"(p));
-  return p;
-}
 
 //: prefetch
 __device__ __forceinline__ void prefetch(const void* p) {
