@@ -115,12 +115,16 @@ class Gpus:
                 self.changed.notify_all()
 
 
+WRITING = threading.Lock()
+
+
 def write(record, path):
-    """Never a part of it, whenever the process ends."""
-    with open(path + ".part", "w", encoding="utf-8") as file:
-        json.dump(record, file, indent=1)
-        file.write("\n")
-    os.replace(path + ".part", path)
+    """Never a part of it, whenever the process ends and however many threads write."""
+    with WRITING:
+        with open(path + ".part", "w", encoding="utf-8") as file:
+            json.dump(record, file, indent=1)
+            file.write("\n")
+        os.replace(path + ".part", path)
 
 
 def begun(path, head):

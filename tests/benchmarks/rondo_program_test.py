@@ -1,7 +1,9 @@
 """benchmarks/rondo_program.py: GPUs that are handed out to work."""
+import json
 import os
 import pathlib
 import sys
+import tempfile
 import threading
 import time
 import unittest
@@ -29,6 +31,15 @@ class Processes(unittest.TestCase):
 
     def test_the_middle_leaves_out_what_is_far(self):
         self.assertEqual((rondo_program.middle([3, 1, 2]), rondo_program.middle([4, 1, 2, 3, 100, 3, 3, 3])), (2, 3))
+
+
+class Records(unittest.TestCase):
+    def test_several_threads_write_one(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = f"{folder}/record.json"
+            rondo_program.side_by_side(8, lambda number: rondo_program.write({"rows": [number] * 2000}, path), range(400))
+            with open(path, encoding="utf-8") as file:
+                self.assertEqual(len(json.load(file)["rows"]), 2000)
 
 
 class Gpus(unittest.TestCase):
