@@ -27,6 +27,7 @@ using Visit = std::function<void(const Candidate&)>;
 std::string visit_points(const Strategy& strategy, const Task& task, int alignment, const Visit& visit) {
   const constraint::System space = strategy.space(task);
   const schedule::CostModel cost = strategy.cost_model(task);
+  const bool restricted = alignment < kFullAlignment;
   Candidate candidate{strategy.name(), {}, {}};
   std::vector<std::int64_t*> places;  // of the variables, in their order
   for (const auto& variable : space.names().variables) places.push_back(&candidate.parameters[variable.name]);
@@ -35,7 +36,7 @@ std::string visit_points(const Strategy& strategy, const Task& task, int alignme
   (void)constraint::enumerate(space, [&](const constraint::Assignment& assignment) {
     ++seen;
     for (std::size_t i = 0; i < places.size(); ++i) *places[i] = assignment.values()[i];
-    if (strategy.alignment(task.problem, candidate.parameters) > alignment) return true;
+    if (restricted && strategy.alignment(task.problem, candidate.parameters) > alignment) return true;
     candidate.estimate = cost(candidate.parameters);
     visit(candidate);
     ++kept;

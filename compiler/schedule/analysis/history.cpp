@@ -98,7 +98,10 @@ BackwardNeeds needs_of(const step::Cell& cell, pipeline::PassWatcher* watcher) {
 }  // namespace
 
 BackwardNeeds backward_needs(const step::Cell& cell) { return needs_of(cell, nullptr); }
-BackwardNeeds backward_needs(const Task& task) { return needs_of(task.cell, task.watcher); }
+BackwardNeeds backward_needs(const Task& task) {
+  return *task.fact<BackwardNeeds>("what the backward pass needs",
+                                   [&] { return needs_of(task.cell, task.watcher); });
+}
 
 int history_rows(const Task& task, step::TensorId state) {
   const int times =

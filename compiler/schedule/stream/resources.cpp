@@ -74,9 +74,10 @@ StepCost stream_cost(const Task& task) {
 }
 
 StepCost scan_cost(const Task& task) {
-  const std::optional<SegmentStep> cut = segment_step(task, stream_step(task));
-  if (!cut || !cut->again) return {};
-  return step_cost(task, cut->linear.carry_free.graph, cut->linear.carry_free.roots);
+  const auto cut = segments_of_step(task);
+  if (!*cut || !(*cut)->again) return {};
+  const step::StepGraph& carry_free = (*cut)->linear.carry_free;
+  return step_cost(task, carry_free.graph, carry_free.roots);
 }
 
 int stream_instructions_folded(const Task& task) {
@@ -115,7 +116,8 @@ int shared_registers(const step::Cell& cell) {
 }  // namespace
 
 SegmentShape segment_shape(const Task& task) {
-  const std::optional<SegmentStep> cut = segment_step(task, stream_step(task));
+  const auto fact = segments_of_step(task);
+  const std::optional<SegmentStep>& cut = *fact;
   return {segment_parts(task),
           cut && cut->again,
           cut ? cut->pattern : TransformPattern(static_cast<int>(task.cell.next.size())),

@@ -26,4 +26,9 @@ std::optional<SegmentStep> segment_step(const Task& task, const step::StepGraph&
   return SegmentStep{std::move(*linear), std::move(pattern), again};
 }
 
+std::shared_ptr<const std::optional<SegmentStep>> segments_of_step(const Task& task) {
+  return task.fact<std::optional<SegmentStep>>("segments of " + pass_key(task.problem),
+                                               [&] { return segment_step(task, stream_step(task)); });
+}
+
 }  // namespace rondo::schedule

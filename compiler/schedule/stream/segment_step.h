@@ -1,6 +1,7 @@
 // The step of a walk in segments, before kernels are written for it.
 #pragma once
 
+#include <memory>
 #include <optional>
 
 #include "compiler/schedule/channelwise/affine_transforms.h"
@@ -21,5 +22,7 @@ struct SegmentStep {
 // stages already. nullopt if the step is not affine in what it carries. The first roots of `step` are the
 // rows of Cell::next.
 std::optional<SegmentStep> segment_step(const Task& task, const step::StepGraph& step, bool keeps = false);
+// That of stream_step(), with what is too much for the registers computed again.
+std::shared_ptr<const std::optional<SegmentStep>> segments_of_step(const Task& task);
 
 }  // namespace rondo::schedule

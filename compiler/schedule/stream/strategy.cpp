@@ -43,8 +43,8 @@ Legality Stream::legal(const Task& task) const {
 // such block.
 int segment_parts(const Task& task) {
   if (!channels_alone(task, HeadValues::StatesToo).legal) return 0;
-  const std::optional<SegmentStep> cut = segment_step(task, stream_step(task));
-  return cut ? static_cast<int>(cut->linear.carry_free.roots.size()) : 0;
+  const auto cut = segments_of_step(task);
+  return *cut ? static_cast<int>((*cut)->linear.carry_free.roots.size()) : 0;
 }
 
 std::int64_t Stream::turn(const Parameters& parameters) const {

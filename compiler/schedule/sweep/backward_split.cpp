@@ -1,5 +1,7 @@
 #include "compiler/schedule/sweep/backward_split.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
 #include <numeric>
@@ -227,7 +229,9 @@ std::vector<TensorId> tensors_read(const step::Cell& cell, const step::Graph& gr
   return result;
 }
 
-SweepShape sweep_shape(const Task& task) {
+namespace {
+
+SweepShape shape_of_sweep(const Task& task) {
   SweepShape shape;
   const SpreadSweep sweep = spread_sweep(task);
   const step::StepGraph& graph = sweep.step;
@@ -242,9 +246,10 @@ SweepShape sweep_shape(const Task& task) {
   shape.levels = levels_of(groups);
   const StepOrder order = step_order(task, graph, groups, adds_over_head(task.cell));
   shape.handed = static_cast<int>(order.handed.size());
+  const std::set<NodeId> early(order.early.begin(), order.early.end());
   std::set<NodeId> late;
   for (const NodeId id : reachable(graph.graph, graph.roots))
-    if (std::find(order.early.begin(), order.early.end(), id) == order.early.end())
+    if (!early.contains(id))
       for (const NodeId operand : graph.graph.at(id).operands)
         if (sweep.head_value_row(operand) >= 0) late.insert(operand);
   shape.head_values_late = static_cast<int>(late.size());
@@ -301,6 +306,14 @@ SweepShape sweep_shape(const Task& task) {
   shape.rows_out = rows(task.cell.of_kind(TensorKind::Input)) + static_cast<int>(split.lefts.size());
   shape.sums = static_cast<int>(split.needs.step.params.size());
   return shape;
+}
+
+}  // namespace
+
+SweepShape sweep_shape(const Task& task) {
+  const std::string name = fmt::format("the shape of the sweep {} in {}", pass_key(task.problem),
+                                       kernel::storage_name(task.problem.storage));
+  return *task.fact<SweepShape>(name, [&] { return shape_of_sweep(task); });
 }
 
 }  // namespace rondo::schedule
