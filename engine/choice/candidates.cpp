@@ -120,12 +120,25 @@ Result<std::vector<Candidate>> ranked_candidates(const Task& task, int alignment
 }
 
 Result<Candidate> best_candidate(const Task& task, int alignment) {
+  Result<std::optional<Candidate>> best =
+      best_candidate(task, alignment, "", [](const Candidate&) { return true; });
+  if (!best) return best.error();
+  return std::move(**best);
+}
+
+Result<std::optional<Candidate>> best_candidate(const Task& task, int alignment, const std::string& strategy,
+                                                const std::function<bool(const Candidate&)>& granted) {
+  if (!strategy.empty())
+    if (Status status = check_strategy(task, strategy); !status) return status.error();
   std::optional<Candidate> best;
-  const Status status = visit_all(task, alignment, [&](const Candidate& c) {
-    if (!best || safer(c, *best)) best = c;
-  });
+  const Status status = visit_all(
+      task, alignment,
+      [&](const Candidate& c) {
+        if ((!best || safer(c, *best)) && granted(c)) best = c;
+      },
+      strategy);
   if (!status) return status.error();
-  return *best;
+  return best;
 }
 
 Status check_candidate(const Task& task, const std::string& strategy, const schedule::Parameters& parameters,

@@ -2,6 +2,8 @@
 // model.
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +32,10 @@ Result<std::vector<Candidate>> ranked_candidates(const schedule::Task& task, int
 // The first of them that is not may_spill (schedule::Estimate), if there is one, without making the list: a
 // space may have some 100,000 points.
 Result<Candidate> best_candidate(const schedule::Task& task, int alignment = kFullAlignment);
+// The same of those that `granted` takes; nullopt if it takes none.
+Result<std::optional<Candidate>> best_candidate(const schedule::Task& task, int alignment,
+                                                const std::string& strategy,
+                                                const std::function<bool(const Candidate&)>& granted);
 
 // Would ranked_candidates() list it? Errors: Input naming what is unknown, illegal or out of range.
 Status check_candidate(const schedule::Task& task, const std::string& strategy,

@@ -50,21 +50,20 @@ Result<Choice> choose_with(const schedule::Task& task, const Overrides& override
         ErrorKind::Input,
         fmt::format("'{}' pins strategy and parameters: none can be asked for", options.pinned->origin()),
         "leave out --strategy and --param, or --lock"};
-  const Result<std::vector<Candidate>> candidates =
-      ranked_candidates(task, options.alignment, overrides.strategy);
-  if (!candidates) return candidates.error();
   const std::map<std::string, Parameters> wanted = wanted_parameters(overrides);
-  // A candidate that may spill is taken only if no other is granted.
-  for (const bool may_spill : {false, true})
-    for (const Candidate& candidate : *candidates)
-      if (candidate.estimate.may_spill == may_spill && agrees(candidate, wanted.at(candidate.strategy)))
-        return Choice{candidate.strategy,
-                      candidate.parameters,
-                      ChoiceOrigin::Model,
-                      "",
-                      candidate.estimate.seconds * 1e3,
-                      "best of those asked for, by the model of " + task.profile.name};
-  return no_candidate_agrees(task, overrides, candidates->front());
+  const Result<std::optional<Candidate>> best = best_candidate(
+      task, options.alignment, overrides.strategy,
+      [&](const Candidate& candidate) { return agrees(candidate, wanted.at(candidate.strategy)); });
+  if (!best) return best.error();
+  if (*best)
+    return Choice{(*best)->strategy,
+                  (*best)->parameters,
+                  ChoiceOrigin::Model,
+                  "",
+                  (*best)->estimate.seconds * 1e3,
+                  "best of those asked for, by the model of " + task.profile.name};
+  return no_candidate_agrees(task, overrides,
+                             ranked_candidates(task, options.alignment, overrides.strategy)->front());
 }
 
 }  // namespace rondo::engine

@@ -1,9 +1,9 @@
 #include "compiler/kernel/passes/rematerialise.h"
 
 #include <map>
-#include <optional>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "compiler/kernel/ir/visit.h"
 #include "compiler/kernel/passes/simplify.h"
@@ -112,7 +112,7 @@ class Copies {
 
 class Rematerialiser {
  public:
-  explicit Rematerialiser(const Kernel& kernel) : result_(kernel), recomputable_(kernel) {
+  explicit Rematerialiser(Kernel& kernel) : kernel_(kernel), recomputable_(kernel) {
     for (const Register& reg : kernel.registers) names_.insert(reg.name);
     for (const RegisterArray& array : kernel.arrays) names_.insert(array.name);
     for (const Param& param : kernel.params) names_.insert(param.name);
@@ -121,11 +121,10 @@ class Rematerialiser {
     for (const NamedInt& constant : kernel.named) names_.insert(constant.name);
   }
 
-  // Nothing: no cold branch reads what it could compute.
-  std::optional<Kernel> run() {
-    walk(result_.body);
-    if (!changed_) return std::nullopt;
-    return std::move(result_);
+  // False: no cold branch reads what it could compute.
+  bool run() {
+    walk(kernel_.body);
+    return changed_;
   }
 
  private:
@@ -142,24 +141,24 @@ class Rematerialiser {
 
   void begin_with_copies(Body& body) {
     const Definitions own = lets_of(body);
-    Copies copies(result_, recomputable_, names_, own);
+    Copies copies(kernel_, recomputable_, names_, own);
     for_each_statement(
         body, [&](Stmt& stmt) { for_each_expression(stmt, [&](ExprId& id) { id = copies.moved(id); }); });
     changed_ = changed_ || !copies.lets().empty();
     body.insert(body.begin(), copies.lets().begin(), copies.lets().end());
   }
 
-  Kernel result_;
-  Recomputable recomputable_;  // of the kernel as it was, whose registers the result keeps
+  Kernel& kernel_;
+  Recomputable recomputable_;  // of the kernel as it was, whose registers and expressions stay
   std::set<std::string> names_;
   bool changed_ = false;
 };
 
 }  // namespace
 
-Kernel rematerialise_cold(const Kernel& kernel) {
-  const std::optional<Kernel> changed = Rematerialiser(kernel).run();
-  return changed ? simplify(*changed) : kernel;
+Kernel rematerialise_cold(Kernel kernel) {
+  const bool changed = Rematerialiser(kernel).run();
+  return changed ? simplify(std::move(kernel)) : kernel;
 }
 
 }  // namespace rondo::kernel

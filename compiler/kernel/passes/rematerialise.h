@@ -11,6 +11,6 @@ namespace rondo::kernel {
 // come of nothing but constants, arguments and built-in numbers; it reads the copies. What was loaded, is a
 // variable or comes of one it reads as before. Of cold branches in each other only the outermost is looked
 // at. Values are unchanged bit for bit; the result is simplified (simplify.h) if anything changed.
-Kernel rematerialise_cold(const Kernel& kernel);
+Kernel rematerialise_cold(Kernel kernel);
 
 }  // namespace rondo::kernel

@@ -1,6 +1,7 @@
 #include "compiler/kernel/passes/simplify.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "compiler/kernel/ir/visit.h"
 #include "compiler/kernel/passes/simplify_expression.h"
@@ -8,8 +9,6 @@
 namespace rondo::kernel {
 
 namespace {
-
-void append(Body& to, Body from) { std::move(from.begin(), from.end(), std::back_inserter(to)); }
 
 // Forward over the statements: expressions are rebuilt, decided control flow goes, constant Lets are read
 // through.
@@ -19,27 +18,32 @@ class Folder {
 
   Body body(const Body& statements) {
     Body out;
-    for (const Stmt& stmt : statements) append(out, statement(stmt));
+    add(statements, out);
     return out;
   }
 
   ExprId negate(ExprId condition) { return expressions_.negate(condition); }
 
  private:
-  Body statement(const Stmt& stmt) {
-    if (const auto* loop = std::get_if<For>(&stmt.node)) return fold(*loop);
-    if (const auto* branch = std::get_if<If>(&stmt.node)) return fold(*branch);
-    Stmt copy = stmt;
-    for_each_expression(copy, [&](ExprId& id) { id = expressions_.simplify(id); });
-    if (const auto* let = std::get_if<Let>(&copy.node);
-        let != nullptr && expressions_.is_constant(let->value))
-      expressions_.replace(let->reg, let->value);
-    Body out;
-    out.push_back(std::move(copy));
-    return out;
+  void add(const Body& statements, Body& out) {
+    for (const Stmt& stmt : statements)
+      if (const auto* loop = std::get_if<For>(&stmt.node))
+        fold(*loop, out);
+      else if (const auto* branch = std::get_if<If>(&stmt.node))
+        fold(*branch, out);
+      else
+        fold(stmt, out);
   }
 
-  Body fold(const For& loop) {
+  void fold(Stmt stmt, Body& out) {
+    for_each_expression(stmt, [&](ExprId& id) { id = expressions_.simplify(id); });
+    if (const auto* let = std::get_if<Let>(&stmt.node);
+        let != nullptr && expressions_.is_constant(let->value))
+      expressions_.replace(let->reg, let->value);
+    out.push_back(std::move(stmt));
+  }
+
+  void fold(const For& loop, Body& out) {
     For copy{loop.variable,
              expressions_.simplify(loop.begin),
              expressions_.simplify(loop.end),
@@ -48,25 +52,20 @@ class Folder {
              {}};
     const auto begin = expressions_.known(copy.begin), end = expressions_.known(copy.end);
     const auto step = expressions_.known(copy.step);
-    if (begin && end && *begin >= *end) return {};
+    if (begin && end && *begin >= *end) return;
     if (begin && end && step && *step > 0 && *begin + *step >= *end) {
       expressions_.replace(loop.variable, copy.begin);
-      return body(loop.body);
+      return add(loop.body, out);
     }
     copy.body = body(loop.body);
-    Body out;
     out.push_back({std::move(copy)});
-    return out;
   }
 
-  Body fold(const If& branch) {
+  void fold(const If& branch, Body& out) {
     const ExprId condition = expressions_.simplify(branch.condition);
     if (const auto known = expressions_.known(condition))
-      return body(*known != 0 ? branch.then_body : branch.else_body);
-    If copy{condition, body(branch.then_body), body(branch.else_body), branch.cold};
-    Body out;
-    out.push_back({std::move(copy)});
-    return out;
+      return add(*known != 0 ? branch.then_body : branch.else_body, out);
+    out.push_back({If{condition, body(branch.then_body), body(branch.else_body), branch.cold}});
   }
 
   ExpressionSimplifier expressions_;
@@ -167,16 +166,17 @@ void drop_unused_names(Kernel& kernel) {
 
 }  // namespace
 
-Kernel simplify(const Kernel& kernel) {
-  Kernel result = kernel;
-  result.expressions.clear();
-  result.named_uses.clear();
-  Folder folder(kernel, result);
-  result.body = folder.body(kernel.body);
-  result.body = Sweeper(result, folder).body(std::move(result.body));
-  drop_unused_expressions(result);
-  drop_unused_names(result);
-  return result;
+Kernel simplify(Kernel kernel) {
+  Kernel from;  // of it what is rebuilt
+  from.expressions = std::exchange(kernel.expressions, {});
+  from.named_uses = std::exchange(kernel.named_uses, {});
+  from.body = std::exchange(kernel.body, {});
+  Folder folder(from, kernel);
+  kernel.body = folder.body(from.body);
+  kernel.body = Sweeper(kernel, folder).body(std::move(kernel.body));
+  drop_unused_expressions(kernel);
+  drop_unused_names(kernel);
+  return kernel;
 }
 
 }  // namespace rondo::kernel

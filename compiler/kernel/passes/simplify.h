@@ -7,6 +7,6 @@
 
 namespace rondo::kernel {
 
-Kernel simplify(const Kernel& kernel);
+Kernel simplify(Kernel kernel);
 
 }  // namespace rondo::kernel

@@ -56,7 +56,7 @@ ExpressionSimplifier::ExpressionSimplifier(const Kernel& from, Kernel& to)
       to_(to),
       name_of_(from.expressions.size(), -1),
       done_(from.expressions.size(), -1),
-      replaced_(from.registers.size(), -1) {
+      replaced_(to.registers.size(), -1) {
   for (const auto& [id, name] : from.named_uses) name_of_[static_cast<std::size_t>(id)] = name;
 }
 

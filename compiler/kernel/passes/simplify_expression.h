@@ -9,7 +9,7 @@
 namespace rondo::kernel {
 
 // Reads expressions of `from`, writes simplified ones to the table of `to` (which starts without
-// expressions). Only what is asked for is written, so dead expressions disappear.
+// expressions, and has the registers). Only what is asked for is written, so dead expressions disappear.
 class ExpressionSimplifier {
  public:
   ExpressionSimplifier(const Kernel& from, Kernel& to);

@@ -29,10 +29,10 @@ std::vector<std::string> findings(const kernel::Kernel& kernel) {
 }
 
 void run_on_kernels(const Task& task, KernelPlan& plan, pipeline::Pass pass,
-                    kernel::Kernel (*run)(const kernel::Kernel&)) {
+                    kernel::Kernel (*run)(kernel::Kernel)) {
   for (Launch& launch : plan.launches)
     launch.kernel = pipeline::watched(
-        task.watcher, pass, [&] { return run(launch.kernel); },
+        task.watcher, pass, [&] { return run(std::move(launch.kernel)); },
         [](const kernel::Kernel& made) {
           return pipeline::Made{[&] { return kernel::print(made); }, [&] { return findings(made); }};
         });
