@@ -73,12 +73,6 @@ bool Verification::says_nothing() const {
   return !checks.empty() && count(Said::CannotTell) == static_cast<std::int64_t>(checks.size());
 }
 
-double Verification::worst_ratio() const {
-  double worst = 0;
-  for (const TensorCheck& check : checks) worst = std::max(worst, check.ratio);
-  return worst;
-}
-
 std::string Verification::summary() const {
   if (checks.empty()) return "nothing was compared";
   if (said() == Said::CannotTell)

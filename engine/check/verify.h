@@ -32,7 +32,6 @@ struct Verification {
   std::string counts() const;               // "5 agree, 0 wrong, 1 cannot tell": of the checks
   std::int64_t count(Said said) const;
   std::string extent() const;  // "3 shapes", and what was left out
-  double worst_ratio() const;  // the largest TensorCheck::ratio
 };
 
 // The data, the exact results and how far correct ones may lie from them, made once and used for any number

@@ -37,7 +37,6 @@ struct DriverApi {
   Imported<decltype(cuStreamDestroy)> stream_destroy{imports, "cuStreamDestroy_v2"};
   Imported<decltype(cuStreamSynchronize)> stream_synchronize{imports, "cuStreamSynchronize"};
   Imported<decltype(cuStreamQuery)> stream_query{imports, "cuStreamQuery"};
-  Imported<decltype(cuStreamWaitEvent)> stream_wait_event{imports, "cuStreamWaitEvent"};
   Imported<decltype(cuLaunchHostFunc)> launch_host_func{imports, "cuLaunchHostFunc"};
   Imported<decltype(cuEventCreate)> event_create{imports, "cuEventCreate"};
   Imported<decltype(cuEventDestroy)> event_destroy{imports, "cuEventDestroy_v2"};
@@ -48,7 +47,6 @@ struct DriverApi {
   // driver.
   Imported<decltype(cuEventElapsedTime)> event_elapsed_time{imports, "cuEventElapsedTime"};
 
-  Imported<decltype(cuMemGetInfo)> mem_get_info{imports, "cuMemGetInfo_v2"};
   Imported<decltype(cuMemAlloc)> mem_alloc{imports, "cuMemAlloc_v2"};
   Imported<decltype(cuMemFree)> mem_free{imports, "cuMemFree_v2"};
   Imported<decltype(cuMemHostAlloc)> mem_host_alloc{imports, "cuMemHostAlloc"};
@@ -63,7 +61,6 @@ struct DriverApi {
   Imported<decltype(cuModuleLoadDataEx)> module_load_data_ex{imports, "cuModuleLoadDataEx"};
   Imported<decltype(cuModuleUnload)> module_unload{imports, "cuModuleUnload"};
   Imported<decltype(cuModuleGetFunction)> module_get_function{imports, "cuModuleGetFunction"};
-  Imported<decltype(cuFuncGetAttribute)> func_get_attribute{imports, "cuFuncGetAttribute"};
   Imported<decltype(cuFuncSetAttribute)> func_set_attribute{imports, "cuFuncSetAttribute"};
   Imported<decltype(cuOccupancyMaxActiveBlocksPerMultiprocessor)> occupancy_blocks{
       imports, "cuOccupancyMaxActiveBlocksPerMultiprocessor"};

@@ -31,18 +31,12 @@ constexpr std::array kAttributes{
     AttributeField{CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, &DeviceInfo::max_threads_per_block},
     AttributeField{CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, &DeviceInfo::max_threads_per_sm},
     AttributeField{CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR, &DeviceInfo::max_blocks_per_sm},
-    AttributeField{CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK, &DeviceInfo::registers_per_block},
     AttributeField{CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR, &DeviceInfo::registers_per_sm},
     AttributeField{CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK, &DeviceInfo::shared_per_block},
     AttributeField{CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
                    &DeviceInfo::shared_per_block_optin},
     AttributeField{CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, &DeviceInfo::shared_per_sm},
-    AttributeField{CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK,
-                   &DeviceInfo::shared_reserved_per_block},
     AttributeField{CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, &DeviceInfo::l2_bytes},
-    AttributeField{CU_DEVICE_ATTRIBUTE_CLOCK_RATE, &DeviceInfo::clock_khz},
-    AttributeField{CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, &DeviceInfo::memory_clock_khz},
-    AttributeField{CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, &DeviceInfo::memory_bus_bits},
 };
 
 Status read_attributes(const Driver& driver, CUdevice device, DeviceInfo& info) {
@@ -165,14 +159,6 @@ Status Context::make_current() const { return call(&DriverApi::ctx_set_current, 
 Status Context::synchronize() const {
   if (auto current = make_current(); !current) return current;
   return call(&DriverApi::ctx_synchronize);
-}
-
-Result<std::size_t> Context::free_bytes() const {
-  if (auto current = make_current(); !current) return current.error();
-  std::size_t free = 0;
-  std::size_t total = 0;
-  if (Status got = call(&DriverApi::mem_get_info, &free, &total); !got) return got.error();
-  return free;
 }
 
 }  // namespace rondo::runtime

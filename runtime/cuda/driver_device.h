@@ -11,7 +11,7 @@ struct CUctx_st;
 
 namespace rondo::runtime {
 
-// One GPU as the driver describes it. Sizes in bytes, clocks in kHz.
+// One GPU as the driver describes it. Sizes in bytes.
 struct DeviceInfo {
   int ordinal = 0;   // the driver's number, after CUDA_VISIBLE_DEVICES
   std::string name;  // "NVIDIA H200"
@@ -22,16 +22,11 @@ struct DeviceInfo {
   int max_threads_per_block = 0;
   int max_threads_per_sm = 0;
   int max_blocks_per_sm = 0;
-  int registers_per_block = 0;  // 32-bit registers
-  int registers_per_sm = 0;
+  int registers_per_sm = 0;        // of 32 bits
   int shared_per_block = 0;        // without opting in
   int shared_per_block_optin = 0;  // with Function::set_dynamic_shared
   int shared_per_sm = 0;
-  int shared_reserved_per_block = 0;  // taken by the system from shared_per_sm for each resident block
   int l2_bytes = 0;
-  int clock_khz = 0;
-  int memory_clock_khz = 0;
-  int memory_bus_bits = 0;
   std::size_t memory_bytes = 0;
   bool cooperative = false;  // grid-wide barriers
   bool clusters = false;
@@ -66,9 +61,6 @@ class Context {
 
   // Waits for all work of the context; errors of kernels that ran asynchronously surface here.
   Status synchronize() const;
-
-  // Free bytes of the GPU's memory now; a snapshot.
-  Result<std::size_t> free_bytes() const;
 
   int ordinal() const { return ordinal_; }
   CUctx_st* handle() const { return handle_.get(); }

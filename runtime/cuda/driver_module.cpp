@@ -7,19 +7,6 @@
 namespace rondo::runtime {
 namespace {
 
-struct FunctionField {
-  CUfunction_attribute attribute;
-  int FunctionAttributes::*field;
-};
-
-constexpr std::array kFunctionFields{
-    FunctionField{CU_FUNC_ATTRIBUTE_NUM_REGS, &FunctionAttributes::registers},
-    FunctionField{CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, &FunctionAttributes::local_bytes},
-    FunctionField{CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, &FunctionAttributes::static_shared_bytes},
-    FunctionField{CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES, &FunctionAttributes::constant_bytes},
-    FunctionField{CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, &FunctionAttributes::max_threads_per_block},
-};
-
 bool has_cluster(const LaunchShape& shape) {
   return shape.cluster.x != 1 || shape.cluster.y != 1 || shape.cluster.z != 1;
 }
@@ -124,11 +111,6 @@ Result<Function> Module::function(const std::string& name) const {
   if (code == CUDA_ERROR_NOT_FOUND)
     return Error{ErrorKind::Internal, fmt::format("the module holds no kernel named {}", name), ""};
   if (auto got = check(**driver, code, "cuModuleGetFunction"); !got) return got.error();
-  for (const FunctionField& entry : kFunctionFields) {
-    const Status got = call(&DriverApi::func_get_attribute, &(function.attributes_.*entry.field),
-                            entry.attribute, function.handle_);
-    if (!got) return got.error();
-  }
   return function;
 }
 

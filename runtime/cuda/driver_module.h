@@ -16,20 +16,10 @@ struct CUfunc_st;
 
 namespace rondo::runtime {
 
-// What a loaded kernel uses on the GPU at hand. Bytes are per thread (local) or per block (shared).
-struct FunctionAttributes {
-  int registers = 0;
-  int local_bytes = 0;
-  int static_shared_bytes = 0;
-  int constant_bytes = 0;
-  int max_threads_per_block = 0;
-};
-
 // A kernel of a Module; valid while the module lives. A cheap value.
 class Function {
  public:
   const std::string& name() const { return name_; }
-  const FunctionAttributes& attributes() const { return attributes_; }
   CUfunc_st* handle() const { return handle_; }
 
   // Lets launches ask for up to `bytes` of dynamic shared memory; needed above 48 KB. Once, before the
@@ -46,7 +36,6 @@ class Function {
   friend class Module;
   CUfunc_st* handle_ = nullptr;
   std::string name_;
-  FunctionAttributes attributes_;
 };
 
 // Owns a module loaded from a cubin or from PTX.

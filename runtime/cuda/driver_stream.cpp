@@ -111,10 +111,6 @@ Result<bool> Event::done() const {
   return true;
 }
 
-Status Event::make_wait(StreamHandle stream) const {
-  return call(&DriverApi::stream_wait_event, stream, handle_.get(), 0);
-}
-
 Result<float> Event::elapsed_ms_since(const Event& start) const {
   float milliseconds = 0;
   const Status measured = call(&DriverApi::event_elapsed_time, &milliseconds, start.handle(), handle_.get());

@@ -40,9 +40,8 @@ class Event {
   static Result<Event> create();
 
   Status record(StreamHandle stream) const;
-  Status synchronize() const;                   // waits until the GPU passed it
-  Result<bool> done() const;                    // without waiting
-  Status make_wait(StreamHandle stream) const;  // later work of `stream` waits for it
+  Status synchronize() const;  // waits until the GPU passed it
+  Result<bool> done() const;   // without waiting
 
   // Milliseconds on the GPU from `start` to this; both must have been passed. Resolution is about 0.5
   // microseconds.
