@@ -421,6 +421,26 @@ TEST(Candidates, AreAllThatNeedNoMoreAlignment) {
   }
 }
 
+TEST(Candidates, TheBestOfThoseGrantedIsTheFirstOfTheList) {
+  const step::Cell cell = testing::library_cell("mingru");
+  const schedule::Task task{cell, testing::problem_of(Pass::Forward), target::find_profile("h200").value()};
+  const auto all = ranked_candidates(task, kFullAlignment, "stream");
+  ASSERT_TRUE(all.ok());
+  for (const int stages : {2, 3, 4}) {
+    const auto granted = [&](const Candidate& candidate) {
+      return candidate.parameters.at("stages") == stages && !candidate.estimate.may_spill;
+    };
+    const auto first = std::find_if(all->begin(), all->end(), granted);
+    ASSERT_NE(first, all->end());
+    const auto best = best_candidate(task, kFullAlignment, "stream", granted);
+    ASSERT_TRUE(best.ok() && *best);
+    EXPECT_EQ((*best)->parameters, first->parameters);
+  }
+  const auto none = best_candidate(task, kFullAlignment, "stream", [](const Candidate&) { return false; });
+  ASSERT_TRUE(none.ok());
+  EXPECT_FALSE(*none);
+}
+
 TEST(Candidates, ImpossibleAlignmentIsExplained) {
   const auto candidates =
       ranked_candidates({testing::library_cell("mingru"), testing::problem_of(Pass::Forward),

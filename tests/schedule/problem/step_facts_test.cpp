@@ -1,15 +1,20 @@
 // What tasks of one cell know of its step.
 #include "compiler/schedule/problem/step_facts.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <chrono>
 #include <thread>
+#include <tuple>
 #include <vector>
 
 #include "compiler/frontend/frontend.h"
 #include "compiler/schedule/problem/task.h"
+#include "compiler/schedule/stream/resources.h"
+#include "compiler/schedule/sweep/backward_split.h"
+#include "tests/schedule/cell_files.h"
 
 namespace rondo::schedule {
 namespace {
@@ -43,6 +48,33 @@ TEST(StepFacts, NothingIsKeptWhereSomebodyWatches) {
   const std::function<int()> make = [&] { return ++made; };
   EXPECT_EQ(*task.fact<int>("a number", make), 1);
   EXPECT_EQ(*task.fact<int>("a number", make), 2);
+}
+
+auto numbers_of(const SweepShape& s) {
+  return std::tuple(s.products, s.terms, s.reductions, s.levels, s.rows_in, s.rows_out, s.wide_in, s.wide_out,
+                    s.states, s.shares, s.handed, s.sums);
+}
+
+auto numbers_of(const SegmentShape& s) {
+  return std::tuple(s.parts, s.again, s.pattern.entries(), s.params, s.gradients, s.accurate, s.shared);
+}
+
+// What depends on the pass or on types is another fact for each.
+TEST(StepFacts, ShapesAreThoseOfATaskOfItsOwn) {
+  for (const step::Cell& cell : all_cells()) {
+    const Task first(cell, {}, {});
+    for (const kernel::Storage storage : {kernel::Storage::F16, kernel::Storage::F32})
+      for (Problem problem : in_all_passes({})) {
+        problem.storage = storage;
+        problem.math = default_math(storage);
+        const Task shared = first.with(problem), own(cell, problem, {});
+        const std::string of = fmt::format("{} {}", cell.name, pass_key(problem));
+        if (own.structure.has_matrix)
+          EXPECT_EQ(numbers_of(sweep_shape(shared)), numbers_of(sweep_shape(own))) << of;
+        else
+          EXPECT_EQ(numbers_of(segment_shape(shared)), numbers_of(segment_shape(own))) << of;
+      }
+  }
 }
 
 TEST(StepFacts, ThreadsWaitForTheFirst) {
