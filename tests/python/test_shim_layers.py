@@ -5,8 +5,9 @@ import pytest
 torch = pytest.importorskip("torch", reason="no PyTorch: its shim is not tested")
 
 import rondo
+from rondo.nn import _whole
 
-from parts import KINDS, leaf
+from parts import KINDS, assert_equal, leaf
 from through_shim import ENOUGH, check_shim, needs_shim, training
 
 
@@ -68,22 +69,69 @@ def test_packed_sequences_through_the_shim(monkeypatch):
 
 
 @needs_shim
-def test_some_gradients_of_a_layer(monkeypatch):
+@pytest.mark.parametrize("kind", KINDS)
+def test_some_gradients_of_a_layer(kind, monkeypatch):
     """What needs none is not computed; a backward pass may run again; gradients that are expanded are taken."""
-    layer = rondo.nn.LSTM(8, 16)
+    layer = KINDS[kind][1](8, 16)
     u = torch.randn(5, 3, 8)
 
     def run():
         layer.zero_grad()
-        y, (_, c) = layer(u)
+        y, last = layer(u)
         y.sum().backward(retain_graph=True)
-        c.sum().backward()
+        (last[1] if kind == "LSTM" else last).sum().backward()
         return [p.grad for p in layer.parameters() if p.grad is not None]
 
     for frozen in ((), ("weight_ih_l0",), ("weight_hh_l0", "bias_hh_l0"), ("bias_ih_l0", "bias_hh_l0", "weight_ih_l0")):
         for name, parameter in layer.named_parameters():
             parameter.requires_grad_(name not in frozen)
         check_shim(run, 3, monkeypatch, 1e-5)
+
+
+@needs_shim
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_pass_of_a_layer_is_one_call(kind, dtype, monkeypatch):
+    """Products, types of states and sums of biases too are the shim's, once it knows the layer."""
+    layer = KINDS[kind][1](8, 16, dtype=dtype)
+    u = leaf(5, 3, 8, dtype=dtype)
+    run = training(lambda: [layer(u)[0]], [u, *layer.parameters()])
+    for _ in range(ENOUGH):
+        wanted = run()
+
+    def refuse(*_):
+        raise AssertionError("a product of PyTorch's was asked for from Python")
+
+    monkeypatch.setattr(torch, "mm", refuse)
+    monkeypatch.setattr(_whole.F, "linear", refuse)
+    for one, other in zip(run(), wanted, strict=True):
+        assert_equal(one, other)
+
+
+@needs_shim
+@pytest.mark.parametrize("kind", KINDS)
+def test_inputs_that_are_not_dense(kind, monkeypatch):
+    layer = KINDS[kind][1](8, 16, batch_first=True)
+    u = leaf(5, 3, 8)
+    run = training(lambda: [layer(u.transpose(0, 1))[0]], [u, *layer.parameters()])
+    check_shim(run, 2, monkeypatch, 1e-5)
+
+
+@needs_shim
+@pytest.mark.parametrize("kind", KINDS)
+def test_inputs_that_begin_within_other_memory(kind, monkeypatch):
+    layer = KINDS[kind][1](8, 16)
+    u = leaf(9, 3, 8)
+    run = training(lambda: [layer(u[2:7])[0]], [u, *layer.parameters()])
+    check_shim(run, 2, monkeypatch, 1e-5)
+
+
+@needs_shim
+def test_biases_of_another_type(monkeypatch):
+    layer = rondo.nn.LSTM(8, 16).to(torch.bfloat16)
+    layer.bias_ih_l0 = torch.nn.Parameter(layer.bias_ih_l0.detach().float())
+    u = leaf(5, 3, 8, dtype=torch.bfloat16)
+    check_shim(training(lambda: [layer(u)[0]], [u, *layer.parameters()]), 2, monkeypatch, 2e-2)
 
 
 @needs_shim

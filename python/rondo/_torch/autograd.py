@@ -26,8 +26,7 @@ class Recurrence(torch.autograd.Function):
 
     @staticmethod
     def forward(how: str, given: int, time_major: bool, *tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:  # type: ignore[override]
-        with _BelowAutograd():
-            return tuple(operators.run_forward(list(tensors), how, given, time_major, True))
+        return tuple(operators.run_forward(list(tensors), how, given, time_major, True))
 
     @staticmethod
     def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
@@ -169,24 +168,21 @@ def _forward(tensors: Tensors, how: str, given: int, time_major: bool) -> Tensor
     _refuse_tangents(tensors)
     if wants_gradient(tensors):
         return list(_apply(Recurrence, how, given, time_major, *tensors)[: len(structure_of(how).results)])
-    with _BelowAutograd():
-        return operators.run_forward(tensors, how, given, time_major, False)
+    return operators.run_forward(tensors, how, given, time_major, False)
 
 
 def _forward_save(tensors: Tensors, how: str, given: int, time_major: bool) -> Tensors:
     _refuse_tangents(tensors)
     if wants_gradient(tensors):
         return list(_apply(Recurrence, how, given, time_major, *tensors))
-    with _BelowAutograd():
-        return operators.run_forward(tensors, how, given, time_major, True)
+    return operators.run_forward(tensors, how, given, time_major, True)
 
 
 def _backward(tensors: Tensors, how: str, grads: int, given: int, wanted: int, time_major: bool) -> Tensors:
     _refuse_tangents(tensors)
     if wants_gradient(tensors):
         return list(_apply(NoSecond, how, grads, given, wanted, time_major, *tensors))
-    with _BelowAutograd():
-        return operators.run_backward(tensors, how, grads, given, wanted, time_major)
+    return operators.run_backward(tensors, how, grads, given, wanted, time_major)
 
 
 def _step(tensors: Tensors, states: Tensors, outputs: Tensors, how: str) -> None:
@@ -218,8 +214,7 @@ def run(tensors: list[torch.Tensor], how: str, given: int, time_major: bool) -> 
         return _PLAIN[Recurrence].apply(how, given, time_major, *tensors)[: len(structure_of(how).results)]
     if forward_ad._current_level >= 0:
         return operators.forward(tensors, how, given, time_major)
-    with _BelowAutograd():
-        return operators.run_forward(tensors, how, given, time_major, False)
+    return operators.run_forward(tensors, how, given, time_major, False)
 
 
 # vmap of the operators themselves, from such graphs.

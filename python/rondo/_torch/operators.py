@@ -249,7 +249,9 @@ backward = torch.ops.rondo.backward.default
 step = torch.ops.rondo.step.default
 
 
-# --- from Python, below autograd: the shortest way ---
+# --- from Python, without autograd: the shortest way ---
+
+_BelowAutograd = torch._C._AutoDispatchBelowAutograd
 
 
 def run_forward(tensors: Tensors, how: str, given: int, time_major: bool, saving: bool) -> Sequence[torch.Tensor]:
@@ -258,7 +260,8 @@ def run_forward(tensors: Tensors, how: str, given: int, time_major: bool, saving
         found = sites.launched(family_of(s.PASS_FORWARD_SAVE if saving else s.PASS_FORWARD, how, given, time_major), tensors)
         if found is not None:
             return found
-    return (forward_save if saving else forward)(tensors, how, given, time_major)
+    with _BelowAutograd():
+        return (forward_save if saving else forward)(tensors, how, given, time_major)
 
 
 def run_backward(tensors: Tensors, how: str, grads: int, given: int, wanted: int, time_major: bool) -> Sequence[torch.Tensor]:
@@ -267,4 +270,5 @@ def run_backward(tensors: Tensors, how: str, grads: int, given: int, wanted: int
         found = sites.launched(family_of(s.PASS_BACKWARD, how, grads, given, wanted, time_major), tensors)
         if found is not None:
             return _as_given(tensors, _split(how, grads, given, wanted)[1], found)
-    return backward(tensors, how, grads, given, wanted, time_major)
+    with _BelowAutograd():
+        return backward(tensors, how, grads, given, wanted, time_major)

@@ -56,7 +56,7 @@ STRUCTS: tuple[Any, ...] = (rondo_torch_layout, rondo_torch_given, rondo_torch_m
 
 
 class Shim:
-    """The library, and the operator that it has defined."""
+    """The library, and the operators that it has defined."""
 
     def __init__(self, path: Path) -> None:
         torch.ops.load_library(str(path))
@@ -70,8 +70,13 @@ class Shim:
         calls.rondo_torch_after_fork.argtypes, calls.rondo_torch_after_fork.restype = (), None
         os.register_at_fork(after_in_child=calls.rondo_torch_after_fork)
         self.path = path
+        # Who calls it has seen to derivatives: keys of autograd are passed by, which costs less than to leave them out.
+        self._passing = torch.library.Library("rondo", "IMPL")
+        self._passing.impl("launch_known", torch.library.fallthrough_kernel, "Autograd")
         # What OpOverload.__call__ calls: the rest of it is for operators that Python traces.
         self.launch_known: Any = torch.ops.rondo.launch_known.default._op
+        self.layer_forward: Any = torch.ops.rondo.layer_forward.default._op
+        self.layer_backward: Any = torch.ops.rondo.layer_backward.default._op
 
     def add(self, site: Any) -> bool:
         return self._add(c.byref(site)) == 1

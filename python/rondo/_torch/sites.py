@@ -37,9 +37,9 @@ def may_know(tensors: Sequence[torch.Tensor]) -> bool:
 
 
 def launched(family: Any, tensors: Sequence[torch.Tensor]) -> Any:
-    """The results of a call that the shim knows; None: it does not. `family` stands for what is computed, whatever the sizes.
-    To be called below autograd."""
-    number = _families.get(family)
+    """The results of a call that the shim knows, without a derivative; None: it does not. `family` stands for what is computed,
+    whatever the sizes."""
+    number = number_of(family)
     if number is None:
         return None
     try:
@@ -47,6 +47,11 @@ def launched(family: Any, tensors: Sequence[torch.Tensor]) -> Any:
     except NotImplementedError:  # tensors of another kind, such as meta
         return None
     return results if known else None
+
+
+def number_of(family: Any) -> int | None:
+    """The shim's number of what is computed; None: it knows no call of it."""
+    return _families.get(family)
 
 
 def tell(

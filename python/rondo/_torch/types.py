@@ -62,3 +62,14 @@ def check_device(device: torch.device) -> None:
     """Raises for a device on which Rondo computes nothing."""
     if device.type not in ("cpu", "cuda", "meta"):
         raise InputError(f"x is on {device}", "Rondo computes on CPUs and CUDA GPUs")
+
+
+def wide_type(dtype: torch.dtype) -> torch.dtype:
+    """Of what is neither an input nor a matrix, in a cell whose inputs are of this type: float32 at least."""
+    return torch.float64 if dtype is torch.float64 else torch.float32
+
+
+def wide(tensor: torch.Tensor) -> torch.Tensor:
+    """A bias as cells take it. A launch that had to convert it itself could not be told to the shim."""
+    dtype = wide_type(tensor.dtype)
+    return tensor if tensor.dtype is dtype else tensor.to(dtype)

@@ -27,6 +27,7 @@ class Layers(torch.nn.Module):
     gates = 0
     states = 0
     mode = ""
+    biases_apart = False  # whether the cell cannot have the sum of both
 
     input_size: int
     hidden_size: int
@@ -234,8 +235,10 @@ class Layers(torch.nn.Module):
         how = self.cell.text(lengths is not None, False, direction == 1)
         tensors = [u, *weights, *states] if self.bias else [u, *weights[:2], *states]
         if _whole.serves(tensors):
-            what = (u, *weights, lengths, *states)
-            h, *last = _whole.run(how, mask, not batch_first, self._biases, tensors, what)
+            # Between chunks states stay as they are.
+            converts = len(self._names) == 1 and self.chunk is None
+            layer = _whole.Layer(how, mask, not batch_first, self.bias, self.biases_apart, converts)
+            h, *last = _whole.run(layer, tensors, lengths)
             return h, last
         w_ih, w_hh, b_ih, b_hh = weights
         size = self.hidden_size

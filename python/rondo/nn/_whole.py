@@ -3,15 +3,15 @@ input, the recurrence, and both backward. Small layers that are called eagerly t
 fifteen.
 
 Tensors are as `torch.nn` has them here: `u`, `[T, B, F]` or `[B, T, F]`, matrices `[rows * D, D]`, states `[B, D]`. What the
-recurrence takes has the same memory, so the shim is told of them as they are. Where it does not know them, the recurrence's
-operators are called with views.
+recurrence takes has the same memory, so the shim is told of them as they are, and does all of a pass in one call then. Where
+it does not know them, the recurrence's operators are called with views.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -21,11 +21,15 @@ from .. import _structs as s
 from .._errors import NotDifferentiableError
 from .._structure import TensorSpec, structure_of
 from .._torch import autograd, operators, shim, sites
+from .._torch.types import wide, wide_type
 
-Biases = Callable[[Any, Any], tuple[Any, Any]]
 _SAVED = (s.ROLE_HISTORY, s.ROLE_PRODUCTS)  # tensors that the layer does not look into
-_U = 2  # the place of the input among what WholeLayer takes: behind it weights, lengths and states
+_R = 2  # the place of the recurrence's matrix
+_LAST = (s.ROLE_LAST_STATE, s.ROLE_INITIAL_STATE_GRADIENT)
 _BelowAutograd = torch._C._AutoDispatchBelowAutograd
+# What a pass does beside the launch (python/shim/layer.h).
+_BIAS_IN_PRODUCT, _BIAS, _STATE_UNIT = 1, 2, 4
+_OF_INPUT, _OF_MATRIX, _OF_BIAS = 1, 2, 4
 
 
 def serves(tensors: Sequence[torch.Tensor]) -> bool:
@@ -45,75 +49,117 @@ def serves(tensors: Sequence[torch.Tensor]) -> bool:
     )
 
 
-def run(
-    how: str, given: int, time_major: bool, biases: Biases, tensors: Sequence[torch.Tensor], what: Sequence[Any]
-) -> Sequence[torch.Tensor]:
-    """`h`, `[T, B, D]` as the input is, and the last states, `[1, B, D]`. `how` and `given` are those of the recurrence.
-    `what`: the input, four weights and lengths, None for those that are not there, and the states that are. `tensors`: those
-    of floating point among them."""
-    call = _call_of(how, given, time_major)
+class Layer(NamedTuple):
+    """What one layer is, whatever the sizes."""
+
+    how: str  # the text of the recurrence
+    given: int  # which of its tensors there are
+    time_major: bool
+    bias: bool  # whether it has two
+    apart: bool  # of these the first is of the product of the input; else the recurrence takes their sum
+    converts: bool  # last states are to have the type of the input
+
+
+def run(layer: Layer, tensors: Sequence[torch.Tensor], lengths: torch.Tensor | None) -> Sequence[torch.Tensor]:
+    """`h`, `[T, B, D]` as the input is, and the last states, `[1, B, D]`. `tensors`: the input u, W and R, both biases where
+    the layer has any, and the states that there are."""
+    call = _call_of(layer)
+    if len(tensors) > call.state:
+        states = wide_type(tensors[_R].dtype)
+        tensors = [*tensors[: call.state], *[_as(state, states) for state in tensors[call.state :]]]
+    given = tensors if lengths is None else [*tensors, lengths]
     if autograd.wants_gradient(tensors):
-        return WholeLayer.apply(call, biases, *what)
+        return WholeLayer.apply(call, *given)  # pyright: ignore[reportAttributeAccessIssue]
     with _BelowAutograd():
-        return call.forward(_taken(biases, *what)[0], False)[: len(call.structure.results)]
-
-
-def _taken(
-    biases: Biases, u: torch.Tensor, w_ih: torch.Tensor, w_hh: torch.Tensor, b_ih: Any, b_hh: Any, lengths: Any, *states: Any
-) -> tuple[list[torch.Tensor], bool]:
-    """What the recurrence takes, and whether the product of the input has a bias."""
-    b_x, b = biases(b_ih, b_hh)
-    tensors = [F.linear(u, w_ih, b_x), w_hh]
-    if b is not None:
-        tensors.append(b)
-    wide = torch.promote_types(w_hh.dtype, torch.float32)
-    for state in states:
-        tensors.append(_as(state, wide))
-    if lengths is not None:
-        tensors.append(lengths)
-    return tensors, b_x is not None
+        return call.forward(given, False)[0]
 
 
 class _Call:
-    """The recurrence of a layer. Its methods are to be called below autograd."""
+    """The passes of a layer. Its methods are to be called below autograd."""
 
-    __slots__ = ("given", "how", "inferring", "saving", "structure", "time_major")
+    def __init__(self, layer: Layer) -> None:
+        self.layer, self.structure = layer, structure_of(layer.how)
+        self.state = 5 if layer.bias else 3  # the place of the first
+        self.summed = layer.bias and not layer.apart
+        self.beside = 4 if layer.bias and layer.apart else 3  # the place of what the recurrence takes behind R
+        self.results = len(self.structure.results)
+        self.form = _BIAS_IN_PRODUCT * (self.beside == 4) + _BIAS * layer.bias
+        self.form += _STATE_UNIT * (self.results - 1) if layer.converts else 0
+        self.what = [(pass_, layer.how, layer.given, layer.time_major) for pass_ in (s.PASS_FORWARD, s.PASS_FORWARD_SAVE)]
+        self.backward_of = lru_cache(maxsize=256)(lambda needs, grads: _Backward(self, needs, grads))
 
-    def __init__(self, how: str, given: int, time_major: bool) -> None:
-        self.how, self.given, self.time_major = how, given, time_major
-        self.inferring, self.saving = ((pass_, how, given, time_major) for pass_ in (s.PASS_FORWARD, s.PASS_FORWARD_SAVE))
-        self.structure = structure_of(how)
+    def forward(self, tensors: Sequence[torch.Tensor], saving: bool) -> tuple[list[torch.Tensor], list[torch.Tensor]]:
+        """Outputs and last states; and what the backward pass takes: what the recurrence was given, what it saved, W and u."""
+        if self.summed:
+            u, w, r, one, other, *others = tensors
+            tensors = [u, w, r, wide(one) + other, *others]
+        beside = list(tensors[self.beside :])
+        converts = self.layer.bias and beside[0].dtype is not wide_type(beside[0].dtype)
+        family = operators.family_of("layer", *self.what[saving])
+        found: Any = _asked("layer_forward", tensors, family, self.form)
+        if found is not None:
+            if converts:
+                beside[0] = found.pop()
+            x = found.pop()
+            results = found[: self.results]
+        else:
+            if converts:
+                beside[0] = wide(beside[0])
+            x = F.linear(tensors[0], tensors[1], tensors[3] if self.beside == 4 else None)
+            found = self._launch(family, [x, tensors[_R], *beside], saving)
+            results = self._converted(found[: self.results], tensors[0].dtype)
+        if not saving:
+            return results, []
+        saved = [found[place] for place in self.structure.kept_places]
+        return results, [x, tensors[_R], *beside, *saved, tensors[1], tensors[0]]
 
-    def forward(self, tensors: list[torch.Tensor], saving: bool) -> list[torch.Tensor]:
+    def _converted(self, results: list[torch.Tensor], dtype: torch.dtype) -> list[torch.Tensor]:
+        return [results[0], *[_as(state, dtype) for state in results[1:]]] if self.layer.converts else results
+
+    def _launch(self, family: Any, tensors: list[torch.Tensor], saving: bool) -> list[torch.Tensor]:
         """Outputs, last states, and what is saved."""
-        what = self.saving if saving else self.inferring
-        family = operators.family_of("layer", *what)
         found = sites.launched(family, tensors)
         if found is not None:
             return found
-        structure, sizes = self.structure, self._sizes(*tensors[:2])
-        views = self._views(operators.of_mask(structure.given, self.given), sizes, tensors)
+        what, structure, sizes = self.what[saving], self.structure, self._sizes(*tensors[:2])
+        views = self._views(operators.of_mask(structure.given, self.layer.given), sizes, tensors)
         made = operators.run_forward(views, *what[1:], saving)
         plain = self._plain(structure.results + (structure.saved if saving else []), sizes, made)
         call = operators.remembered_call(operators.family_of(*what), views[0], views)
         self._tell(family, call, tensors, views, plain, made)
         return plain
 
-    def backward(self, coming: list[torch.Tensor], tensors: list[torch.Tensor], grads: int, wanted: int) -> list[torch.Tensor]:
-        """The gradients of those tensors of the recurrence that are `wanted`, in the plan's types. `coming`: those of its
-        results."""
-        what = (s.PASS_BACKWARD, self.how, grads, self.given, wanted, self.time_major)
-        family = operators.family_of("layer", *what)
-        everything = [*coming, *tensors]
+    def backward(self, of: _Backward, tensors: list[torch.Tensor]) -> Sequence[torch.Tensor]:
+        """The gradients that `of` asks for. `tensors`: those of results, and what the forward pass has kept."""
+        family = operators.family_of("layer", *of.what)
+        found: Any = _asked("layer_backward", tensors, family, of.form)
+        if found is not None:
+            return found
+        *everything, w, u = tensors
+        found = self._launch_backward(family, of, everything)
+        if not of.form:
+            return found
+        x, *found = found
+        flat = _as(x, w.dtype).view(-1, w.shape[0])
+        made = [torch.mm(flat, w).view(u.shape)] if of.form & _OF_INPUT else []
+        if of.form & _OF_MATRIX:
+            made.append(torch.mm(flat.t(), u.reshape(-1, w.shape[1])))
+        if of.form & _OF_BIAS:
+            made.append(flat.sum(0))
+        return [*made, *found]
+
+    def _launch_backward(self, family: Any, of: _Backward, everything: list[torch.Tensor]) -> list[torch.Tensor]:
+        """The gradients of those tensors of the recurrence that are wanted, in the plan's types."""
         found = sites.launched(family, everything)
         if found is not None:
             return found
-        structure, sizes = self.structure, self._sizes(*tensors[:2])
-        specs = operators.of_mask(structure.grads_in, grads) + operators.of_mask(structure.given, self.given)
+        structure, count = self.structure, of.grads.bit_count()
+        sizes = self._sizes(*everything[count : count + 2])
+        specs = operators.of_mask(structure.grads_in, of.grads) + operators.of_mask(structure.given, self.layer.given)
         views = self._views(specs + structure.kept, sizes, everything)
-        made = operators.run_backward(views, *what[1:])
-        plain = self._plain(operators.of_mask(structure.grads_out, wanted), sizes, made)
-        call = operators.remembered_call(operators.family_of(*what), views[len(coming)], views)
+        made = operators.run_backward(views, *of.what[1:])
+        plain = self._plain(operators.of_mask(structure.grads_out, of.wanted), sizes, made)
+        call = operators.remembered_call(operators.family_of(*of.what), views[count], views)
         self._tell(family, call, everything, views, plain, made)
         return plain
 
@@ -123,7 +169,7 @@ class _Call:
             sites.tell(family, call, views, tensors, results)
 
     def _sizes(self, x: torch.Tensor, w_hh: torch.Tensor) -> dict[str, int]:
-        steps, batch = x.shape[:2] if self.time_major else x.shape[1::-1]
+        steps, batch = x.shape[:2] if self.layer.time_major else x.shape[1::-1]
         return {"B": batch, "T": steps, "H": 1, "D": w_hh.shape[1]}
 
     def _views(self, specs: Sequence[TensorSpec], sizes: dict[str, int], tensors: Sequence[torch.Tensor]) -> list[torch.Tensor]:
@@ -133,7 +179,7 @@ class _Call:
             shape = spec.shape(sizes)
             if spec.role in _SAVED:
                 views.append(tensor)
-            elif self.time_major and spec.timed:
+            elif self.layer.time_major and spec.timed:
                 views.append(tensor.reshape(shape[1], shape[0], *shape[2:]).transpose(0, 1))
             else:
                 views.append(tensor.reshape(shape))
@@ -146,8 +192,8 @@ class _Call:
             if spec.role in _SAVED:
                 plain.append(tensor)
             elif spec.timed:
-                plain.append((tensor.transpose(0, 1) if self.time_major else tensor).flatten(2))
-            elif spec.role in (s.ROLE_LAST_STATE, s.ROLE_INITIAL_STATE_GRADIENT):
+                plain.append((tensor.transpose(0, 1) if self.layer.time_major else tensor).flatten(2))
+            elif spec.role in _LAST:
                 plain.append(tensor.reshape(1, sizes["B"], -1))
             else:  # of a matrix, or of a bias
                 plain.append(tensor.reshape(-1, sizes["D"]) if len(spec.axes) == 4 else tensor.reshape(-1))
@@ -157,30 +203,47 @@ class _Call:
 _call_of = lru_cache(maxsize=4096)(_Call)
 
 
-class WholeLayer(torch.autograd.Function):
-    """`run` where a gradient is wanted."""
+class _Backward:
+    """What a backward pass of a layer computes: the gradients of those tensors that need one, where those results have one
+    whose bit is in `grads`."""
+
+    def __init__(self, call: _Call, needs: Sequence[bool], grads: int) -> None:
+        layer, structure = call.layer, call.structure
+        of_u, of_w, of_r = needs[:3]
+        of_b_x, of_b = needs[3:5] if layer.bias else (False, False)
+        of_sum = of_b_x and layer.apart
+        of_bias = of_b or (of_b_x and not layer.apart)
+        self.grads = grads
+        self.form = of_u * _OF_INPUT + of_w * _OF_MATRIX + of_sum * _OF_BIAS
+        self.wanted = bool(self.form) | of_r << 1 | of_bias << 2
+        first = len(structure.inputs) + len(structure.params)
+        numbers = [number for number in range(first, len(structure.differentiable)) if layer.given >> number & 1]
+        self.states = needs[call.state : call.state + len(numbers)]  # lengths, behind them, have none
+        for number, wanted in zip(numbers, self.states, strict=True):
+            self.wanted |= wanted << number
+        self.what = (s.PASS_BACKWARD, layer.how, grads, layer.given, self.wanted, layer.time_major)
+        # Which of the gradients that are computed each tensor gets.
+        computed = iter(range(len(needs)))
+        u, w, sum_, r, bias, *states = [
+            next(computed) if wanted else None for wanted in (of_u, of_w, of_sum, of_r, of_bias, *self.states)
+        ]
+        biases = [(sum_ if layer.apart else bias) if of_b_x else None, bias if of_b else None] if layer.bias else []
+        sources = [u, w, r, *biases, *states]
+        self.sources: list[int | None] = sources + [None] * (len(needs) - len(sources))
+
+
+class WholeLayer(torch.autograd.function._SingleLevelFunction):
+    """`run` where a gradient is wanted. Its `apply` is that of functions that torch.func does not look into, which `serves` has
+    made sure of. Where a gradient has another type than what it belongs to, autograd converts it."""
 
     @staticmethod
-    def forward(  # type: ignore[override]
-        ctx: Any,
-        call: _Call,
-        biases: Biases,
-        u: torch.Tensor,
-        w_ih: torch.Tensor,
-        w_hh: torch.Tensor,
-        b_ih: Any,
-        b_hh: Any,
-        lengths: Any,
-        *states: torch.Tensor,
-    ) -> tuple[torch.Tensor, ...]:
+    def forward(ctx: Any, call: _Call, *tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:  # type: ignore[override]
         with _BelowAutograd():
-            tensors, bias_in_product = _taken(biases, u, w_ih, w_hh, b_ih, b_hh, lengths, *states)
-            found = call.forward(tensors, True)
-        types = [None if one is None else one.dtype for one in (b_ih, b_hh, *states)]
-        ctx.layer = call, types, bias_in_product
-        ctx.save_for_backward(u, w_ih, *tensors, *[found[place] for place in call.structure.kept_places])
+            found, kept = call.forward(tensors, True)
+        ctx.call = call
+        ctx.save_for_backward(*kept)
         ctx.set_materialize_grads(False)
-        return tuple(found[: len(call.structure.results)])
+        return tuple(found)
 
     @staticmethod
     def backward(ctx: Any, *grads: torch.Tensor | None) -> tuple[Any, ...]:
@@ -189,9 +252,9 @@ class WholeLayer(torch.autograd.Function):
             return (None,) * len(ctx.needs_input_grad)
         saved = ctx.saved_tensors  # once: what a checkpoint computes again it gives a single time
         if not torch.is_grad_enabled():
-            return _gradients(ctx, saved, grads)
+            return _gradients(ctx, saved, grads, coming)
         # A graph of the gradients is wanted: one that raises, whatever is asked of it.
-        return _Once.apply(lambda: _gradients(ctx, saved, grads), *coming, *saved)
+        return _Once.apply(lambda: _gradients(ctx, saved, grads, coming), *coming, *saved)
 
     @staticmethod
     def jvp(ctx: Any, *tangents: Any) -> Any:
@@ -210,47 +273,37 @@ class _Once(torch.autograd.Function):
         raise NotDifferentiableError(autograd.SECOND, autograd.HINT)
 
 
-def _gradients(ctx: Any, saved: Sequence[torch.Tensor], grads: Sequence[torch.Tensor | None]) -> tuple[Any, ...]:
+def _gradients(
+    ctx: Any, saved: Sequence[torch.Tensor], grads: Sequence[torch.Tensor | None], coming: list[torch.Tensor]
+) -> tuple[Any, ...]:
     """Of all that WholeLayer takes. `saved`: what its forward pass did."""
-    u, w_ih, *tensors = saved
-    call, types, in_product = ctx.layer
-    needs = ctx.needs_input_grad
-    _, _, of_u, of_w_ih, of_w_hh, of_b_ih, of_b_hh, _, *of_states = needs
-    of_bias = of_b_hh or (of_b_ih and not in_product)
-    of_x = of_u or of_w_ih or (of_b_ih and in_product)
-    wanted = of_x | of_w_hh << 1 | of_bias << 2
-    if of_states:
-        structure = call.structure
-        first = len(structure.inputs) + len(structure.params)
-        numbers = [number for number in range(first, len(structure.differentiable)) if call.given >> number & 1]
-        for number, state in zip(numbers, of_states, strict=True):
-            wanted |= state << number
-    result: list[Any] = [None] * len(needs)
-    if not wanted:
-        return tuple(result)
+    call = ctx.call
+    of = call.backward_of(ctx.needs_input_grad[1:], operators.mask_of(grads))
+    if not of.wanted:
+        return (None,) * len(ctx.needs_input_grad)
     with _BelowAutograd():
-        coming = [grad if grad.is_contiguous() else grad.contiguous() for grad in grads if grad is not None]
-        found = iter(call.backward(coming, tensors, operators.mask_of(grads), wanted))
-        if of_x:
-            x = _as(next(found), w_ih.dtype).view(-1, w_ih.shape[0])
-            if of_u:
-                result[_U] = torch.mm(x, w_ih).view(u.shape)
-            if of_w_ih:
-                result[_U + 1] = torch.mm(x.t(), u.reshape(-1, w_ih.shape[1]))
-            if of_b_ih and in_product:
-                result[_U + 3] = _as(x.sum(0), types[0])
-        if of_w_hh:
-            result[_U + 2] = _as(next(found), w_ih.dtype)
-        if of_bias:
-            bias = next(found)
-            if of_b_hh:
-                result[_U + 4] = _as(bias, types[1])
-            if of_b_ih and not in_product:
-                result[_U + 3] = _as(bias, types[0])
-        for number, state in enumerate(of_states):
-            if state:
-                result[_U + 6 + number] = _as(next(found).squeeze(0), types[2 + number])
-    return tuple(result)
+        states, of_output = wide_type(saved[1].dtype), grads[0] is not None
+        tensors = [
+            (grad if of_output and number == 0 else _as(grad, states)).contiguous() for number, grad in enumerate(coming)
+        ]
+        found = call.backward(of, [*tensors, *saved])
+        result = [None if source is None else found[source] for source in of.sources]
+        for number, wanted in enumerate(of.states, call.state):
+            if wanted:
+                result[number] = found[of.sources[number]].squeeze(0)
+    return (None, *result)
+
+
+def _asked(name: str, tensors: Sequence[torch.Tensor], family: Any, form: int) -> Any:
+    """What a pass of a layer gives that the shim knows; None: it does not."""
+    number = sites.number_of(family)
+    if number is None:
+        return None
+    try:
+        results, known = getattr(shim.SHIM, name)(tensors, number, form)
+    except NotImplementedError:  # tensors of another kind, such as meta
+        return None
+    return results if known else None
 
 
 def _as(tensor: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:

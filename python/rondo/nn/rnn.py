@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 from .._errors import InputError
+from .._torch.types import wide
 from ..cell import Cell
 from ._layers import Layers
 
@@ -97,7 +98,7 @@ class LSTM(Layers):
 
     # Both biases are one to the cell: what the product of the input does not add, its backward pass need not sum.
     def _biases(self, b_ih: Any, b_hh: Any) -> tuple[Any, Any]:
-        return None, None if b_ih is None else _wide(b_ih) + _wide(b_hh)
+        return None, None if b_ih is None else wide(b_ih) + b_hh
 
 
 class GRU(Layers):
@@ -108,6 +109,7 @@ class GRU(Layers):
     )
 
     gates, states, mode = 3, 1, "GRU"
+    biases_apart = True
 
     def __init__(
         self,
@@ -132,7 +134,7 @@ class GRU(Layers):
 
     # b_hh stands within the reset gate's product, b_ih outside.
     def _biases(self, b_ih: Any, b_hh: Any) -> tuple[Any, Any]:
-        return b_ih, None if b_hh is None else _wide(b_hh)
+        return b_ih, None if b_hh is None else wide(b_hh)
 
 
 # torch.nn.RNN's second nonlinearity. The cell elman is the first.
@@ -183,15 +185,9 @@ class RNN(Layers):
         self.mode = "RNN_TANH" if nonlinearity == "tanh" else "RNN_RELU"
 
     def _biases(self, b_ih: Any, b_hh: Any) -> tuple[Any, Any]:
-        return None, None if b_ih is None else _wide(b_ih) + _wide(b_hh)
+        return None, None if b_ih is None else wide(b_ih) + b_hh
 
 
 def _left_out(bias: bool) -> tuple[str, ...]:
     """Of the cell's parameters."""
     return () if bias else ("b",)
-
-
-def _wide(bias: torch.Tensor) -> torch.Tensor:
-    """As cells take parameters that are no matrices: in float32 at least. A launch that had to convert it itself could not be
-    told to the shim."""
-    return bias if bias.dtype is torch.float32 else bias.to(torch.promote_types(bias.dtype, torch.float32))
