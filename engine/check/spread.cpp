@@ -200,31 +200,21 @@ std::vector<TensorRef> computed_tensors(const schedule::Task& task, const Refere
 
 }  // namespace
 
-Result<Spreads> measure_spreads(const schedule::Task& task, const HostProblem& data,
-                                const ReferenceResult& exact, std::uint64_t seed) {
-  Spreads spreads;
-  for (const TensorRef ref : computed_tensors(task, exact))
-    spreads.emplace(ref, Spread(schedule::axes_of(ref, task.cell, data.sizes)));
-  const std::vector<PerturbedRun> runs = perturbed_runs(task, seed);
-  std::mutex lock;
-  std::optional<Error> failure;
-  const auto one_run = [&](std::int64_t i) {
-    const PerturbedRun& run = runs[static_cast<std::size_t>(i)];
-    const auto result = run_perturbed(task, data, exact, run.perturbation);
-    std::vector<Spread::Errors> errors;
-    if (result)
-      for (const auto& [ref, spread] : spreads)
-        errors.push_back(spread.errors(*computed_values(ref, task.written, task.problem.pass, *result),
-                                       *computed_values(ref, task.written, task.problem.pass, exact)));
-    const std::lock_guard<std::mutex> guard(lock);
-    if (!result) failure = result.error();
-    if (failure) return;
-    auto of = errors.begin();
-    for (auto& [ref, spread] : spreads)
-      spread.add(run.kind, *of++, *computed_values(ref, task.written, task.problem.pass, exact));
-  };
-  parallel_for(static_cast<std::int64_t>(runs.size()), 0, [&]() -> Worker { return one_run; });
-  if (failure) return *failure;
+namespace {
+
+struct RunOfCase {
+  std::size_t number;
+  PerturbedRun run;
+};
+
+std::vector<RunOfCase> runs_of(const schedule::Task& task, std::span<const SpreadCase> cases) {
+  std::vector<RunOfCase> all;
+  for (std::size_t number = 0; number < cases.size(); ++number)
+    for (const PerturbedRun& run : perturbed_runs(task, cases[number].seed)) all.push_back({number, run});
+  return all;
+}
+
+Status check_finite(const schedule::Task& task, const Spreads& spreads) {
   for (const auto& [ref, spread] : spreads)
     if (!spread.finite())
       return Error{ErrorKind::Input,
@@ -232,7 +222,49 @@ Result<Spreads> measure_spreads(const schedule::Task& task, const HostProblem& d
                                task.written.name, schedule::name_of(ref, task.written)),
                    fmt::format("the cell leaves the range of its types, so no kernel can be compared: {}",
                                kOtherData)};
-  return spreads;
+  return success();
+}
+
+}  // namespace
+
+Result<std::vector<Spreads>> measure_spreads(const schedule::Task& task, std::span<const SpreadCase> cases) {
+  std::vector<Spreads> made(cases.size());
+  for (std::size_t number = 0; number < cases.size(); ++number)
+    for (const TensorRef ref : computed_tensors(task, *cases[number].exact))
+      made[number].emplace(ref, Spread(schedule::axes_of(ref, task.cell, cases[number].data->sizes)));
+  const std::vector<RunOfCase> runs = runs_of(task, cases);
+  std::mutex lock;
+  std::optional<Error> failure;
+  const auto one_run = [&](std::int64_t i) {
+    const auto& [number, run] = runs[static_cast<std::size_t>(i)];
+    const auto& [data, exact, seed] = cases[number];
+    const auto of = [&](TensorRef ref, const ReferenceResult& result) -> const std::vector<double>& {
+      return *computed_values(ref, task.written, task.problem.pass, result);
+    };
+    const auto result = run_perturbed(task, *data, *exact, run.perturbation);
+    std::vector<Spread::Errors> errors;
+    if (result)
+      for (const auto& [ref, spread] : made[number])
+        errors.push_back(spread.errors(of(ref, *result), of(ref, *exact)));
+    const std::lock_guard<std::mutex> guard(lock);
+    if (!result) failure = result.error();
+    if (failure) return;
+    auto next = errors.begin();
+    for (auto& [ref, spread] : made[number]) spread.add(run.kind, *next++, of(ref, *exact));
+  };
+  parallel_for(static_cast<std::int64_t>(runs.size()), 0, [&]() -> Worker { return one_run; });
+  if (failure) return *failure;
+  for (const Spreads& spreads : made)
+    if (Status status = check_finite(task, spreads); !status) return status.error();
+  return made;
+}
+
+Result<Spreads> measure_spreads(const schedule::Task& task, const HostProblem& data,
+                                const ReferenceResult& exact, std::uint64_t seed) {
+  const SpreadCase one{&data, &exact, seed};
+  Result<std::vector<Spreads>> made = measure_spreads(task, {&one, 1});
+  if (!made) return made.error();
+  return std::move(made->front());
 }
 
 namespace {

@@ -73,6 +73,13 @@ using Spreads = std::map<schedule::TensorRef, Spread, schedule::TensorRefLess>;
 // those of the reference; Input where a result is not finite with random rounding.
 Result<Spreads> measure_spreads(const schedule::Task& task, const HostProblem& data,
                                 const ReferenceResult& exact, std::uint64_t seed);
+// The same of several data, whose runs fill all cores together. What is pointed to must live as long.
+struct SpreadCase {
+  const HostProblem* data;
+  const ReferenceResult* exact;
+  std::uint64_t seed;
+};
+Result<std::vector<Spreads>> measure_spreads(const schedule::Task& task, std::span<const SpreadCase> cases);
 
 // Whether the pass compares numbers: select, the derivative of max and abs, the logarithm of what a bound
 // holds off zero.

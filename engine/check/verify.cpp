@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "compiler/scalar/storage.h"
 #include "compiler/schedule/plan/signature.h"
+#include "compiler/support/parallel_for.h"
 #include "engine/measure/measure.h"
 
 namespace rondo::engine {
@@ -112,6 +114,8 @@ const Verifier::CaseData* Verifier::find(const VerifyCase& shape) const {
 }
 
 Status Verifier::add(const std::vector<VerifyCase>& cases) {
+  std::vector<CaseData> made;
+  std::vector<std::uint64_t> seeds;  // of the errors
   for (const VerifyCase& shape : cases) {
     if (find(shape) != nullptr) continue;
     CaseData run;
@@ -122,24 +126,49 @@ Status Verifier::add(const std::vector<VerifyCase>& cases) {
     if (!data) return data.error();
     run.data = std::move(data).value();
     if (!shape.initial_states) run.data.loss.last_states.clear();
-    Result<ReferenceResult> exact = run_reference(*task_, run.data);
-    if (!exact) return exact.error();
-    run.exact = std::move(exact).value();
-    for (const TensorRef ref : tensors_of_pass(*task_)) {
-      if (is_drawn(ref)) continue;
-      for (const auto* values :
-           {given_values(ref, task_->written, task_->problem.pass, run.data, run.exact.forward),
-            computed_values(ref, task_->written, task_->problem.pass, run.exact)})
-        if (values != nullptr)
-          if (Status status = check_numbers(ref, shape, *values); !status) return status;
-    }
-    Result<Spreads> spreads = measure_spreads(*task_, run.data, run.exact, seed_);
-    if (!spreads) return spreads.error();
-    run.spreads = std::move(spreads).value();
-    cases_.push_back(std::move(run));
+    made.push_back(std::move(run));
+    seeds.push_back(seed_);
   }
+  if (Status status = compute(made, seeds); !status) return status.error();
+  std::move(made.begin(), made.end(), std::back_inserter(cases_));
   if (cases_.size() > kMostCases)
     cases_.erase(cases_.begin(), cases_.end() - static_cast<std::ptrdiff_t>(kMostCases));
+  return success();
+}
+
+// Cases side by side: one of few batch rows has no work for all cores.
+Status Verifier::compute(std::vector<CaseData>& made, const std::vector<std::uint64_t>& seeds) const {
+  std::vector<Status> done(made.size(), success());
+  const auto compute_exact = [&](std::int64_t i) {
+    CaseData& run = made[static_cast<std::size_t>(i)];
+    Result<ReferenceResult> exact = run_reference(*task_, run.data);
+    if (exact)
+      run.exact = std::move(exact).value();
+    else
+      done[static_cast<std::size_t>(i)] = exact.error();
+  };
+  parallel_for(static_cast<std::int64_t>(made.size()), 0, [&]() -> Worker { return compute_exact; });
+  std::vector<SpreadCase> measured;
+  for (std::size_t i = 0; i < made.size(); ++i) {
+    if (!done[i]) return done[i];
+    if (Status status = check_all_numbers(made[i]); !status) return status;
+    measured.push_back({&made[i].data, &made[i].exact, seeds[i]});
+  }
+  Result<std::vector<Spreads>> spreads = measure_spreads(*task_, measured);
+  if (!spreads) return spreads.error();
+  for (std::size_t i = 0; i < made.size(); ++i) made[i].spreads = std::move((*spreads)[i]);
+  return success();
+}
+
+Status Verifier::check_all_numbers(const CaseData& run) const {
+  for (const TensorRef ref : tensors_of_pass(*task_)) {
+    if (is_drawn(ref)) continue;
+    for (const auto* values :
+         {given_values(ref, task_->written, task_->problem.pass, run.data, run.exact.forward),
+          computed_values(ref, task_->written, task_->problem.pass, run.exact)})
+      if (values != nullptr)
+        if (Status status = check_numbers(ref, run.shape, *values); !status) return status;
+  }
   return success();
 }
 

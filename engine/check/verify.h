@@ -84,6 +84,9 @@ class Verifier {
   Status look_again(const runtime::Device& device, const runtime::LoadedPlan& plan,
                     const std::vector<VerifyCase>& cases, Verification& into);
   bool is_computed(schedule::TensorRef ref) const;
+  // The exact results of such data, and how far correct ones may lie from them.
+  Status compute(std::vector<CaseData>& made, const std::vector<std::uint64_t>& seeds) const;
+  Status check_all_numbers(const CaseData& run) const;
   // Whether all values are numbers of the tensor's storage type. Error Input: which is not, and where.
   Status check_numbers(schedule::TensorRef ref, const VerifyCase& shape,
                        const std::vector<double>& values) const;

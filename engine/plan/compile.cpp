@@ -310,6 +310,7 @@ Result<CompiledPlan> compile_plan(std::shared_ptr<const schedule::Task> task, sc
   result.key = cache_key(result.request, *version);
   if (options.database != nullptr && take(result, *options.database, result.key.hash(), options.believed))
     return result;
+  if (options.before) options.before(result.executable);
   Result<backend::Compiled> code = image_of(*result.task, backend, result.request);
   if (!code) return code.error();
   if (Status status = attach_code(result, std::move(code).value()); !status) return status.error();

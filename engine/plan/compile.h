@@ -2,6 +2,7 @@
 // cache.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -61,6 +62,9 @@ struct Believed {
   bool takes(const CompiledCode& found) const;
 };
 
+// Called where nothing stored serves, before a compiler is: with the launches, which have no code yet.
+using BeforeCompiling = std::function<void(const executable::Executable&)>;
+
 struct CompileOptions {
   db::Database* database = nullptr;  // cubins are looked up and, where it may be written, stored there
   std::string cubin_key;             // of a tuned choice: its cubin is taken without asking a compiler
@@ -69,6 +73,7 @@ struct CompileOptions {
   Believed believed;
   const backend::Backend* backend = nullptr;      // null: preferred_backend_for(target)
   std::optional<std::vector<std::string>> flags;  // beyond the target; nothing: the backend's own
+  BeforeCompiling before{};
 };
 
 // What the database knows the code by. `version` is the compiler's.

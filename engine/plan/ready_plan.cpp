@@ -19,12 +19,13 @@ Result<schedule::KernelPlan> build_choice(const schedule::Task& task, const Choi
 namespace {
 
 Result<CompiledCode> code_believed(const schedule::Task& task, const Choice& choice, db::Database* database,
-                                   const Believed& believed) {
+                                   const Believed& believed, const BeforeCompiling& before) {
   const target::Target& target = task.profile.target;
   const backend::Backend* wanted = target.is_cpu() ? nullptr : backend::wanted_backend();
   const backend::Backend& preferred = backend::preferred_backend_for(target);
   CompileOptions compiling;
   compiling.believed = believed;
+  compiling.before = before;
   // Of what the program brings itself the id of the build says nothing.
   if (schedule::strategy_registry().is_built_in(schedule::find_strategy(choice.strategy)) &&
       backend::backend_registry().is_built_in(&preferred))
@@ -67,21 +68,21 @@ Error with_foreign_code(Error error, const Choice& choice, db::Database* databas
 }  // namespace
 
 Result<CompiledCode> code_of_choice(const schedule::Task& task, const Choice& choice, db::Database* database,
-                                    Foreign foreign) {
+                                    Foreign foreign, const BeforeCompiling& before) {
   Believed believed{choice.verified_code, choice.verified_image};
-  Result<CompiledCode> code = code_believed(task, choice, database, believed);
+  Result<CompiledCode> code = code_believed(task, choice, database, believed, before);
   if (code || code.error().kind != ErrorKind::Missing) return code;
   if (foreign == Foreign::ToBeVerified && database != nullptr) {
     believed.any = true;
-    if (Result<CompiledCode> others = code_believed(task, choice, database, believed)) return others;
+    if (Result<CompiledCode> others = code_believed(task, choice, database, believed, before)) return others;
   }
   return with_foreign_code(code.error(), choice, database);
 }
 
 Result<ReadyPlan> make_ready(const schedule::Task& task, const Machine& machine, Choice choice,
-                             db::Database* database) {
+                             db::Database* database, const BeforeCompiling& before) {
   if (Status status = machine.need_device(); !status) return status.error();
-  auto compiled = code_of_choice(task, choice, database, Foreign::ToBeVerified);
+  auto compiled = code_of_choice(task, choice, database, Foreign::ToBeVerified, before);
   if (!compiled) return compiled.error();
   ReadyPlan ready{std::move(choice), std::move(compiled).value(), nullptr};
   const Believed known{ready.choice.verified_code, ready.choice.verified_image};

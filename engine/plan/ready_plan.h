@@ -23,7 +23,7 @@ Result<schedule::KernelPlan> build_choice(const schedule::Task& task, const Choi
 // (no compiler, also where only code of others is stored), Compile, Unsupported, Input.
 enum class Foreign { Refused, ToBeVerified };
 Result<CompiledCode> code_of_choice(const schedule::Task& task, const Choice& choice, db::Database* database,
-                                    Foreign foreign = Foreign::Refused);
+                                    Foreign foreign = Foreign::Refused, const BeforeCompiling& before = {});
 
 struct ReadyPlan {
   Choice choice;
@@ -38,7 +38,7 @@ struct ReadyPlan {
 // trial process verifies it first, and whoever asked loads it then. Errors: Missing (no device, no compiler),
 // Compile, Unsupported, Device.
 Result<ReadyPlan> make_ready(const schedule::Task& task, const Machine& machine, Choice choice,
-                             db::Database* database);
+                             db::Database* database, const BeforeCompiling& before = {});
 
 // What make_ready() would load, without code: its kernels are planned, and neither compiled nor looked up.
 // Needs no device. Errors: Unsupported, Input.

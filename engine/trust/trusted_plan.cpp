@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <future>
 
 #include "compiler/schedule/strategies.h"
 #include "engine/check/device_shape.h"
@@ -14,15 +15,24 @@ namespace {
 
 constexpr std::uint64_t kSeed = 1;  // of the data on first use: the same machine finds the same again
 
+// Which kernels are to be compared as soon as they are there.
+enum class Compares : std::uint8_t { None, Recorded, All };
+
+Compares compared_at_first_use(const TrustOptions& options) {
+  return options.strict || options.later ? Compares::None : Compares::Recorded;
+}
+
 class DeviceWork final : public TrustWork {
  public:
   DeviceWork(const schedule::Task& task, const Machine& machine, const Overrides& overrides,
-             std::uint64_t seed, const TrustOptions& options)
+             std::uint64_t seed, const TrustOptions& options, Compares compares)
       : task_(task),
         machine_(machine),
         overrides_(overrides),
         seed_(seed),
         given_(options.given),
+        arbitrary_states_(options.arbitrary_states),
+        compares_(compares),
         trial_(options.trial) {}
 
   Result<Made> make(const ChooseOptions& options) override {
@@ -30,7 +40,13 @@ class DeviceWork final : public TrustWork {
     const auto begin = std::chrono::steady_clock::now();
     Result<Choice> choice = choose_with(task_, overrides_, options);
     if (!choice) return choice.error();
-    Result<ReadyPlan> made = make_ready(task_, machine_, std::move(choice).value(), options.database);
+    const std::int64_t turn = schedule::turn_of(choice->strategy, choice->parameters);
+    const bool compared =
+        compares_ == Compares::All || (compares_ == Compares::Recorded && choice->trial != 0);
+    const BeforeCompiling before = [&](const executable::Executable& executable) {
+      if (compared) begin_verifier(cases_of(executable, turn));
+    };
+    Result<ReadyPlan> made = make_ready(task_, machine_, std::move(choice).value(), options.database, before);
     if (!made) return made.error();
     ready_ = std::move(made).value();
     ready_->ready_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -48,12 +64,12 @@ class DeviceWork final : public TrustWork {
 
   void keep(db::Database& database) override { store_cubin(ready_->compiled, database); }
 
-  Result<Verification> check(bool arbitrary_states = false) const {
+  Result<Verification> check() {
     const Choice& choice = ready_->choice;
-    const Coverage coverage =
-        coverage_of(ready_->compiled.executable, schedule::turn_of(choice.strategy, choice.parameters));
-    const std::vector<VerifyCase> cases = cases_for(task_, coverage, gpu_budget(), arbitrary_states);
-    Result<Verifier> verifier = Verifier::make(task_, cases, seed_, given_);
+    const std::vector<VerifyCase> cases =
+        cases_of(ready_->compiled.executable, schedule::turn_of(choice.strategy, choice.parameters));
+    Result<Verifier> verifier =
+        verifier_.valid() ? verifier_.get() : Verifier::make(task_, cases, seed_, given_);
     if (!verifier) return verifier.error();
     return verifier->check(*machine_.device, *ready_->plan, cases);
   }
@@ -79,6 +95,20 @@ class DeviceWork final : public TrustWork {
   }
 
  private:
+  std::vector<VerifyCase> cases_of(const executable::Executable& executable, std::int64_t turn) const {
+    return cases_for(task_, coverage_of(executable, turn), gpu_budget(), arbitrary_states_);
+  }
+
+  // The reference takes as long as a compiler: beside it, then.
+  void begin_verifier(std::vector<VerifyCase> cases) {
+    if (verifier_.valid()) return;
+    schedule::Task task = task_;
+    task.watcher = nullptr;  // which is this thread's
+    verifier_ =
+        std::async(std::launch::async, [task = std::move(task), cases = std::move(cases), seed = seed_,
+                                        given = given_] { return Verifier::make(task, cases, seed, given); });
+  }
+
   // Loads the code here once it has passed elsewhere.
   Result<Outcome> verify_in_trial() {
     if (!trial_)
@@ -107,8 +137,11 @@ class DeviceWork final : public TrustWork {
   const Overrides& overrides_;
   std::uint64_t seed_;
   Given given_;
+  bool arbitrary_states_;
+  Compares compares_;
   decltype(TrustOptions::trial) trial_;
   std::optional<ReadyPlan> ready_;
+  std::future<Result<Verifier>> verifier_;  // that is being made
 };
 
 }  // namespace
@@ -116,7 +149,7 @@ class DeviceWork final : public TrustWork {
 Result<ReadyPlan> trusted_plan(const schedule::Task& task, const Machine& machine, const Overrides& overrides,
                                const TrustOptions& options) {
   if (Status status = machine.need_device(); !status) return status.error();
-  DeviceWork work(task, machine, overrides, kSeed, options);
+  DeviceWork work(task, machine, overrides, kSeed, options, compared_at_first_use(options));
   Result<Choice> choice = trusted_choice(work, machine.platform, task.problem, options);
   if (!choice) return choice.error();
   return work.take(std::move(choice).value());
@@ -126,13 +159,13 @@ Result<VerifiedPlan> verified_plan(const schedule::Task& task, const Machine& ma
                                    const Overrides& overrides, std::uint64_t seed,
                                    const TrustOptions& options) {
   if (Status status = machine.need_device(); !status) return status.error();
-  DeviceWork work(task, machine, overrides, seed, options);
+  DeviceWork work(task, machine, overrides, seed, options, Compares::All);
   // Without a platform: what was found wrong is compared again.
   const Result<TrustWork::Made> made = work.make(options);
   if (!made) return made.error();
   if (!made->origin.empty())
     if (Status status = admit_foreign(work, *made, options); !status) return status.error();
-  Result<Verification> found = work.check(options.arbitrary_states);
+  Result<Verification> found = work.check();
   if (!found) return found.error();
   if (options.at_shape && found->passed)
     if (Status status = work.check_at_shape(*found, options.database); !status) return status.error();

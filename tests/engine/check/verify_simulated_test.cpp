@@ -137,5 +137,32 @@ TEST(SimulatedProducts, WrongOnesAreCaught) {
   EXPECT_FALSE(verifier.check_tensor(run, ref, read)->passed);
 }
 
+// Cases share all cores. Which of them are made together must not be seen in what they say.
+TEST(Verifiers, CasesMadeTogetherAreThoseMadeOneByOne) {
+  const step::Cell cell = rondo::testing::library_cell("lstm");
+  const schedule::Problem problem = rondo::testing::problem_of(Pass::Backward, 24);
+  std::vector<VerifyCase> cases(3);
+  cases[0].sizes = {1, 9, 1, 24};
+  cases[1].sizes = {5, 3, 1, 24};
+  cases[2].sizes = {1, 1, 1, 24};
+  cases[2].initial_states = false;
+  const Verifier together = Verifier::make({cell, problem, {}}, cases, 7).value();
+  Verifier apart = Verifier::make({cell, problem, {}}, {}, 7).value();
+  for (const VerifyCase& one : cases) ASSERT_TRUE(apart.add({one}).ok());
+  ASSERT_EQ(together.cases().size(), 3U);
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    const Verifier::CaseData &one = together.cases()[i], &other = apart.cases()[i];
+    EXPECT_EQ(one.shape.text(), other.shape.text());
+    ASSERT_EQ(one.spreads.size(), other.spreads.size());
+    for (const auto& [ref, spread] : one.spreads) {
+      const std::vector<double>& exact = *computed_values(ref, cell, problem.pass, one.exact);
+      EXPECT_EQ(exact, *computed_values(ref, cell, problem.pass, other.exact));
+      for (std::size_t element = 0; element < exact.size(); ++element)
+        EXPECT_EQ(spread.element_limit(element, true), other.spreads.at(ref).element_limit(element, true));
+      EXPECT_EQ(spread.norm(), other.spreads.at(ref).norm());
+    }
+  }
+}
+
 }  // namespace
 }  // namespace rondo::engine

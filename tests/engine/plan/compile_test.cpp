@@ -98,6 +98,20 @@ TEST_F(Compiling, SecondTimeComesFromTheDatabase) {
   EXPECT_EQ(first.key, second.key);
 }
 
+// So that what is wanted beside the code can be made meanwhile, and only where there is such a while.
+TEST_F(Compiling, WhatIsToBeCompiledIsSaidBefore) {
+  std::vector<std::size_t> launches;
+  options_.before = [&](const executable::Executable& executable) {
+    EXPECT_EQ(backend_.compilations_, 0);
+    EXPECT_TRUE(executable.images.empty());
+    launches.push_back(executable.launches.size());
+  };
+  const CompiledPlan first = compiled();
+  EXPECT_EQ(launches, (std::vector<std::size_t>{first.executable.launches.size()}));
+  EXPECT_TRUE(compiled().from_cache);
+  EXPECT_EQ(launches.size(), 1U);
+}
+
 // Batch and time are free at every call: two shapes whose text is one take turns with one stored image.
 TEST_F(Compiling, AnotherShapeOfTheSameTextComesFromTheDatabaseToo) {
   const CompiledPlan first = compiled();
