@@ -382,7 +382,7 @@ class CellLowering {
   // Fills in the rows of the cell; every value is known.
   void assemble() {
     for (const step::TensorId id : cell_.of_kind(TensorKind::State)) {
-      const std::string& name = cell_.tensors[static_cast<std::size_t>(id)].name;
+      const std::string& name = cell_.tensor(id).name;
       append(cell_.next, id, std::get<Rows>(scope_.next.at(name)));
     }
     for (const PendingOutput& output : outputs_) {

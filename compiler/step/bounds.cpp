@@ -214,7 +214,7 @@ bool begins_within(const DeclaredNumber& first, double bound) {
 std::vector<bool> states_within(const Cell& cell, double bound) {
   std::vector<bool> within(cell.tensors.size());
   for (const TensorId id : cell.of_kind(TensorKind::State))
-    within[at(id)] = begins_within(cell.tensors[at(id)].first, bound);
+    within[at(id)] = begins_within(cell.tensor(id).first, bound);
   for (bool changed = true; changed;) {
     changed = false;
     const Bounds bounds(cell, within, bound);

@@ -102,7 +102,7 @@ std::string describe_clip(const Cell& cell) {
   std::vector<std::string> names;
   const std::vector<bool> recurrent = recurrent_rows(cell);
   for (std::size_t i = 0; i < cell.next.size(); ++i) {
-    const Tensor& tensor = cell.tensors[at(cell.next[i].tensor)];
+    const Tensor& tensor = cell.tensor(cell.next[i].tensor);
     if (!recurrent[i]) continue;
     names.push_back(tensor.rows == 1 ? tensor.name : fmt::format("{}[{}]", tensor.name, cell.next[i].row));
   }

@@ -69,7 +69,7 @@ class ReverseSweep {
   void find_active() {
     for (const Node& node : cell_.graph.nodes) {
       bool active = node.kind == NodeKind::MatVec || node.kind == NodeKind::MatTVec ||
-                    (node.kind == NodeKind::Leaf && !is_flag(cell_.tensors[at(node.tensor)].kind));
+                    (node.kind == NodeKind::Leaf && !is_flag(cell_.tensor(node.tensor).kind));
       // A draw has no derivative by its seed.
       if (node.kind != NodeKind::Uniform)
         for (const NodeId operand : node.operands) active = active || active_[at(operand)];
@@ -79,7 +79,7 @@ class ReverseSweep {
 
   void seed(const std::vector<Row>& rows, GradientRef::Of of) {
     for (const Row& row : rows) {
-      const Extent extent = extent_of(cell_.tensors[at(row.tensor)]);
+      const Extent extent = extent_of(cell_.tensor(row.tensor));
       if (!active_[at(row.value)]) continue;
       send(row.value, step_.graph.gradient({of, row.tensor, row.row}, extent), extent);
     }
@@ -145,7 +145,7 @@ class ReverseSweep {
   std::vector<Row> collect(TensorKind kind) {
     std::vector<Row> rows;
     for (const TensorId id : cell_.of_kind(kind)) {
-      const Tensor& tensor = cell_.tensors[at(id)];
+      const Tensor& tensor = cell_.tensor(id);
       if (tensor.tail == Tail::Matrix) continue;
       for (int row = 0; row < tensor.rows; ++row) rows.push_back({id, row, gradient_of(id, row)});
     }
@@ -180,7 +180,7 @@ class ReverseSweep {
   NodeId passed_through(const Row& previous) {
     if (valid_ == kNoNode) return previous.value;
     const GradientRef after{GradientRef::Of::NextState, previous.tensor, previous.row};
-    const Tensor& tensor = cell_.tensors[at(previous.tensor)];
+    const Tensor& tensor = cell_.tensor(previous.tensor);
     return step_.graph.scalar(Op::Select,
                               {valid_, previous.value, step_.graph.gradient(after, extent_of(tensor))});
   }
@@ -194,7 +194,7 @@ class ReverseSweep {
            (otherwise.kind == NodeKind::Constant || is_leaf(otherwise, TensorKind::State));
   }
   bool is_leaf(const Node& node, TensorKind kind) const {
-    return node.kind == NodeKind::Leaf && cell_.tensors[at(node.tensor)].kind == kind;
+    return node.kind == NodeKind::Leaf && cell_.tensor(node.tensor).kind == kind;
   }
 
   void simplify_step() {

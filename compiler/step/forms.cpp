@@ -50,7 +50,7 @@ class FormRewriting {
 
   // A state that each step leaves as it is.
   void add_companion(TensorId state) {
-    Tensor tensor = original_.tensors[at(state)];
+    Tensor tensor = original_.tensor(state);
     tensor.name = reset_state_name(tensor.name);
     tensor.span = {};
     result_.tensors.push_back(tensor);
@@ -63,13 +63,13 @@ class FormRewriting {
   }
 
   Extent extent_of(TensorId state) const {
-    return original_.tensors[at(state)].tail == Tail::Scalar ? Extent::Scalar : Extent::Vector;
+    return original_.tensor(state).tail == Tail::Scalar ? Extent::Scalar : Extent::Vector;
   }
 
   // Nodes that depend on an input.
   void find_inputs() {
     for (const Node& node : original_.graph.nodes) {
-      bool sees = node.kind == NodeKind::Leaf && original_.tensors[at(node.tensor)].kind == TensorKind::Input;
+      bool sees = node.kind == NodeKind::Leaf && original_.tensor(node.tensor).kind == TensorKind::Input;
       for (const NodeId operand : node.operands) sees = sees || sees_input_[at(operand)];
       sees_input_.push_back(sees);
     }
@@ -85,8 +85,7 @@ class FormRewriting {
       operand = made_[at(operand)];
       if (masked) operand = only_valid(operand);
     }
-    const bool state =
-        node.kind == NodeKind::Leaf && original_.tensors[at(node.tensor)].kind == TensorKind::State;
+    const bool state = node.kind == NodeKind::Leaf && original_.tensor(node.tensor).kind == TensorKind::State;
     NodeId made = result_.graph.add(std::move(node));
     if (state) {
       const Node& leaf = result_.graph.at(made);
@@ -100,8 +99,7 @@ class FormRewriting {
   NodeId after_reset(NodeId state, const std::pair<TensorId, int>& row) {
     if (reset_ == kNoNode) return state;
     const auto given = reset_to_.find(row);
-    const NodeId to =
-        given == reset_to_.end() ? first(original_.tensors[at(row.first)].first) : given->second;
+    const NodeId to = given == reset_to_.end() ? first(original_.tensor(row.first).first) : given->second;
     return result_.graph.scalar(Op::Select, {reset_, to, state});
   }
 
@@ -151,7 +149,7 @@ Result<Cell> with_forms(const Cell& cell, const Forms& forms) {
                  "ask for the form resets too"};
   for (const TensorId state : cell.of_kind(TensorKind::State))
     if (Status status =
-            forms.reset_states ? check_name(cell, reset_state_name(cell.tensors[at(state)].name)) : success();
+            forms.reset_states ? check_name(cell, reset_state_name(cell.tensor(state).name)) : success();
         !status)
       return status.error();
   return FormRewriting(cell, forms).run();
@@ -177,8 +175,7 @@ std::string reset_state_name(const std::string& state) { return state + "_reset"
 
 // Any other state of a cell with resets has a select in what it becomes.
 bool is_reset_state(const Cell& cell, TensorId tensor) {
-  if (!cell.first_of_kind(TensorKind::Reset) || cell.tensors[at(tensor)].kind != TensorKind::State)
-    return false;
+  if (!cell.first_of_kind(TensorKind::Reset) || cell.tensor(tensor).kind != TensorKind::State) return false;
   return std::all_of(cell.next.begin(), cell.next.end(), [&](const Row& next) {
     if (next.tensor != tensor) return true;
     const Node& node = cell.graph.at(next.value);

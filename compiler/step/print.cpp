@@ -8,7 +8,7 @@ namespace rondo::step {
 
 namespace {
 
-const Tensor& tensor_at(const Cell& cell, TensorId id) { return cell.tensors[static_cast<std::size_t>(id)]; }
+const Tensor& tensor_at(const Cell& cell, TensorId id) { return cell.tensor(id); }
 
 std::string shape_of(const Cell& cell, const Tensor& tensor) {
   std::vector<std::string> extents;

@@ -191,6 +191,8 @@ struct Cell {
   Clip clip;
   bool reversed = false;  // time is walked from the last step to the first (forms.h)
 
+  const Tensor& tensor(TensorId id) const { return tensors[static_cast<std::size_t>(id)]; }
+  bool is_head_value(TensorId id) const { return tensor(id).tail == Tail::Scalar; }  // one value a head
   std::vector<TensorId> of_kind(TensorKind kind) const;
   std::optional<TensorId> find(const std::string& name) const;
   std::optional<TensorId> first_of_kind(TensorKind kind) const;

@@ -54,7 +54,7 @@ class DependenceSweep {
     }
     partial_graph_ = simplify(partial_graph_, std::move(roots), size());
     for (const Node& node : partial_graph_.nodes) {
-      bool sees = node.kind == NodeKind::Leaf && cell_.tensors[at(node.tensor)].kind == TensorKind::State;
+      bool sees = node.kind == NodeKind::Leaf && cell_.tensor(node.tensor).kind == TensorKind::State;
       for (const NodeId operand : node.operands) sees = sees || sees_state_[at(operand)];
       sees_state_.push_back(sees);
     }
@@ -105,8 +105,8 @@ std::string kind_of(const Cell& cell, const Structure& structure) {
                                    [](Coupling coupling) { return coupling != Coupling::None; });
   if (!coupled) return "no recurrence: no next state depends on a previous one";
   const std::vector<TensorId> states = cell.of_kind(TensorKind::State);
-  const bool of_head = std::any_of(states.begin(), states.end(),
-                                   [&](TensorId id) { return cell.tensors[at(id)].tail == Tail::Scalar; });
+  const bool of_head =
+      std::any_of(states.begin(), states.end(), [&](TensorId id) { return cell.is_head_value(id); });
   const char* beside = of_head ? ", beside values of the head that follow no channel" : "";
   if (structure.affine)
     return fmt::format("an affine diagonal recurrence: linear in the state, each channel on its own{}",
@@ -160,9 +160,9 @@ std::string pairs_text(const Tensor& next, const Tensor& previous, const RowPair
 
 std::string way_of(const Cell& cell, const Row& next, const Row& previous, Coupling coupling) {
   if (coupling == Coupling::Dense) return "dense within a head";
-  const bool of_head = cell.tensors[at(previous.tensor)].tail == Tail::Scalar;
+  const bool of_head = cell.is_head_value(previous.tensor);
   if (!of_head) return "channel by channel";
-  const bool vector = cell.tensors[at(next.tensor)].tail != Tail::Scalar;
+  const bool vector = !cell.is_head_value(next.tensor);
   return vector ? "each channel on one value of the head" : "one value of the head";
 }
 
@@ -186,7 +186,7 @@ std::string dependences_text(const Cell& cell, const Structure& structure) {
   std::string text;
   for (const auto& [states, ways] : found)
     for (const auto& [how, pairs] : ways)
-      text += pairs_text(cell.tensors[at(states.first)], cell.tensors[at(states.second)], pairs, how);
+      text += pairs_text(cell.tensor(states.first), cell.tensor(states.second), pairs, how);
   return text;
 }
 

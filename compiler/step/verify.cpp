@@ -108,8 +108,7 @@ class GraphVerifier {
     if (node.draw.empty()) report("is a draw without a name");
     const Node& seed = graph_.at(node.operands[0]);
     const bool known = seed.kind == NodeKind::Leaf && holds(cell_.tensors.size(), seed.tensor);
-    if (!known || cell_.tensors[static_cast<std::size_t>(seed.tensor)].kind != TensorKind::Param ||
-        seed.extent != Extent::Scalar)
+    if (!known || cell_.tensor(seed.tensor).kind != TensorKind::Param || seed.extent != Extent::Scalar)
       report("has a seed that is no parameter of one value a head");
     expect(node, Extent::Vector);
   }
@@ -120,7 +119,7 @@ class GraphVerifier {
       report("names tensor {}, which is not declared", id);
       return nullptr;
     }
-    const Tensor& tensor = cell_.tensors[static_cast<std::size_t>(id)];
+    const Tensor& tensor = cell_.tensor(id);
     if (row < 0 || row >= tensor.rows) {
       report("row {} of {}, which has {} rows", row, tensor.name, tensor.rows);
       return nullptr;
@@ -223,7 +222,7 @@ void check_rows(const Cell& cell, const Graph& graph, TensorKind kind, const std
                 const char* what, Defects& defects) {
   std::size_t k = 0;
   for (const TensorId id : cell.of_kind(kind)) {
-    const Tensor& tensor = cell.tensors[static_cast<std::size_t>(id)];
+    const Tensor& tensor = cell.tensor(id);
     if (tensor.tail == Tail::Matrix) continue;
     for (int row = 0; row < tensor.rows; ++row, ++k) {
       const std::string place = fmt::format("{} of {}[{}]", what, tensor.name, row);
@@ -273,11 +272,9 @@ std::vector<std::string> verify(const Cell& cell, const BackwardStep& step) {
   check_rows(cell, step.graph, TensorKind::Input, step.inputs, "the gradient", defects);
   check_rows(cell, step.graph, TensorKind::Param, step.params, "the gradient", defects);
   for (const MatrixGradient& matrix : step.matrices) {
-    const bool known =
-        holds(cell.tensors.size(), matrix.tensor) &&
-        cell.tensors[static_cast<std::size_t>(matrix.tensor)].tail == Tail::Matrix &&
-        holds(static_cast<std::size_t>(cell.tensors[static_cast<std::size_t>(matrix.tensor)].rows),
-              matrix.row);
+    const bool known = holds(cell.tensors.size(), matrix.tensor) &&
+                       cell.tensor(matrix.tensor).tail == Tail::Matrix &&
+                       holds(static_cast<std::size_t>(cell.tensor(matrix.tensor).rows), matrix.row);
     if (!known)
       defects.push_back(
           fmt::format("a matrix gradient names row {} of tensor {}", matrix.row, matrix.tensor));

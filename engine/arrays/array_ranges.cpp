@@ -43,7 +43,7 @@ class RangeCheck {
  private:
   Status look(const NamedArray& entry, Storage words, Storage storage) const {
     const std::optional<step::TensorId> id = cell_.find(entry.name);
-    const Tensor* tensor = id ? &cell_.tensors[static_cast<std::size_t>(*id)] : nullptr;
+    const Tensor* tensor = id ? &cell_.tensor(*id) : nullptr;
     const auto range = tensor ? step::range_of(cell_, *tensor, constants_) : std::nullopt;
     if (!range) return success();
     const Result<std::vector<double>> values = npy_values(entry.array, words, entry.origin);

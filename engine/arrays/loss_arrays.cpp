@@ -27,8 +27,7 @@ const step::Tensor* find(const step::Cell& cell, TensorKind kind, const std::str
 
 std::string list_of(const step::Cell& cell, TensorKind kind) {
   std::vector<std::string> names;
-  for (const step::TensorId id : cell.of_kind(kind))
-    names.push_back(cell.tensors[static_cast<std::size_t>(id)].name);
+  for (const step::TensorId id : cell.of_kind(kind)) names.push_back(cell.tensor(id).name);
   return fmt::format("it has: {}", fmt::join(names, ", "));
 }
 
@@ -66,7 +65,7 @@ Result<step::LossGradients<double>> to_loss(const step::Cell& cell, const step::
   step::LossGradients<double> loss;
   if (arrays.outputs.empty() && arrays.last_states.empty())
     for (const step::TensorId id : cell.of_kind(TensorKind::Output)) {
-      const step::Tensor& output = cell.tensors[static_cast<std::size_t>(id)];
+      const step::Tensor& output = cell.tensor(id);
       loss.outputs[output.name].assign(static_cast<std::size_t>(step::element_count(output, sizes)), 1);
     }
   if (Status status = take(cell, sizes, arrays.outputs, TensorKind::Output, storage, storage, loss.outputs);

@@ -47,8 +47,7 @@ const char* option_of(TensorKind kind) { return to_text(kKindOptions, kind); }
 
 std::string names_of(const step::Cell& cell, TensorKind kind) {
   std::vector<std::string> names;
-  for (const step::TensorId id : cell.of_kind(kind))
-    names.push_back(cell.tensors[static_cast<std::size_t>(id)].name);
+  for (const step::TensorId id : cell.of_kind(kind)) names.push_back(cell.tensor(id).name);
   return names.empty() ? fmt::format("it has no {}", kind_name(kind))
                        : fmt::format("it has: {}", fmt::join(names, ", "));
 }
@@ -71,7 +70,7 @@ class SizeFinder {
       if (Status status = match(*tensor, entry); !status) return status;
     }
     for (const step::TensorId id : cell_.of_kind(kind)) {
-      const Tensor& tensor = cell_.tensors[static_cast<std::size_t>(id)];
+      const Tensor& tensor = cell_.tensor(id);
       if (all_needed && cell_.seed() != id && std::find(seen.begin(), seen.end(), tensor.name) == seen.end())
         return bad(fmt::format("{} '{}' [{}] of cell {} is missing", kind_name(kind), tensor.name,
                                fmt::join(axes_of(tensor), ", "), cell_.name),
@@ -97,7 +96,7 @@ class SizeFinder {
   const Tensor* find(const std::string& name, TensorKind kind) const {
     const std::optional<step::TensorId> id = cell_.find(name);
     if (!id) return nullptr;
-    const Tensor& tensor = cell_.tensors[static_cast<std::size_t>(*id)];
+    const Tensor& tensor = cell_.tensor(*id);
     return tensor.kind == kind ? &tensor : nullptr;
   }
 
@@ -302,7 +301,7 @@ Status set_seed(const step::Cell& cell, std::int64_t heads, std::optional<std::i
   const std::optional<step::TensorId> id = cell.seed();
   if (!id && seed) return bad(fmt::format("cell {} draws no random numbers: it has no seed", cell.name));
   if (!id) return success();
-  const std::string& name = cell.tensors[static_cast<std::size_t>(*id)].name;
+  const std::string& name = cell.tensor(*id).name;
   const bool given = std::any_of(arrays.params.begin(), arrays.params.end(),
                                  [&](const NamedArray& array) { return array.name == name; });
   if (seed && given)

@@ -101,7 +101,7 @@ class AtShape {
   Status give() {
     for (const ShapeTensor& tensor : runs_.tensors()) {
       if (!tensor.random) continue;
-      const step::Tensor& declared = task_.written.tensors[static_cast<std::size_t>(tensor.ref.tensor)];
+      const step::Tensor& declared = task_.written.tensor(tensor.ref.tensor);
       if (step::is_flag(declared.kind)) {
         if (Status status = give_flags(tensor.ref, declared); !status) return status;
         continue;
@@ -144,8 +144,7 @@ class AtShape {
   }
 
   std::optional<std::vector<double>> own_values(TensorRef ref) const {
-    return given_values(own_.get(), ref.role, task_.written.tensors[static_cast<std::size_t>(ref.tensor)],
-                        task_.problem.sizes);
+    return given_values(own_.get(), ref.role, task_.written.tensor(ref.tensor), task_.problem.sizes);
   }
 
   std::optional<step::Interval> range_of(TensorRef ref, const step::Tensor& declared) const {

@@ -167,8 +167,7 @@ std::vector<PerturbedRun> perturbed_runs(const schedule::Task& task, std::uint64
   const schedule::Problem& problem = task.problem;
   step::Perturbation base;
   for (const step::TensorId id : schedule::stored_histories(task.cell))
-    if (task.history_storage(id) != problem.storage)
-      base.kept_in_fp32.insert(task.cell.tensors[static_cast<std::size_t>(id)].name);
+    if (task.history_storage(id) != problem.storage) base.kept_in_fp32.insert(task.cell.tensor(id).name);
   base.fast_math = problem.math == kernel::Math::Fast;
   base.stored = problem.storage;
   base.product = problem.math == kernel::Math::Tf32 ? 0x1p-11 : 0;
@@ -294,8 +293,7 @@ bool has_decisions(const step::Cell& cell, Pass pass) {
     // No rounding changes a flag.
     if (node.kind == step::NodeKind::Scalar && node.op == Op::Select) {
       const step::Node& condition = graph.at(node.operands[0]);
-      if (condition.kind == step::NodeKind::Leaf &&
-          step::is_flag(cell.tensors[static_cast<std::size_t>(condition.tensor)].kind))
+      if (condition.kind == step::NodeKind::Leaf && step::is_flag(cell.tensor(condition.tensor).kind))
         return false;
     }
     return node.kind == step::NodeKind::Scalar &&

@@ -54,7 +54,7 @@ double scale_of(const step::Tensor& tensor, const step::Sizes& sizes, const Rand
 
 std::vector<double> values_for(TensorRef ref, const schedule::Task& task, const step::Sizes& sizes,
                                const RandomOptions& options) {
-  const step::Tensor& tensor = task.written.tensors[static_cast<std::size_t>(ref.tensor)];
+  const step::Tensor& tensor = task.written.tensor(ref.tensor);
   if (auto given = given_values(options.given, ref.role, tensor, sizes)) return std::move(*given);
   return random_numbers(task, ref, schedule::total_elements(ref, task.cell, sizes),
                         scale_of(tensor, sizes, options),
@@ -78,14 +78,12 @@ Status reach_initial_states(const schedule::Task& task, HostProblem& data, const
   step::ForwardArguments<double> arguments = data.forward;
   // Every row walks through all of these steps.
   for (auto& [name, values] : arguments.flags) {
-    const bool resets =
-        task.written.tensors[static_cast<std::size_t>(*task.written.find(name))].kind == TensorKind::Reset;
+    const bool resets = task.written.tensor(*task.written.find(name)).kind == TensorKind::Reset;
     values.assign(static_cast<std::size_t>(sizes.batch * (resets ? sizes.time : 1)),
                   resets ? 0 : static_cast<double>(sizes.time));
   }
   for (const step::TensorId id : task.written.of_kind(TensorKind::Input))
-    arguments.inputs[task.written.tensors[static_cast<std::size_t>(id)].name] =
-        values_for({Role::Input, id}, task, sizes, others);
+    arguments.inputs[task.written.tensor(id).name] = values_for({Role::Input, id}, task, sizes, others);
   Result<step::ForwardResult<double>> reached = step::run_forward(task.written, sizes, arguments);
   if (!reached) return reached.error();
   for (auto& [name, values] : reached->last_states) {
@@ -110,7 +108,7 @@ Status add_products(const schedule::Task& task, const step::Sizes& sizes,
       step::run_forward(schedule::with_product_outputs(task.cell), sizes, arguments, options);
   if (!run) return run.error();
   for (const step::TensorId id : schedule::product_tensors(task.cell)) {
-    const std::string name = schedule::product_output(task.cell.tensors[static_cast<std::size_t>(id)]);
+    const std::string name = schedule::product_output(task.cell.tensor(id));
     into.outputs[name] = std::move(run->outputs.at(name));
   }
   return success();
@@ -146,7 +144,7 @@ Result<step::BackwardResult<double>> run_backward_pass(const schedule::Task& tas
 
 // Their name among the outputs of the reference.
 std::string products_of(TensorRef ref, const step::Cell& cell) {
-  return schedule::product_output(cell.tensors[static_cast<std::size_t>(ref.tensor)]);
+  return schedule::product_output(cell.tensor(ref.tensor));
 }
 
 const std::vector<double>* look_up(const TensorMap<double>& map, const std::string& name) {
@@ -200,7 +198,7 @@ std::vector<double> random_values_in(const step::Interval& range, Storage storag
 std::vector<double> random_numbers(const schedule::Task& task, TensorRef ref, std::int64_t count,
                                    double scale, std::uint64_t seed) {
   const Storage storage = schedule::storage_of(ref, task);
-  const step::Tensor& tensor = task.written.tensors[static_cast<std::size_t>(ref.tensor)];
+  const step::Tensor& tensor = task.written.tensor(ref.tensor);
   const bool own = ref.role == Role::Input || ref.role == Role::Param || ref.role == Role::InitialState;
   const auto range = own ? step::range_of(task.written, tensor, task.problem.constants) : std::nullopt;
   return range ? random_values_in(*range, storage, count, seed) : random_values(storage, count, scale, seed);
@@ -227,8 +225,7 @@ Result<HostProblem> random_problem(const schedule::Task& task, const step::Sizes
   data.forward.constants = task.problem.constants;
   auto fill = [&](TensorKind kind, Role role, TensorMap<double>& into) {
     for (const step::TensorId id : task.written.of_kind(kind))
-      into[task.written.tensors[static_cast<std::size_t>(id)].name] =
-          values_for({role, id}, task, sizes, options);
+      into[task.written.tensor(id).name] = values_for({role, id}, task, sizes, options);
   };
   for (const step::Tensor& tensor : task.written.tensors)
     if (step::is_flag(tensor.kind))
@@ -242,7 +239,7 @@ Result<HostProblem> random_problem(const schedule::Task& task, const step::Sizes
   if (options.initial_states && options.arbitrary_states)
     fill(TensorKind::State, Role::InitialState, data.forward.initial_states);
   for (const step::TensorId id : task.written.of_kind(TensorKind::State)) {
-    const step::Tensor& state = task.written.tensors[static_cast<std::size_t>(id)];
+    const step::Tensor& state = task.written.tensor(id);
     if (auto given = given_values(options.given, Role::InitialState, state, sizes))
       data.forward.initial_states[state.name] = std::move(*given);
   }
@@ -277,7 +274,7 @@ Result<ReferenceResult> run_perturbed(const schedule::Task& task, const HostProb
 const std::vector<double>* given_values(TensorRef ref, const step::Cell& cell, Pass pass,
                                         const HostProblem& data, const step::ForwardResult<double>& forward) {
   if (ref.tensor < 0) return nullptr;
-  const std::string& name = cell.tensors[static_cast<std::size_t>(ref.tensor)].name;
+  const std::string& name = cell.tensor(ref.tensor).name;
   const bool backward = pass == Pass::Backward;
   switch (ref.role) {
     case Role::Input: return look_up(data.forward.inputs, name);
@@ -297,7 +294,7 @@ const std::vector<double>* given_values(TensorRef ref, const step::Cell& cell, P
 const std::vector<double>* computed_values(TensorRef ref, const step::Cell& cell, Pass pass,
                                            const ReferenceResult& results) {
   if (ref.tensor < 0) return nullptr;
-  const std::string& name = cell.tensors[static_cast<std::size_t>(ref.tensor)].name;
+  const std::string& name = cell.tensor(ref.tensor).name;
   const bool backward = pass == Pass::Backward;
   switch (ref.role) {
     case Role::Output: return backward ? nullptr : look_up(results.forward.outputs, name);

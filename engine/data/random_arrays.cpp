@@ -45,7 +45,7 @@ Result<RunArrays> random_arrays(const schedule::Task& task, std::uint64_t seed) 
   step::fill_past_ends(cell, sizes, 0, drawn->forward, drawn->loss);
   RunArrays arrays;
   for (step::TensorId id = 0; id < static_cast<step::TensorId>(cell.tensors.size()); ++id) {
-    const step::Tensor& tensor = cell.tensors[static_cast<std::size_t>(id)];
+    const step::Tensor& tensor = cell.tensor(id);
     const auto put = [&](std::vector<NamedArray>& into, const std::vector<double>& values,
                          kernel::Storage storage) {
       const std::vector<std::int64_t> shape = shape_of(tensor, sizes);

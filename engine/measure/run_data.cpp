@@ -50,7 +50,7 @@ Result<std::vector<DeviceTensor>> make_tensors(const std::vector<TensorRef>& ref
     const double scale = ref.role == Role::Param          ? weights * std::sqrt(3.0)
                          : ref.role == Role::InitialState ? 0.5
                                                           : 1;
-    const step::Tensor& declared = task.written.tensors[static_cast<std::size_t>(ref.tensor)];
+    const step::Tensor& declared = task.written.tensor(ref.tensor);
     Status filled = success();
     if (step::is_flag(declared.kind))
       filled = fill_repeated(device, *tensor, flag_that_changes_nothing(declared, task.problem.sizes));

@@ -17,9 +17,8 @@ Result<PlanMemory> plan_memory(const schedule::Task& task, const schedule::Kerne
   memory.workspace_bytes = launcher->workspace_bytes(task.problem.sizes.batch, task.problem.sizes.time);
   if (task.problem.pass == schedule::Pass::Forward) return memory;
   for (const step::TensorId id : schedule::stored_histories(task.cell))
-    memory.saved_bytes +=
-        step::history_count(task.cell.tensors[static_cast<std::size_t>(id)], task.problem.sizes) *
-        kernel::storage_bytes(task.history_storage(id));
+    memory.saved_bytes += step::history_count(task.cell.tensor(id), task.problem.sizes) *
+                          kernel::storage_bytes(task.history_storage(id));
   if (!schedule::passes_products(task.problem)) return memory;
   for (const step::TensorId id : schedule::product_tensors(task.cell))
     memory.saved_bytes +=

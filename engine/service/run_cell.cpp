@@ -39,7 +39,7 @@ Result<DeviceTensors> upload(const schedule::Task& task, const runtime::Device& 
   DeviceTensors tensors;
   for (const executable::Tensor& tensor : plan.tensors()) {
     if (schedule::is_internal(tensor.ref.role)) continue;
-    const std::string& name = task.written.tensors[static_cast<std::size_t>(tensor.ref.tensor)].name;
+    const std::string& name = task.written.tensor(tensor.ref.tensor).name;
     const NpyArray* array = given(tensor.ref, name, arrays);
     const bool flag = tensor.ref.role == Role::Resets || tensor.ref.role == Role::Lengths;
     if (array == nullptr && !flag && !tensor.written) continue;  // an initial state as the cell says
@@ -74,7 +74,7 @@ Result<CellRun> download(const step::Cell& cell, const DeviceTensors& tensors) {
       return Error{
           ErrorKind::Wrong,
           fmt::format("the kernel left {} elements of '{}' unwritten", result->unwritten, tensor.name()), ""};
-    const std::string& name = cell.tensors[static_cast<std::size_t>(tensor.ref().tensor)].name;
+    const std::string& name = cell.tensor(tensor.ref().tensor).name;
     (role == Role::Output ? run.outputs : run.last_states)[name] = std::move(result->values);
   }
   return run;
@@ -101,9 +101,9 @@ Result<CellRun> run_on_reference(const schedule::Task& task,
 CellRun run_of_nothing(const schedule::Task& task, const step::ForwardArguments<double>& arguments) {
   CellRun run;
   for (const step::TensorId id : task.written.of_kind(step::TensorKind::Output))
-    run.outputs[task.written.tensors[static_cast<std::size_t>(id)].name] = {};
+    run.outputs[task.written.tensor(id).name] = {};
   for (const step::TensorId id : task.written.of_kind(step::TensorKind::State)) {
-    const step::Tensor& state = task.written.tensors[static_cast<std::size_t>(id)];
+    const step::Tensor& state = task.written.tensor(id);
     const auto first = arguments.initial_states.find(state.name);
     std::vector<double>& last = run.last_states[state.name];
     if (first != arguments.initial_states.end()) last = first->second;

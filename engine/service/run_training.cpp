@@ -62,9 +62,7 @@ class BothPasses {
   }
 
  private:
-  const std::string& name_of(TensorRef ref) const {
-    return task_.written.tensors[static_cast<std::size_t>(ref.tensor)].name;
-  }
+  const std::string& name_of(TensorRef ref) const { return task_.written.tensor(ref.tensor).name; }
 
   const std::vector<double>* given(TensorRef ref) const {
     const step::TensorMap<double>* map = nullptr;
@@ -123,7 +121,7 @@ class BothPasses {
 void add_zeros(const schedule::Task& task, step::BackwardResult<double>& gradients) {
   const auto add = [&](step::TensorKind kind, step::TensorMap<double>& map) {
     for (const step::TensorId id : task.written.of_kind(kind)) {
-      const step::Tensor& tensor = task.written.tensors[static_cast<std::size_t>(id)];
+      const step::Tensor& tensor = task.written.tensor(id);
       map.try_emplace(tensor.name, static_cast<std::size_t>(step::element_count(tensor, task.problem.sizes)),
                       0.0);
     }

@@ -49,7 +49,7 @@ std::vector<engine::NamedArray>* place_of(const step::Cell& cell, const std::str
                                           engine::RunArrays& arrays) {
   const std::optional<step::TensorId> tensor = cell.find(name);
   if (!tensor) return nullptr;
-  switch (cell.tensors[at(*tensor)].kind) {
+  switch (cell.tensor(*tensor).kind) {
     case step::TensorKind::Input: return &arrays.inputs;
     case step::TensorKind::Param: return &arrays.params;
     case step::TensorKind::State: return &arrays.states;

@@ -142,7 +142,7 @@ class ReferenceSink final : public executable::LaunchSink {
     return values;
   }
 
-  const std::string& name_of(TensorRef ref) const { return task_.written.tensors[at(ref.tensor)].name; }
+  const std::string& name_of(TensorRef ref) const { return task_.written.tensor(ref.tensor).name; }
 
   Status run(const schedule::Problem& problem, const std::vector<Placed>& places) const {
     engine::HostProblem data;
@@ -200,11 +200,10 @@ class ReferenceSink final : public executable::LaunchSink {
                                  const step::TensorMap<double>& histories) const {
     step::TensorMap<double> result;
     for (const step::TensorId id : task_.written.of_kind(TensorKind::State))
-      result[task_.written.tensors[at(id)].name].resize(
-          at(step::history_count(task_.written.tensors[at(id)], sizes)));
+      result[task_.written.tensor(id).name].resize(at(step::history_count(task_.written.tensor(id), sizes)));
     for (const auto& [state, saved] : needs_.history) {
-      const step::Tensor& tensor = task_.written.tensors[at(state.first)];
-      const step::Tensor& source = task_.written.tensors[at(saved.tensor.tensor)];
+      const step::Tensor& tensor = task_.written.tensor(state.first);
+      const step::Tensor& source = task_.written.tensor(saved.tensor.tensor);
       const step::TensorMap<double>& map = saved.tensor.role == Role::Output ? outputs : histories;
       const std::vector<double>& from = map.at(source.name);
       std::vector<double>& to = result.at(tensor.name);

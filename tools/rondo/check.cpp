@@ -35,7 +35,7 @@ std::vector<CheckedTensor> tensors_of(const schedule::Task& task) {
                                                 {"reset", Role::Resets},       {"length", Role::Lengths}};
   std::vector<CheckedTensor> result;
   for (step::TensorId id = 0; id < static_cast<step::TensorId>(task.written.tensors.size()); ++id) {
-    const step::Tensor& tensor = task.written.tensors[static_cast<std::size_t>(id)];
+    const step::Tensor& tensor = task.written.tensor(id);
     const auto& [kind, role] = roles[static_cast<std::size_t>(tensor.kind)];
     const std::int64_t elements = step::element_count(tensor, task.problem.sizes);
     result.push_back({kind, tensor.name, fmt::format("[{}]", fmt::join(engine::axes_of(tensor), ", ")),

@@ -43,7 +43,7 @@ std::vector<DataFile> files_of(const engine::RunArrays& arrays, const step::Cell
   for (const auto& entry : arrays.inputs) add(entry, entry.name, "--input " + entry.name + "=");
   for (const auto& entry : arrays.params) add(entry, entry.name, "--param-file " + entry.name + "=");
   for (const step::TensorId id : cell.of_kind(step::TensorKind::State)) {
-    const std::string& state = cell.tensors[static_cast<std::size_t>(id)].name;
+    const std::string& state = cell.tensor(id).name;
     for (const auto& entry : arrays.states) {
       if (entry.name == state && !step::is_reset_state(cell, id))
         add(entry, state + "0", "--state " + state + "=");
@@ -66,7 +66,7 @@ std::string run_command(const Options& options, const step::Cell& cell, const st
   if (cell.reversed) text += " --reversed";
   if (options.dtype_given && options.dtype == "bf16") text += " --dtype bf16";
   const step::TensorId output = cell.of_kind(step::TensorKind::Output).front();
-  const std::string& name = cell.tensors[static_cast<std::size_t>(output)].name;
+  const std::string& name = cell.tensor(output).name;
   return text + fmt::format(" --out {}=", name) +
          quoted((std::filesystem::path(options.folder) / (name + ".npy")).string());
 }

@@ -35,7 +35,7 @@ step::Sizes test_sizes(const schedule::Problem& problem) {
 // As random_problem() scales them.
 double scale_of(TensorRef ref, const step::Cell& cell, const step::Sizes& sizes) {
   if (ref.role != Role::Param) return 1;
-  const bool matrix = cell.tensors[static_cast<std::size_t>(ref.tensor)].tail == step::Tail::Matrix;
+  const bool matrix = cell.tensor(ref.tensor).tail == step::Tail::Matrix;
   return matrix ? 1 / std::sqrt(static_cast<double>(sizes.dim)) : 0.5;
 }
 
@@ -78,7 +78,7 @@ class Maker {
     const std::uint64_t number =
         static_cast<std::uint64_t>(ref.role) * 1000 + static_cast<std::uint64_t>(ref.tensor);
     SelfTest::Given given{ref, scale_of(ref, task_.written, sizes_), kSeed * 1'000'003 + number, {}};
-    const step::Tensor& tensor = task_.written.tensors[static_cast<std::size_t>(ref.tensor)];
+    const step::Tensor& tensor = task_.written.tensor(ref.tensor);
     if (!tensor.range || (ref.role != Role::Input && ref.role != Role::Param)) return given;
     // Who runs the test knows no ranges.
     const std::int64_t count = schedule::total_elements(ref, task_.cell, sizes_);
@@ -91,8 +91,8 @@ class Maker {
     const auto fill = [&](step::TensorKind kind, Role role, step::TensorMap<double>& into) {
       for (const step::TensorId id : task_.written.of_kind(kind)) {
         const TensorRef ref{role, id};
-        into[task_.written.tensors[static_cast<std::size_t>(id)].name] = values_of(
-            drawn(ref), schedule::storage_of(ref, task_), schedule::total_elements(ref, task_.cell, sizes_));
+        into[task_.written.tensor(id).name] = values_of(drawn(ref), schedule::storage_of(ref, task_),
+                                                        schedule::total_elements(ref, task_.cell, sizes_));
       }
     };
     for (const step::Tensor& tensor : task_.written.tensors)

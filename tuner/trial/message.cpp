@@ -45,7 +45,7 @@ engine::Given read_given(ByteReader& reader, const step::Cell& cell, const step:
                                       std::pair(&given.arguments.initial_states, TensorKind::State)}) {
     for (const auto& [name, values] : *tensors) {
       const std::optional<step::TensorId> id = cell.find(name);
-      const step::Tensor* tensor = id ? &cell.tensors[static_cast<std::size_t>(*id)] : nullptr;
+      const step::Tensor* tensor = id ? &cell.tensor(*id) : nullptr;
       if (!reader.ok() || tensor == nullptr || tensor->kind != kind ||
           step::element_count(*tensor, sizes) != static_cast<std::int64_t>(values.size()))
         reader.fail();

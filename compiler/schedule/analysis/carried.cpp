@@ -10,8 +10,7 @@ namespace rondo::schedule {
 bool is_carried(const Task& task, const step::Node& node) {
   if (task.problem.pass == Pass::Backward)
     return node.kind == step::NodeKind::Gradient && node.gradient.of == step::GradientRef::Of::NextState;
-  return node.kind == step::NodeKind::Leaf &&
-         task.cell.tensors[static_cast<std::size_t>(node.tensor)].kind == step::TensorKind::State;
+  return node.kind == step::NodeKind::Leaf && task.cell.tensor(node.tensor).kind == step::TensorKind::State;
 }
 
 std::size_t carried_row(const step::Cell& cell, step::TensorId state, int row) {
@@ -23,7 +22,7 @@ std::size_t carried_row(const step::Cell& cell, step::TensorId state, int row) {
 }
 
 std::string carried_name(const step::Cell& cell, std::size_t k) {
-  const step::Tensor& state = cell.tensors[static_cast<std::size_t>(cell.next[k].tensor)];
+  const step::Tensor& state = cell.tensor(cell.next[k].tensor);
   return state.rows == 1 ? state.name : fmt::format("{}_{}", state.name, cell.next[k].row);
 }
 

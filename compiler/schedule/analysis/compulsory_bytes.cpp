@@ -19,11 +19,10 @@ std::int64_t compulsory_bytes(const Task& task) {
     per_step += step_elements(tensor, task.problem.sizes.dim) * kernel::storage_bytes(storage);
   };
   const auto add_history = [&](step::TensorId id) {
-    add_tensor(task.cell.tensors[static_cast<std::size_t>(id)], task.history_storage(id));
+    add_tensor(task.cell.tensor(id), task.history_storage(id));
   };
   const auto add = [&](const std::vector<step::TensorId>& tensors) {
-    for (const step::TensorId id : tensors)
-      add_tensor(task.cell.tensors[static_cast<std::size_t>(id)], task.problem.storage);
+    for (const step::TensorId id : tensors) add_tensor(task.cell.tensor(id), task.problem.storage);
   };
   if (passes_products(task.problem))
     for (const step::TensorId id : product_tensors(task.cell))

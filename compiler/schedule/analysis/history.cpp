@@ -61,7 +61,7 @@ step::Row output_carrying(const step::Cell& cell, step::TensorId state, int row)
 
 // All rows of the state are carried by outputs: no history tensor of its own.
 bool carried(const step::Cell& cell, step::TensorId state) {
-  for (int row = 0; row < cell.tensors[static_cast<std::size_t>(state)].rows; ++row)
+  for (int row = 0; row < cell.tensor(state).rows; ++row)
     if (output_carrying(cell, state, row).tensor < 0) return false;
   return true;
 }
@@ -86,7 +86,7 @@ BackwardNeeds needs_of(const step::Cell& cell, pipeline::PassWatcher* watcher) {
   for (const NodeId id : reachable(needs.step.graph, roots_of(needs.step))) {
     const step::Node& node = needs.step.graph.at(id);
     if (node.kind != NodeKind::Leaf) continue;
-    const TensorKind kind = cell.tensors[static_cast<std::size_t>(node.tensor)].kind;
+    const TensorKind kind = cell.tensor(node.tensor).kind;
     if (kind == TensorKind::State) add_history(cell, node, needs);
     if (kind == TensorKind::Input &&
         std::find(needs.inputs.begin(), needs.inputs.end(), node.tensor) == needs.inputs.end())
@@ -106,7 +106,7 @@ BackwardNeeds backward_needs(const Task& task) {
 int history_rows(const Task& task, step::TensorId state) {
   const int times =
       kernel::storage_bytes(task.history_storage(state)) / kernel::storage_bytes(task.problem.storage);
-  return times * task.cell.tensors[static_cast<std::size_t>(state)].rows;
+  return times * task.cell.tensor(state).rows;
 }
 
 std::vector<step::TensorId> stored_histories(const step::Cell& cell) {

@@ -20,8 +20,7 @@ int param_rows(const step::Cell& cell) {
 int first_param_row(const step::Cell& cell, TensorId id) {
   int rows = 0;
   for (TensorId before = 0; before < id; ++before)
-    if (has_row(cell.tensors[static_cast<std::size_t>(before)]))
-      rows += cell.tensors[static_cast<std::size_t>(before)].rows;
+    if (has_row(cell.tensor(before))) rows += cell.tensor(before).rows;
   return rows;
 }
 

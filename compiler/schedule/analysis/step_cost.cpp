@@ -14,8 +14,7 @@ constexpr int kNotCarried = -1;
 constexpr int kDraw = 100;
 
 bool is_parameter(const step::Cell& cell, const Node& node) {
-  return node.kind == NodeKind::Leaf &&
-         cell.tensors[static_cast<std::size_t>(node.tensor)].kind == step::TensorKind::Param;
+  return node.kind == NodeKind::Leaf && cell.tensor(node.tensor).kind == step::TensorKind::Param;
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ struct Waits {
 Waits waits_of_leaf(const Task& task, const Node& node, bool product) {
   if (product || is_carried(task, node)) return {true, true};
   if (node.kind == NodeKind::Leaf)
-    return {false, task.cell.tensors[static_cast<std::size_t>(node.tensor)].kind != step::TensorKind::Param};
+    return {false, task.cell.tensor(node.tensor).kind != step::TensorKind::Param};
   return {false, node.kind == NodeKind::Gradient || node.kind == NodeKind::MatVec ||
                      node.kind == NodeKind::MatTVec || node.kind == NodeKind::Uniform};
 }

@@ -68,8 +68,7 @@ class Cutter {
     for (NodeId id = 0; id < static_cast<NodeId>(graph_.nodes.size()); ++id) {
       const Node& node = graph_.at(id);
       bool invariant = !is_product(node) && node.kind != NodeKind::Gradient && node.kind != NodeKind::Uniform;
-      if (node.kind == NodeKind::Leaf)
-        invariant = cell.tensors[static_cast<std::size_t>(node.tensor)].kind == step::TensorKind::Param;
+      if (node.kind == NodeKind::Leaf) invariant = cell.tensor(node.tensor).kind == step::TensorKind::Param;
       for (const NodeId operand : node.operands) {
         level_[at(id)] = std::max(level_[at(id)], level_[at(operand)]);
         invariant = invariant && invariant_[at(operand)];

@@ -30,7 +30,7 @@ int rows_read(const BackwardSplit& split, const step::Cell& cell, NodeId vector)
   for (const NodeId id : reachable(graph, {vector})) {
     const Node& node = graph.at(id);
     const bool given = node.kind == step::NodeKind::Leaf && node.extent == step::Extent::Vector &&
-                       cell.tensors[static_cast<std::size_t>(node.tensor)].kind != TensorKind::Param;
+                       cell.tensor(node.tensor).kind != TensorKind::Param;
     if (node.kind == step::NodeKind::MatVec || given) ++rows;
   }
   return rows;
@@ -74,7 +74,7 @@ TimeOperand operand(const step::Cell& cell, const BackwardSplit& split, NodeId i
   if (const auto row = split.vector_row.find(id); row != split.vector_row.end())
     return {{{Role::Scratch, kVectors}, row->second}, false, std::nullopt, 0};
   const Node& node = split.needs.step.graph.at(id);
-  if (cell.tensors[static_cast<std::size_t>(node.tensor)].kind == TensorKind::Input)
+  if (cell.tensor(node.tensor).kind == TensorKind::Input)
     return {{{Role::Input, node.tensor}, node.row}, false, std::nullopt, 0};
   return {split.needs.history.at({node.tensor, node.row}), true, TensorRef{Role::InitialState, node.tensor},
           node.row};

@@ -257,7 +257,7 @@ double seconds_of_head_values(const Task& task, const SpreadSweep& sweep, const 
   for (const NodeId id : reachable(sweep.whole.graph, sweep.head_values)) {
     const Node& node = sweep.whole.graph.at(id);
     const bool leaf = node.kind == NodeKind::Leaf && node.extent == step::Extent::Vector &&
-                      task.cell.tensors[at(node.tensor)].kind != step::TensorKind::Param;
+                      task.cell.tensor(node.tensor).kind != step::TensorKind::Param;
     if (leaf || node.kind == NodeKind::MatVec || node.kind == NodeKind::Gradient) ++rows;
   }
   const step::Sizes& sizes = task.problem.sizes;

@@ -60,9 +60,7 @@ class TimeValues {
   }
 
  private:
-  const step::Tensor& tensor(step::TensorId id) const {
-    return task_.cell.tensors[static_cast<std::size_t>(id)];
-  }
+  const step::Tensor& tensor(step::TensorId id) const { return task_.cell.tensor(id); }
   bool is_state(step::NodeId id) const;
   const KernelTensor& product_tensor(const TensorRef& ref) const;
   std::vector<kernel::Value> load_channels(const std::string& name, const KernelTensor& from, int row,

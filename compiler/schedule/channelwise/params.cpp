@@ -8,7 +8,7 @@ namespace rondo::schedule {
 
 void ChannelParams::declare(ChannelThreads& threads, const step::Cell& cell, const GraphLowering& lowering) {
   for (const step::TensorId id : cell.of_kind(step::TensorKind::Param))
-    for (int row = 0; row < cell.tensors[at(id)].rows; ++row)
+    for (int row = 0; row < cell.tensor(id).rows; ++row)
       if (lowering.uses(id, row) && tensors_.count(id) == 0)
         tensors_[id] = threads.signature().reads({Role::Param, id});
 }
@@ -17,11 +17,11 @@ void ChannelParams::make_registers(ChannelThreads& threads, const step::Cell& ce
                                    const GraphLowering& lowering, int per_thread) {
   auto& b = threads.builder();
   for (const auto& [id, kernel_tensor] : tensors_)
-    for (int row = 0; row < cell.tensors[at(id)].rows; ++row)
+    for (int row = 0; row < cell.tensor(id).rows; ++row)
       if (lowering.uses(id, row) && values_.count({id, row}) == 0)
         for (int channel = 0; channel < per_thread; ++channel)
           values_[{id, row}].push_back(
-              b.variable(fmt::format("{}_{}", cell.tensors[at(id)].name, row), b.real(0)));
+              b.variable(fmt::format("{}_{}", cell.tensor(id).name, row), b.real(0)));
 }
 
 void ChannelParams::load(ChannelThreads& threads, const step::Cell& cell) {
@@ -29,7 +29,7 @@ void ChannelParams::load(ChannelThreads& threads, const step::Cell& cell) {
   for (const auto& [key, values] : values_)
     for (std::size_t c = 0; c < values.size(); ++c) {
       const kernel::Value place =
-          threads.param_index(cell.tensors[at(key.first)], key.second, static_cast<int>(c));
+          threads.param_index(cell.tensor(key.first), key.second, static_cast<int>(c));
       b.assign(values[c], b.load("param", tensors_.at(key.first).memory[place]));
     }
 }

@@ -102,7 +102,7 @@ Value ChannelThreads::head_value_index(int rows, int row) {
 
 Value ChannelThreads::first_carry(const KernelTensor& first, const step::Row& row, Value channel) {
   auto& b = builder_;
-  const step::Tensor& tensor = task_.cell.tensors[static_cast<std::size_t>(row.tensor)];
+  const step::Tensor& tensor = task_.cell.tensor(row.tensor);
   const bool of_head = tensor.tail == step::Tail::Scalar;
   const Value place =
       of_head ? head_value_index(tensor.rows, row.row) : state_index(tensor.rows, row.row, channel);

@@ -13,9 +13,7 @@ namespace {
 
 constexpr int kSumThreads = 256;
 
-const step::Tensor& tensor_of(const step::Cell& cell, TensorId id) {
-  return cell.tensors[static_cast<std::size_t>(id)];
-}
+const step::Tensor& tensor_of(const step::Cell& cell, TensorId id) { return cell.tensor(id); }
 
 std::vector<TensorId> matrices_of(const step::Cell& cell) {
   std::vector<TensorId> matrices;

@@ -17,7 +17,7 @@ bool same_read(const Node& a, const Node& b) {
 
 bool reads_memory(const step::Cell& cell, const Node& node) {
   if (node.kind == NodeKind::Gradient) return true;
-  return node.kind == NodeKind::Leaf && cell.tensors[at(node.tensor)].kind != step::TensorKind::Param;
+  return node.kind == NodeKind::Leaf && cell.tensor(node.tensor).kind != step::TensorKind::Param;
 }
 
 // Appends the nodes of the coefficients to the sweep's graph, and says of each leaf where it is found: where

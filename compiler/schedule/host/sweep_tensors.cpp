@@ -15,8 +15,7 @@ void SweepTensors::declare_once(TensorRef ref, bool written) {
 }
 
 void SweepTensors::declare_leaf(const Node& node, NodeId id) {
-  if (node.kind == step::NodeKind::Leaf &&
-      task_.cell.tensors[at(node.tensor)].kind == step::TensorKind::Param)
+  if (node.kind == step::NodeKind::Leaf && task_.cell.tensor(node.tensor).kind == step::TensorKind::Param)
     declare_once({Role::Param, node.tensor}, false);
   const auto source = sweep_.sources.find(id);
   if (source == sweep_.sources.end() || source->second.kind == SweepSource::Kind::Carry ||
@@ -47,7 +46,7 @@ const KernelTensor& SweepTensors::declared(TensorRef ref) const {
 }
 
 bool SweepTensors::is_head_value(TensorRef ref) const {
-  return !is_internal(ref.role) && task_.cell.tensors[at(ref.tensor)].tail == step::Tail::Scalar;
+  return !is_internal(ref.role) && task_.cell.is_head_value(ref.tensor);
 }
 
 Value SweepTensors::at_step(const KernelTensor& tensor, int row, Value t, const Place& place) const {
@@ -80,7 +79,7 @@ kernel::Place SweepTensors::sum(int row, const Place& place, Value share, int sh
 }
 
 Value SweepTensors::param(const Node& leaf, const Place& place) const {
-  const step::Tensor& tensor = task_.cell.tensors[at(leaf.tensor)];
+  const step::Tensor& tensor = task_.cell.tensor(leaf.tensor);
   const std::int64_t dim = task_.problem.sizes.dim;
   const Value element = tensor.tail == step::Tail::Scalar
                             ? place.head * tensor.rows + leaf.row

@@ -126,10 +126,10 @@ class GradientBuilder {
         row_(row),
         rows_(even_part(task.problem.sizes.dim, task.problem.sizes.dim < kLargeDim ? 64 : 128, kTile)),
         columns_(even_part(task.problem.sizes.dim, 128, kVectors * p.lanes)),
-        b_(fmt::format("{}_host_grad_{}_{}", task.cell.name, task.cell.tensors[at(matrix)].name, row),
-           p.lanes, task.problem.math,
-           fmt::format("gradient of {}, row {}: outer products of all steps",
-                       task.cell.tensors[at(matrix)].name, row)),
+        b_(fmt::format("{}_host_grad_{}_{}", task.cell.name, task.cell.tensor(matrix).name, row), p.lanes,
+           task.problem.math,
+           fmt::format("gradient of {}, row {}: outer products of all steps", task.cell.tensor(matrix).name,
+                       row)),
         signature_(b_, task) {
     signature_.set_scratch(scratch);
   }
@@ -218,7 +218,7 @@ class GradientBuilder {
 
   void store(const KernelTensor& result, Value head, Value first_row, Value first_column) {
     const std::int64_t dim = task_.problem.sizes.dim;
-    const int all_rows = task_.cell.tensors[at(matrix_)].rows;
+    const int all_rows = task_.cell.tensor(matrix_).rows;
     b_.for_("row", b_.constant(0), b_.constant(rows_), b_.constant(1), 1, [&](Value row) {
       b_.if_(first_row + row < dim, [&] {
         b_.for_("column", b_.constant(0), b_.constant(columns_), b_.constant(p_.lanes), 1, [&](Value column) {
@@ -246,7 +246,7 @@ std::vector<Launch> gradients(const Task& task, const HostParameters& p, const s
                               const std::vector<MatrixTerm>& terms) {
   std::vector<Launch> launches;
   for (const step::TensorId matrix : task.cell.of_kind(step::TensorKind::Param)) {
-    const step::Tensor& tensor = task.cell.tensors[at(matrix)];
+    const step::Tensor& tensor = task.cell.tensor(matrix);
     if (tensor.tail != step::Tail::Matrix) continue;
     for (int row = 0; row < tensor.rows; ++row) {
       std::vector<const MatrixTerm*> own;

@@ -6,13 +6,13 @@
 namespace rondo::schedule {
 
 TensorRef flag_ref(const step::Cell& cell, TensorId tensor) {
-  return {cell.tensors[at(tensor)].kind == TensorKind::Reset ? Role::Resets : Role::Lengths, tensor};
+  return {cell.tensor(tensor).kind == TensorKind::Reset ? Role::Resets : Role::Lengths, tensor};
 }
 
 void FlagReader::declare(const step::Graph& graph, const std::vector<step::NodeId>& roots) {
   for (const step::NodeId id : reachable(graph, roots)) {
     const step::Node& node = graph.at(id);
-    if (node.kind != step::NodeKind::Leaf || !step::is_flag(cell_.tensors[at(node.tensor)].kind)) continue;
+    if (node.kind != step::NodeKind::Leaf || !step::is_flag(cell_.tensor(node.tensor).kind)) continue;
     if (tensors_.count(node.tensor) == 0)
       tensors_[node.tensor] = signature_.reads(flag_ref(cell_, node.tensor));
   }

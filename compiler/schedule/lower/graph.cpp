@@ -39,7 +39,7 @@ GraphLowering::GraphLowering(kernel::Builder& builder, const Task& task, const s
                      node.kind != NodeKind::MatTVec && node.kind != NodeKind::Uniform &&
                      !step::is_reduction(node);
     if (node.kind == NodeKind::Leaf)
-      invariant = task_.cell.tensors[at(node.tensor)].kind == step::TensorKind::Param;
+      invariant = task_.cell.tensor(node.tensor).kind == step::TensorKind::Param;
     for (const NodeId operand : node.operands) {
       ++uses_[at(operand)];
       invariant = invariant && invariant_[at(operand)];

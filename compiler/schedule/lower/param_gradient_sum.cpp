@@ -20,7 +20,7 @@ Value rows_of(Signature& signature, int shares) {
 
 // A thread sums one (head, row, channel) over the batch.
 Launch reduce_vector(const Task& task, int shares, TensorId id) {
-  const step::Tensor& tensor = task.cell.tensors[static_cast<std::size_t>(id)];
+  const step::Tensor& tensor = task.cell.tensor(id);
   kernel::Builder b(fmt::format("{}_grad_{}", task.cell.name, tensor.name), kThreads, task.problem.math,
                     fmt::format("gradient of {}: sum over the batch", tensor.name));
   Signature signature(b, task);
@@ -48,7 +48,7 @@ Launch reduce_vector(const Task& task, int shares, TensorId id) {
 
 // A block sums one (head, row) over the batch and the channels: strided sums, then a tree in shared memory.
 Launch reduce_scalar(const Task& task, int shares, TensorId id) {
-  const step::Tensor& tensor = task.cell.tensors[static_cast<std::size_t>(id)];
+  const step::Tensor& tensor = task.cell.tensor(id);
   kernel::Builder b(fmt::format("{}_grad_{}", task.cell.name, tensor.name), kThreads, task.problem.math,
                     fmt::format("gradient of {}: sum over the batch and the channels", tensor.name));
   Signature signature(b, task);
@@ -85,7 +85,7 @@ Launch reduce_scalar(const Task& task, int shares, TensorId id) {
 std::vector<Launch> sum_param_gradients(const Task& task, int shares) {
   std::vector<Launch> launches;
   for (const TensorId id : task.cell.of_kind(TensorKind::Param)) {
-    const step::Tensor& tensor = task.cell.tensors[static_cast<std::size_t>(id)];
+    const step::Tensor& tensor = task.cell.tensor(id);
     if (tensor.tail == Tail::Vector) launches.push_back(reduce_vector(task, shares, id));
     if (tensor.tail == Tail::Scalar) launches.push_back(reduce_scalar(task, shares, id));
   }

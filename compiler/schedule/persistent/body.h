@@ -47,9 +47,7 @@ class PersistentBody {
   kernel::Value param(const step::Node& leaf, int channel) const;
   kernel::Value draw(const step::Node& node, const PersistentKernel::Step& now, int channel);
   kernel::Value carry(step::TensorId tensor, int row, int channel) const;
-  const step::Tensor& tensor(step::TensorId id) const {
-    return task_.cell.tensors[static_cast<std::size_t>(id)];
-  }
+  const step::Tensor& tensor(step::TensorId id) const { return task_.cell.tensor(id); }
   int channels() const { return kernel_.geometry().channels(); }
   bool is_head_value(step::TensorId id) const { return tensor(id).tail == step::Tail::Scalar; }
   std::size_t index(std::size_t k, int channel) const {

@@ -13,8 +13,7 @@ kernel::Storage storage_of(TensorRef ref, const Task& task) {
   if (ref.role == Role::Scratch && (ref.tensor == kShares || ref.tensor == kHeadValues))
     return kernel::Storage::F32;
   if (ref.role == Role::History) return task.history_storage(ref.tensor);
-  const bool matrix = ref.role == Role::Param &&
-                      task.cell.tensors[static_cast<std::size_t>(ref.tensor)].tail == step::Tail::Matrix;
+  const bool matrix = ref.role == Role::Param && task.cell.tensor(ref.tensor).tail == step::Tail::Matrix;
   const bool rounded = has_time_axis(ref.role) || ref.role == Role::Packed || ref.role == Role::Vectors;
   return rounded || matrix ? task.problem.storage : kernel::Storage::F32;
 }
@@ -23,7 +22,7 @@ std::string name_of(TensorRef ref, const step::Cell& cell) {
   const char* pattern = executable::role_info(ref.role).name;
   if (ref.role == Role::Scratch) return fmt::format(fmt::runtime(pattern), ref.tensor);
   if (is_internal(ref.role)) return pattern;
-  return fmt::format(fmt::runtime(pattern), cell.tensors[static_cast<std::size_t>(ref.tensor)].name);
+  return fmt::format(fmt::runtime(pattern), cell.tensor(ref.tensor).name);
 }
 
 std::string shape_of(TensorRef ref, const step::Cell& cell) {

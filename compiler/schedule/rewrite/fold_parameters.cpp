@@ -17,8 +17,7 @@ bool is_fixed(const step::Cell& cell, const Node& node, const IsFixed& operand_i
     case NodeKind::Constant:
     case NodeKind::NamedConst:
     case NodeKind::HeadSize: return true;
-    case NodeKind::Leaf:
-      return cell.tensors[static_cast<std::size_t>(node.tensor)].kind == step::TensorKind::Param;
+    case NodeKind::Leaf: return cell.tensor(node.tensor).kind == step::TensorKind::Param;
     case NodeKind::Scalar: return std::all_of(node.operands.begin(), node.operands.end(), operand_is);
     default: return false;
   }

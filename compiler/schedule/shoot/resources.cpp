@@ -27,8 +27,7 @@ int rows_of(const step::Cell& cell, const std::vector<step::TensorId>& tensors,
             step::Tail tail = step::Tail::Vector) {
   int sum = 0;
   for (const step::TensorId id : tensors)
-    if (const step::Tensor& tensor = cell.tensors[static_cast<std::size_t>(id)]; tensor.tail == tail)
-      sum += tensor.rows;
+    if (const step::Tensor& tensor = cell.tensor(id); tensor.tail == tail) sum += tensor.rows;
   return sum;
 }
 

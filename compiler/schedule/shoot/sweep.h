@@ -65,7 +65,7 @@ class SegmentSweep {
   std::size_t entry(int row, int column, int channel) const {
     return static_cast<std::size_t>((row * states() + column) * parameters_.per_thread + channel);
   }
-  const step::Tensor& tensor(step::TensorId id) const { return cell_.tensors[static_cast<std::size_t>(id)]; }
+  const step::Tensor& tensor(step::TensorId id) const { return cell_.tensor(id); }
   bool is_head_value(step::TensorId id) const { return tensor(id).tail == step::Tail::Scalar; }
   std::vector<kernel::Value> registers(const std::string& suffix);
   kernel::Value leaf(const step::Node& node, const ShootKernel::Staged& staged, int channel) const;

@@ -125,9 +125,7 @@ class StepwiseBody {
   std::string read_name(const step::Node& node, step::NodeId id) const;  // in emitted text
   kernel::Value param(const step::Node& leaf, int turn);
   void store(const Part& part, const SweepSink& sink, int turn, std::size_t root, kernel::Value value);
-  const step::Tensor& tensor(step::TensorId id) const {
-    return task_.cell.tensors[static_cast<std::size_t>(id)];
-  }
+  const step::Tensor& tensor(step::TensorId id) const { return task_.cell.tensor(id); }
 
   kernel::Builder& builder_;
   Signature& signature_;

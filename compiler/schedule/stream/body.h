@@ -66,9 +66,7 @@ class StreamBody {
   kernel::Value first_place(const step::Row& row, int channel);
   // Whether a tensor has one value a head.
   bool is_head_value(step::TensorId id) const { return tensor(id).tail == step::Tail::Scalar; }
-  const step::Tensor& tensor(step::TensorId id) const {
-    return task_.cell.tensors[static_cast<std::size_t>(id)];
-  }
+  const step::Tensor& tensor(step::TensorId id) const { return task_.cell.tensor(id); }
   std::size_t index(std::size_t k, int channel) const {
     return k * static_cast<std::size_t>(parameters_.per_thread) + static_cast<std::size_t>(channel);
   }

@@ -147,7 +147,7 @@ HeadShape head_shape(const Task& task) {
   }
   for (const step::TensorKind kind : {step::TensorKind::State, step::TensorKind::Param})
     for (const step::TensorId id : task.cell.of_kind(kind))
-      if (const step::Tensor& tensor = task.cell.tensors[at(id)]; tensor.tail == step::Tail::Vector)
+      if (const step::Tensor& tensor = task.cell.tensor(id); tensor.tail == step::Tail::Vector)
         shape.carried += tensor.rows;
   if (backward) shape.carried += param_rows(task.cell);
   shape.staged = stream_traffic(task).staged;

@@ -35,14 +35,12 @@ constexpr int kMostBlocksOfSm = 4;     // that are of use: enough for some to wa
 StreamTraffic stream_traffic(const Task& task) {
   const step::Cell& cell = task.cell;
   const auto of_history = [&](step::TensorId id) {
-    return cell.tensors[static_cast<std::size_t>(id)].tail == step::Tail::Vector ? history_rows(task, id) : 0;
+    return cell.tensor(id).tail == step::Tail::Vector ? history_rows(task, id) : 0;
   };
   auto rows = [&](const std::vector<step::TensorId>& tensors) {
     int sum = 0;
     for (const step::TensorId id : tensors)
-      if (const step::Tensor& tensor = cell.tensors[static_cast<std::size_t>(id)];
-          tensor.tail == step::Tail::Vector)
-        sum += tensor.rows;
+      if (const step::Tensor& tensor = cell.tensor(id); tensor.tail == step::Tail::Vector) sum += tensor.rows;
     return sum;
   };
   StreamTraffic t;

@@ -15,9 +15,7 @@ namespace rondo::schedule {
 
 namespace {
 
-bool is_head_value(const step::Cell& cell, TensorId id) {
-  return cell.tensors[static_cast<std::size_t>(id)].tail == step::Tail::Scalar;
-}
+bool is_head_value(const step::Cell& cell, TensorId id) { return cell.tensor(id).tail == step::Tail::Scalar; }
 
 // The input row whose gradient this node is, channel by channel.
 const step::Row* input_gradient(const step::Cell& cell, const step::BackwardStep& step, NodeId node) {
@@ -50,7 +48,7 @@ void place_vectors(const step::Cell& cell, BackwardSplit& split) {
   const auto keep = [&](NodeId vector) {
     const Node& node = step.graph.at(vector);
     const bool stored = node.kind == NodeKind::Leaf && node.extent == step::Extent::Vector &&
-                        cell.tensors[static_cast<std::size_t>(node.tensor)].kind != TensorKind::Param;
+                        cell.tensor(node.tensor).kind != TensorKind::Param;
     if (!stored) split.vector_row.emplace(vector, static_cast<int>(split.vector_row.size()));
   };
   for (const ProductGroup& group : split.forward) keep(group.vector);
@@ -222,8 +220,7 @@ std::vector<TensorId> tensors_read(const step::Cell& cell, const step::Graph& gr
   std::vector<TensorId> result;
   for (const NodeId id : reachable(graph, roots)) {
     const Node& node = graph.at(id);
-    if (node.kind != NodeKind::Leaf || cell.tensors[static_cast<std::size_t>(node.tensor)].kind != kind)
-      continue;
+    if (node.kind != NodeKind::Leaf || cell.tensor(node.tensor).kind != kind) continue;
     if (std::find(result.begin(), result.end(), node.tensor) == result.end()) result.push_back(node.tensor);
   }
   return result;
@@ -260,8 +257,7 @@ SweepShape shape_of_sweep(const Task& task) {
   const auto rows_of = [&](const std::vector<TensorId>& tensors, bool head_values) {
     int sum = 0;
     for (const TensorId id : tensors)
-      if (is_head_value(task.cell, id) == head_values)
-        sum += task.cell.tensors[static_cast<std::size_t>(id)].rows;
+      if (is_head_value(task.cell, id) == head_values) sum += task.cell.tensor(id).rows;
     return sum;
   };
   const auto rows = [&](const std::vector<TensorId>& tensors) { return rows_of(tensors, false); };
@@ -273,8 +269,7 @@ SweepShape shape_of_sweep(const Task& task) {
     return sum;
   };
   for (const TensorId id : task.cell.of_kind(TensorKind::Param))
-    if (task.cell.tensors[static_cast<std::size_t>(id)].tail != step::Tail::Matrix)
-      shape.param_rows += rows({id}) + head_values({id});
+    if (task.cell.tensor(id).tail != step::Tail::Matrix) shape.param_rows += rows({id}) + head_values({id});
   if (task.problem.pass != Pass::Backward) {
     shape.rows_in = rows(task.cell.of_kind(TensorKind::Input));
     shape.rows_out = rows(task.cell.of_kind(TensorKind::Output));

@@ -20,7 +20,7 @@ int carry_of(const step::Cell& cell, step::TensorId state, int row) {
 SweepSource carry(int index) { return {SweepSource::Kind::Carry, index, {}, {}}; }
 SweepSource now(RowRef row) { return {SweepSource::Kind::Now, 0, row, {}}; }
 SweepSource flag(const step::Cell& cell, step::TensorId id) {
-  const bool reset = cell.tensors[static_cast<std::size_t>(id)].kind == TensorKind::Reset;
+  const bool reset = cell.tensor(id).kind == TensorKind::Reset;
   return {SweepSource::Kind::Flag, 0, {{reset ? Role::Resets : Role::Lengths, id}, 0}, {}};
 }
 SweepSink into_carry(std::size_t index) { return {SweepSink::Kind::Carry, static_cast<int>(index), {}}; }
@@ -41,7 +41,7 @@ SweepSource backward_source(const step::Cell& cell, const BackwardSplit& split, 
     if (g.of == step::GradientRef::Of::NextState) return carry(carry_of(cell, g.tensor, g.row));
     return now({{Role::OutputGradient, g.tensor}, g.row});
   }
-  const TensorKind kind = cell.tensors[static_cast<std::size_t>(node.tensor)].kind;
+  const TensorKind kind = cell.tensor(node.tensor).kind;
   if (step::is_flag(kind)) return flag(cell, node.tensor);
   if (kind == TensorKind::Input) return now({{Role::Input, node.tensor}, node.row});
   return {SweepSource::Kind::Before,
@@ -51,8 +51,7 @@ SweepSource backward_source(const step::Cell& cell, const BackwardSplit& split, 
 }
 
 bool is_param(const step::Cell& cell, const Node& node) {
-  return node.kind == NodeKind::Leaf &&
-         cell.tensors[static_cast<std::size_t>(node.tensor)].kind == TensorKind::Param;
+  return node.kind == NodeKind::Leaf && cell.tensor(node.tensor).kind == TensorKind::Param;
 }
 
 // A product without an operand stands for a value that is read.
@@ -69,7 +68,7 @@ Sweep forward_sweep(const Task& task) {
   for (const NodeId id : reachable(sweep.step.graph, sweep.step.roots)) {
     const Node& node = sweep.step.graph.at(id);
     if (!is_read(node) || is_param(task.cell, node)) continue;
-    const TensorKind kind = task.cell.tensors[static_cast<std::size_t>(node.tensor)].kind;
+    const TensorKind kind = task.cell.tensor(node.tensor).kind;
     sweep.sources[id] = step::is_flag(kind)         ? flag(task.cell, node.tensor)
                         : kind == TensorKind::State ? carry(carry_of(task.cell, node.tensor, node.row))
                                                     : now({{Role::Input, node.tensor}, node.row});

@@ -91,8 +91,8 @@ class BackwardWorker {
 
   const Cell& cell() const { return run_.program.cell; }
   const Sizes& sizes() const { return run_.program.sizes; }
-  std::int64_t block_of(TensorId id) const { return block(cell().tensors[at(id)], sizes()); }
-  std::int64_t width_of(const Row& row) const { return width(cell().tensors[at(row.tensor)], sizes()); }
+  std::int64_t block_of(TensorId id) const { return block(cell().tensor(id), sizes()); }
+  std::int64_t width_of(const Row& row) const { return width(cell().tensor(row.tensor), sizes()); }
 
   void sweep(std::int64_t batch, std::int64_t head, std::int64_t part) {
     const std::int64_t item = batch * sizes().heads + head;
@@ -325,7 +325,7 @@ Result<BackwardResult<Real>> run_backward_from(const Cell& cell, const Sizes& si
                                                const RunOptions<Real>& options) {
   if (const Status status = check_run(cell, sizes, arguments.constants); !status) return status.error();
   for (const TensorId id : cell.of_kind(TensorKind::State)) {
-    const Tensor& state = cell.tensors[at(id)];
+    const Tensor& state = cell.tensor(id);
     const std::size_t given = history[state.name].size(), wanted = at(history_count(state, sizes));
     if (given != wanted)
       return Error{

@@ -45,8 +45,7 @@ void fill_past_ends(const Cell& cell, const Sizes& sizes, double value, ForwardA
                     LossGradients<double>& loss) {
   const std::optional<TensorId> length = cell.first_of_kind(TensorKind::Length);
   if (!length) return;
-  const std::vector<double>& lengths =
-      arguments.flags.at(cell.tensors[static_cast<std::size_t>(*length)].name);
+  const std::vector<double>& lengths = arguments.flags.at(cell.tensor(*length).name);
   for (TensorMap<double>* map : {&arguments.inputs, &loss.outputs})
     for (auto& [name, values] : *map) fill_past_ends(lengths, sizes.time, value, values);
 }
@@ -75,7 +74,7 @@ Result<std::vector<const Real*>> bind(const Cell& cell, const Sizes& sizes, Tens
   std::vector<const Real*> data(cell.tensors.size(), nullptr);
   std::size_t used = 0;
   for (const TensorId id : cell.of_kind(kind)) {
-    const Tensor& tensor = cell.tensors[static_cast<std::size_t>(id)];
+    const Tensor& tensor = cell.tensor(id);
     const auto found = tensors.find(tensor.name);
     if (found == tensors.end()) {
       if (absent == Absent::Zero) continue;
@@ -106,7 +105,7 @@ TensorMap<Real> fill_first(const Cell& cell, const Sizes& sizes,
                            std::vector<const Real*>& initial) {
   TensorMap<Real> filled;
   for (const TensorId id : cell.of_kind(TensorKind::State)) {
-    const Tensor& state = cell.tensors[static_cast<std::size_t>(id)];
+    const Tensor& state = cell.tensor(id);
     const Real*& given = initial[static_cast<std::size_t>(id)];
     const double first = first_of(cell, state, overrides);
     if (given != nullptr || first == 0) continue;
@@ -123,7 +122,7 @@ template <class Real>
 TensorMap<Real> allocate(const Cell& cell, const Sizes& sizes, TensorKind kind) {
   TensorMap<Real> tensors;
   for (const TensorId id : cell.of_kind(kind)) {
-    const Tensor& tensor = cell.tensors[static_cast<std::size_t>(id)];
+    const Tensor& tensor = cell.tensor(id);
     tensors[tensor.name].assign(static_cast<std::size_t>(element_count(tensor, sizes)), Real{0});
   }
   return tensors;

@@ -55,12 +55,12 @@ Result<std::vector<const Real*>> bind_flags(const Cell& cell, const Sizes& sizes
                                    std::pair(TensorKind::Length, "tensor of lengths")}) {
     const std::optional<TensorId> id = cell.first_of_kind(kind);
     if (!id) continue;
-    const std::string& name = cell.tensors[static_cast<std::size_t>(*id)].name;
+    const std::string& name = cell.tensor(*id).name;
     const auto found = flags.find(name);
     if (found == flags.end())
       return Error{ErrorKind::Input, "the " + std::string(what) + " of cell " + cell.name + " is missing",
                    "pass it as " + name};
-    const std::int64_t wanted = element_count(cell.tensors[static_cast<std::size_t>(*id)], sizes);
+    const std::int64_t wanted = element_count(cell.tensor(*id), sizes);
     if (static_cast<std::int64_t>(found->second.size()) != wanted)
       return Error{ErrorKind::Input,
                    "the " + std::string(what) + " " + name + " has " + std::to_string(found->second.size()) +

@@ -70,8 +70,8 @@ class ForwardWorker {
  private:
   const Cell& cell() const { return run_.program.cell; }
   const Sizes& sizes() const { return run_.program.sizes; }
-  std::int64_t block_of(TensorId id) const { return block(cell().tensors[at(id)], sizes()); }
-  std::int64_t width_of(const Row& row) const { return width(cell().tensors[at(row.tensor)], sizes()); }
+  std::int64_t block_of(TensorId id) const { return block(cell().tensor(id), sizes()); }
+  std::int64_t width_of(const Row& row) const { return width(cell().tensor(row.tensor), sizes()); }
 
   // `place` counts (batch, step, head).
   void step(std::int64_t place) {
@@ -146,7 +146,7 @@ Result<ForwardResult<Real>> run_forward(const Cell& cell, const Sizes& sizes,
                        *flags};
   if (options.keep_history) {
     for (const TensorId id : cell.of_kind(TensorKind::State))
-      result.history[cell.tensors[at(id)].name].resize(at(history_count(cell.tensors[at(id)], sizes)));
+      result.history[cell.tensor(id).name].resize(at(history_count(cell.tensor(id), sizes)));
     run.history = pointers(cell, TensorKind::State, result.history);
   }
   for (const Row& output : cell.outputs) run.output_states.push_back(cell.state_behind(output));

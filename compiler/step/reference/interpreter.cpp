@@ -17,7 +17,7 @@ namespace rondo::step::detail {
 namespace {
 
 bool varies_by_itself(const Cell& cell, const Node& node) {
-  if (node.kind == NodeKind::Leaf) return cell.tensors[at(node.tensor)].kind != TensorKind::Param;
+  if (node.kind == NodeKind::Leaf) return cell.tensor(node.tensor).kind != TensorKind::Param;
   return node.kind == NodeKind::Gradient || node.kind == NodeKind::Uniform;
 }
 
