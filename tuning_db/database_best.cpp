@@ -71,7 +71,7 @@ Result<bool> Database::set_best(std::int64_t trial, Replace replace, const Conte
     Statement row =
         c.query(fmt::format("SELECT {}, t.problem FROM trials t WHERE t.id = ?1", kTrialColumns), trial);
     if (!row.step())
-      throw Failure({ErrorKind::Input, fmt::format("no trial {} in database '{}'", trial, impl_->path), ""});
+      throw Failure({ErrorKind::Input, fmt::format("no trial {} in database '{}'", trial, impl_->path)});
     const Trial stored = read_trial(row, 0, impl_->path);
     const std::int64_t problem = row.integer(kTrialWidth);
     if (!stored.may_be_best())
@@ -139,13 +139,10 @@ Result<std::optional<Neighbour>> Database::find_trial(const Problem& tuned, cons
 Status Database::record_verification(const Verification& v) {
   return impl_->write([&](Connection& c) {
     if (v.code.empty() || v.platform.device.empty())
-      throw Failure(
-          {ErrorKind::Input,
-           fmt::format("a verification of trial {} names no {}", v.trial, v.code.empty() ? "code" : "device"),
-           ""});
+      throw Failure({ErrorKind::Input, fmt::format("a verification of trial {} names no {}", v.trial,
+                                                   v.code.empty() ? "code" : "device")});
     if (!c.query("SELECT 1 FROM trials WHERE id = ?1", v.trial).step())
-      throw Failure(
-          {ErrorKind::Input, fmt::format("no trial {} in database '{}'", v.trial, impl_->path), ""});
+      throw Failure({ErrorKind::Input, fmt::format("no trial {} in database '{}'", v.trial, impl_->path)});
     c.run(
         "INSERT INTO verifications (trial, b, t, rondo_version, device, driver, code, passed, timed, "
         "summary, created_at, image, pass) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?13, "

@@ -5,7 +5,7 @@ namespace rondo::db {
 
 Result<std::string> Database::put_cubin(const Cubin& cubin) {
   return impl_->write([&](Connection& c) {
-    if (cubin.image.empty()) throw Failure({ErrorKind::Input, "the image of a cubin is empty", ""});
+    if (cubin.image.empty()) throw Failure({ErrorKind::Input, "the image of a cubin is empty"});
     Cubin stored = cubin;
     stored.resources = unwrap(canonical_object(cubin.resources, "resources of a cubin"));
     if (stored.created_at == 0) stored.created_at = now();

@@ -60,8 +60,8 @@ void merge_problem(Connection& c, const TunedProblem& tuned, MergeReport& report
     (added ? report.trials : report.known_trials) += 1;
     if (tuned.best != i) continue;
     if (!trial.may_be_best())
-      throw Failure({ErrorKind::Input,
-                     "the best trial of " + describe(tuned.problem) + " is not verified and timed", ""});
+      throw Failure(
+          {ErrorKind::Input, "the best trial of " + describe(tuned.problem) + " is not verified and timed"});
     report.best += set_best_on_merge(c, problem, id, *trial.median_ms);
   }
 }

@@ -52,7 +52,7 @@ struct Database::Impl {
     } catch (const Failure& failure) {
       return failure.error();
     } catch (const std::bad_alloc&) {
-      return Error{ErrorKind::Memory, fmt::format("out of memory reading database '{}'", path), ""};
+      return Error{ErrorKind::Memory, fmt::format("out of memory reading database '{}'", path)};
     }
   }
 

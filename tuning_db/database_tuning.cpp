@@ -4,7 +4,7 @@
 namespace rondo::db {
 Status Database::put_device(const Device& device) {
   return impl_->write([&](Connection& c) {
-    if (device.key.empty()) throw Failure({ErrorKind::Input, "the device's key is empty", ""});
+    if (device.key.empty()) throw Failure({ErrorKind::Input, "the device's key is empty"});
     Device canonical = device;
     canonical.profile = unwrap(canonical_object(device.profile, "profile of device '" + device.key + "'"));
     insert_device(c, canonical, /*keep_newer=*/false);
@@ -30,8 +30,7 @@ Result<std::vector<Device>> Database::devices() {
 
 Status Database::put_cell(const Cell& cell) {
   return impl_->write([&](Connection& c) {
-    if (cell.hash.empty())
-      throw Failure({ErrorKind::Input, "the hash of cell '" + cell.name + "' is empty", ""});
+    if (cell.hash.empty()) throw Failure({ErrorKind::Input, "the hash of cell '" + cell.name + "' is empty"});
     insert_cell(c, cell);
   });
 }

@@ -87,7 +87,7 @@ Error explain(const std::string& path, int sqlite_code, int os_error, const std:
     default: break;
   }
   const std::string system = os_error == 0 ? "" : fmt::format(" ({})", std::strerror(os_error));
-  return {ErrorKind::Database, fmt::format("database '{}': {}{}", path, detail, system), ""};
+  return {ErrorKind::Database, fmt::format("database '{}': {}{}", path, detail, system)};
 }
 
 }  // namespace rondo::db

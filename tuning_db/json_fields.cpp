@@ -12,7 +12,7 @@ using nlohmann::ordered_json;
 
 void JsonNode::fail(const std::string& what) const {
   const std::string place = place_.empty() ? "" : place_ + ": ";
-  throw Failure({ErrorKind::Input, fmt::format("'{}': {}{}", origin_, place, what), ""});
+  throw Failure({ErrorKind::Input, fmt::format("'{}': {}{}", origin_, place, what)});
 }
 
 JsonNode JsonNode::member(const char* name) const {
@@ -74,22 +74,20 @@ json parse_document(const std::string& text, const std::string& origin, std::str
                     std::string_view format, int version) {
   if (nested_deeper(text))
     throw Failure({ErrorKind::Input,
-                   fmt::format("'{}' is no {}: it is nested deeper than {}", origin, kind, kMostNesting),
-                   ""});
+                   fmt::format("'{}' is no {}: it is nested deeper than {}", origin, kind, kMostNesting)});
   json document;
   try {
     document = json::parse(text);
   } catch (const json::parse_error& error) {
     throw Failure(
-        {ErrorKind::Input, fmt::format("'{}' is no {}: not JSON at byte {}", origin, kind, error.byte), ""});
+        {ErrorKind::Input, fmt::format("'{}' is no {}: not JSON at byte {}", origin, kind, error.byte)});
   } catch (const json::out_of_range& error) {  // 1e999
-    throw Failure(
-        {ErrorKind::Input, fmt::format("'{}': a number is too large: {}", origin, error.what()), ""});
+    throw Failure({ErrorKind::Input, fmt::format("'{}': a number is too large: {}", origin, error.what())});
   }
   const JsonNode root(document, origin);
   if (!root.has("format") || document["format"] != format)
-    throw Failure({ErrorKind::Input,
-                   fmt::format("'{}' is no {}: its \"format\" is not \"{}\"", origin, kind, format), ""});
+    throw Failure(
+        {ErrorKind::Input, fmt::format("'{}' is no {}: its \"format\" is not \"{}\"", origin, kind, format)});
   const std::int64_t found = root.integer("version");
   if (found != version)
     throw Failure(
@@ -122,7 +120,7 @@ std::string print_document(const ordered_json& document, bool line_an_item) {
   try {
     return line_an_item ? print_lines(document) : document.dump(1) + "\n";
   } catch (const json::exception& error) {
-    throw Failure({ErrorKind::Input, fmt::format("a text cannot be written as JSON: {}", error.what()), ""});
+    throw Failure({ErrorKind::Input, fmt::format("a text cannot be written as JSON: {}", error.what())});
   }
 }
 

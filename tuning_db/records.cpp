@@ -56,14 +56,14 @@ Status validate(const Problem& problem) {
       {"cell", problem.cell},   {"device", problem.device}, {"arch", problem.arch},
       {"dtype", problem.dtype}, {"math", problem.math},     {"pass", problem.pass}};
   for (const auto& [name, text] : texts)
-    if (text.empty()) return Error{ErrorKind::Input, fmt::format("the problem's {} is empty", name), ""};
+    if (text.empty()) return Error{ErrorKind::Input, fmt::format("the problem's {} is empty", name)};
 
   const std::pair<char, std::int64_t> extents[] = {
       {'B', problem.shape.B}, {'T', problem.shape.T}, {'H', problem.shape.H}, {'D', problem.shape.D}};
   for (const auto& [name, extent] : extents)
     if (extent < 1)
       return Error{ErrorKind::Input,
-                   fmt::format("the problem's {} is {}; at least 1 is needed", name, extent), ""};
+                   fmt::format("the problem's {} is {}; at least 1 is needed", name, extent)};
   return success();
 }
 
@@ -109,10 +109,10 @@ Distance distance(const Problem& tuned, const Problem& wanted) {
 
 Result<std::string> canonical_object(const std::string& text, std::string_view what) {
   if (nested_deeper(text))
-    return Error{ErrorKind::Input, fmt::format("{}: it is nested deeper than {}", what, kMostNesting), ""};
+    return Error{ErrorKind::Input, fmt::format("{}: it is nested deeper than {}", what, kMostNesting)};
   const auto parsed = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (parsed.is_object()) return parsed.dump();
-  return Error{ErrorKind::Input, fmt::format("{}: '{:.80}' is no JSON object", what, text), ""};
+  return Error{ErrorKind::Input, fmt::format("{}: '{:.80}' is no JSON object", what, text)};
 }
 
 std::int64_t now() {

@@ -24,7 +24,7 @@ std::string object_text(const Statement& row, int index, const std::string& path
 }
 
 Failure bad_trial(const Trial& trial, std::string_view what) {
-  return Failure({ErrorKind::Input, fmt::format("trial of strategy '{}' {}", trial.strategy, what), ""});
+  return Failure({ErrorKind::Input, fmt::format("trial of strategy '{}' {}", trial.strategy, what)});
 }
 
 }  // namespace

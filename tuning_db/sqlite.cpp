@@ -117,7 +117,7 @@ void Connection::run_script(const char* sql) {
 std::int64_t Connection::integer(std::string_view sql) {
   Statement statement(*this, sql);
   if (statement.step()) return statement.integer(0);
-  throw Failure({ErrorKind::Internal, fmt::format("database '{}': '{}' gave no row", path_, sql), ""});
+  throw Failure({ErrorKind::Internal, fmt::format("database '{}': '{}' gave no row", path_, sql)});
 }
 
 std::int64_t Connection::last_insert_id() const { return sqlite3_last_insert_rowid(handle_); }

@@ -70,7 +70,7 @@ const Backend& backend_for(Language language) {
 Result<Compiled> compile(const Request& request) {
   const Backend* backend = find_backend(request.backend);
   if (backend != nullptr) return backend->compile(request);
-  return Error{ErrorKind::Input, fmt::format("there is no backend '{}'", request.backend), ""};
+  return Error{ErrorKind::Input, fmt::format("there is no backend '{}'", request.backend)};
 }
 
 }  // namespace rondo::backend

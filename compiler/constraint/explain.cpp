@@ -255,8 +255,7 @@ Result<Explanation> explain(const System& system, Blame blame, const Limits& lim
     }
     if (whole.solution) {
       return Error{ErrorKind::Internal,
-                   fmt::format("nothing to explain: {} satisfies every rule", whole.solution->to_string()),
-                   ""};
+                   fmt::format("nothing to explain: {} satisfies every rule", whole.solution->to_string())};
     }
     const Conflict conflict = conflict_of(system, whole.stats.mattered, blame, budget, explanation.minimal);
     for (const std::size_t index : conflict.members)

@@ -124,7 +124,7 @@ Result<Assignment> System::check(const std::map<std::string, Value>& chosen) con
     broken += fmt::format("{}{}: {}", broken.empty() ? "" : "; ", rule.label,
                           rule.shortage ? rule.shortage(at) : to_string(rule.condition) + " does not hold");
   }
-  if (!broken.empty()) return Error{ErrorKind::Input, fmt::format("{} ({})", broken, at.to_string()), ""};
+  if (!broken.empty()) return Error{ErrorKind::Input, fmt::format("{} ({})", broken, at.to_string())};
   return at;
 }
 

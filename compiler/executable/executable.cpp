@@ -15,7 +15,7 @@ constexpr std::size_t kHashDigits = 64;     // of a SHA-256
 constexpr std::size_t kMaxEntries = 65535;  // indices have 16 bits
 
 Error defect(std::string what) {
-  return {ErrorKind::Internal, "the executable contradicts itself: " + std::move(what), ""};
+  return {ErrorKind::Internal, "the executable contradicts itself: " + std::move(what)};
 }
 
 bool valid(const SizeRule& rule) {

@@ -24,8 +24,8 @@ enum class ErrorKind {
 
 struct Error {
   ErrorKind kind = ErrorKind::Internal;
-  std::string message;  // what was wrong and where, with the value and the limit
-  std::string hint;     // what to do about it; may be empty
+  std::string message;    // what was wrong and where, with the value and the limit
+  std::string hint = {};  // what to do about it; may be left out
 };
 
 // Thrown only by Result::value() on an error: a caller that did not look.

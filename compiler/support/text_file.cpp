@@ -61,7 +61,7 @@ int create_beside(const std::string& path, std::string& name) {
 
 Status written(const std::string& path, int error) {
   if (error == 0) return success();
-  return Error{ErrorKind::Input, fmt::format("cannot write '{}': {}", path, std::strerror(error)), ""};
+  return Error{ErrorKind::Input, fmt::format("cannot write '{}': {}", path, std::strerror(error))};
 }
 
 }  // namespace
@@ -116,8 +116,7 @@ Result<std::string> read_text_file(const std::string& path, std::int64_t most) {
   Result<InputFile> file = InputFile::open(path);
   if (!file) return file.error();
   const auto too_long = [&](const std::string& bytes) {
-    return Error{ErrorKind::Input, fmt::format("'{}' has {} bytes; at most {} are read", path, bytes, most),
-                 ""};
+    return Error{ErrorKind::Input, fmt::format("'{}' has {} bytes; at most {} are read", path, bytes, most)};
   };
   if (file->size() > most) return too_long(std::to_string(*file->size()));
   Result<std::string> text = file->read(most + 1);

@@ -49,7 +49,7 @@ Status StagedFiles::add(const std::string& path, const std::string& contents) {
   const std::optional<int> open = descriptor_of(path);
   const std::string target = open ? fmt::format("descriptor {}", *open) : target_of(path);
   if (!targets_.insert(target).second)
-    return Error{ErrorKind::Input, fmt::format("'{}' is named as output twice", path), ""};
+    return Error{ErrorKind::Input, fmt::format("'{}' is named as output twice", path)};
   struct stat info {};
   const bool exists = !open && ::stat(path.c_str(), &info) == 0;
   const auto input = exists ? inputs_.find({info.st_dev, info.st_ino}) : inputs_.end();
@@ -61,7 +61,7 @@ Status StagedFiles::add(const std::string& path, const std::string& contents) {
                                    path, input->second),
                  "name another file for the output"};
   if (exists && S_ISDIR(info.st_mode))
-    return Error{ErrorKind::Input, fmt::format("cannot write '{}': it is a folder", path), ""};
+    return Error{ErrorKind::Input, fmt::format("cannot write '{}': it is a folder", path)};
   if (open || (exists && !S_ISREG(info.st_mode))) {
     in_place_.push_back({path, open, contents});
     return success();

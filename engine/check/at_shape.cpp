@@ -230,8 +230,7 @@ class AtShape {
             ErrorKind::Input,
             fmt::format("cell {}: rounding alone makes '{}' infinite or no number at all at the full "
                         "shape",
-                        task_.written.name, name),
-            ""};
+                        task_.written.name, name)};
       const Tolerance tolerance{&result.spread, decisions_, schedule::storage_of(result.tensor->ref, task_),
                                 task_.problem.storage};
       TensorCheck check = compare(name, tolerance, result.kernel, result.plain);

@@ -193,7 +193,7 @@ class DeviceShape final : public ShapeRuns {
       affordable_ =
           kMostSeconds / (took.count() * plain_runs(has_decisions(task_.written, task_.problem.pass)));
     if (affordable_ < 1 && task_.problem.sizes.batch * task_.problem.sizes.time > 1)
-      return Error{ErrorKind::Cancelled, "the plain runs would take too long", ""};
+      return Error{ErrorKind::Cancelled, "the plain runs would take too long"};
     return success();
   }
 
@@ -303,7 +303,7 @@ Result<Verification> verify_at_shape(const schedule::Task& task, const runtime::
       const ErrorKind kind = status.error().kind;
       if (kind != ErrorKind::Device && kind != ErrorKind::Memory) return status.error();
       if (cut(sizes, 0.5)) continue;
-      return Error{ErrorKind::Unsupported, "no memory beside the kernel: " + status.error().message, ""};
+      return Error{ErrorKind::Unsupported, "no memory beside the kernel: " + status.error().message};
     }
     Result<Verification> checked = check_at_shape(affordable, shape, seed, given);
     if (!checked && shape.affordable() < 1 && cut(sizes, shape.affordable())) continue;

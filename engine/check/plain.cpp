@@ -34,13 +34,13 @@ constexpr double kTf32 = 0x1p-11;
 Status plain_serves(const schedule::Task& task) {
   const step::Cell& cell = task.written;
   if (task.structure.has_reduction)
-    return Error{ErrorKind::Unsupported, "no plain plan reduces over the head", ""};
+    return Error{ErrorKind::Unsupported, "no plain plan reduces over the head"};
   for (const step::Tensor& tensor : cell.tensors)
     if (tensor.tail == step::Tail::Scalar && tensor.kind != step::TensorKind::Param &&
         !step::is_flag(tensor.kind))
       return Error{
           ErrorKind::Unsupported,
-          fmt::format("no plain plan has tensors of one value a head and step, as '{}'", tensor.name), ""};
+          fmt::format("no plain plan has tensors of one value a head and step, as '{}'", tensor.name)};
   return success();
 }
 
@@ -82,14 +82,14 @@ Result<PlainPlan> plain_plan(Task task, kernel::Math math, const std::string& st
   task.problem.math = math;
   const char* name = task.profile.is_cpu() ? kOnCpus : kOnGpus;
   const schedule::Strategy* plain = schedule::find_strategy(name);
-  if (plain == nullptr) return Error{ErrorKind::Internal, "the plain plans' strategy is missing", ""};
+  if (plain == nullptr) return Error{ErrorKind::Internal, "the plain plans' strategy is missing"};
   for (const Parameters& parameters : plain_points(task.profile, task.problem.pass)) {
     if (strategy == name && same_tiles(parameters, beside)) continue;
     Result<schedule::KernelPlan> built = plain->build_legal(task, parameters);
     if (!built) return built.error();
     if (fits(*built, task.profile.limits)) return PlainPlan{std::move(task), std::move(built).value()};
   }
-  return Error{ErrorKind::Unsupported, "no plain plan fits on this machine", ""};
+  return Error{ErrorKind::Unsupported, "no plain plan fits on this machine"};
 }
 
 // Every number of the cell, up or down in turn, as kernels have it: folded, then rounded. 0 stays: what is

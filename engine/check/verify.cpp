@@ -241,8 +241,7 @@ Result<TensorCheck> Verifier::check_tensor(const CaseData& run, TensorRef ref, c
   const auto spread = run.spreads.find(ref);
   if (exact == nullptr || spread == run.spreads.end() || exact->size() != result.values.size())
     return Error{ErrorKind::Internal,
-                 fmt::format("the reference has no result '{}' of {} elements", name, result.values.size()),
-                 ""};
+                 fmt::format("the reference has no result '{}' of {} elements", name, result.values.size())};
   const kernel::Storage stored = schedule::storage_of(ref, *task_);
   const Tolerance tolerance{&spread->second, decisions_, stored, task_->problem.storage};
   TensorCheck check = compare(name, tolerance, result.values, *exact);

@@ -59,15 +59,12 @@ Status check_strategy(const Task& task, const std::string& strategy) {
     return Error{ErrorKind::Input, fmt::format("there is no strategy '{}'", strategy), "known: " + names};
   }
   if (const schedule::Legality served = known->serves(task.profile); !served.legal)
-    return Error{ErrorKind::Unsupported,
-                 fmt::format("strategy {} does not serve {}: {}", strategy, task.profile.name, served.reason),
-                 ""};
+    return Error{ErrorKind::Unsupported, fmt::format("strategy {} does not serve {}: {}", strategy,
+                                                     task.profile.name, served.reason)};
   const schedule::Legality legality = known->legal(task);
   if (legality.legal) return success();
-  return Error{
-      ErrorKind::Input,
-      fmt::format("strategy {} cannot compute cell {}: {}", strategy, task.written.name, legality.reason),
-      ""};
+  return Error{ErrorKind::Input, fmt::format("strategy {} cannot compute cell {}: {}", strategy,
+                                             task.written.name, legality.reason)};
 }
 
 // All strategies, or one; error when no point was shown.
@@ -149,10 +146,8 @@ Status check_candidate(const Task& task, const std::string& strategy, const sche
   if (!point) return point.error();
   const int needed = schedule::find_strategy(strategy)->alignment(task.problem, parameters);
   if (needed > alignment)
-    return Error{ErrorKind::Input,
-                 fmt::format("{} needs tensors aligned to {} bytes; they are aligned to {}",
-                             schedule::print(parameters), needed, alignment),
-                 ""};
+    return Error{ErrorKind::Input, fmt::format("{} needs tensors aligned to {} bytes; they are aligned to {}",
+                                               schedule::print(parameters), needed, alignment)};
   return success();
 }
 

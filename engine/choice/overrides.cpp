@@ -36,8 +36,7 @@ Error no_candidate_agrees(const schedule::Task& task, const Overrides& overrides
   parameters.insert(best.parameters.begin(), best.parameters.end());
   const Status status = check_candidate(task, strategy, parameters);
   if (!status) return status.error();
-  return {ErrorKind::Input, fmt::format("no configuration of {} has {}", strategy, schedule::print(wanted)),
-          ""};
+  return {ErrorKind::Input, fmt::format("no configuration of {} has {}", strategy, schedule::print(wanted))};
 }
 
 }  // namespace

@@ -133,10 +133,6 @@ Finding database(const std::string& given) {
           ""};
 }
 
-}  // namespace
-
-namespace {
-
 constexpr EnumText<Health> kHealths[] = {
     {Health::Good, "ok"}, {Health::Limited, "missing"}, {Health::Bad, "broken"}};
 static_assert(is_total(kHealths));

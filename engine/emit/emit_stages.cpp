@@ -178,7 +178,7 @@ Result<std::string> text_of(Stage stage, const EmitRequest& request) {
     case Stage::Object:
     case Stage::Launches: return plan_text(stage, request);
   }
-  return Error{ErrorKind::Internal, "a stage without text", ""};
+  return Error{ErrorKind::Internal, "a stage without text"};
 }
 
 }  // namespace

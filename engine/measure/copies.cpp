@@ -61,7 +61,7 @@ Result<double> copy_bandwidth(Timer& timer, std::size_t bytes, int samples) {
   const Result<std::vector<double>> seconds = timer.time(data->work(), plan);
   if (!seconds) return seconds.error();
   const double once = median(*seconds);
-  if (once <= 0) return Error{ErrorKind::Device, "a device copy took no time by the clock", ""};
+  if (once <= 0) return Error{ErrorKind::Device, "a device copy took no time by the clock"};
   return 2.0 * static_cast<double>(bytes) / once;
 }
 

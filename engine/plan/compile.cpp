@@ -230,8 +230,7 @@ Status attach_code(CompiledPlan& plan, backend::Compiled code) {
     const auto found = std::find_if(reported.begin(), reported.end(),
                                     [&](const KernelResources& r) { return r.name == kernel.name; });
     if (found == reported.end())
-      return Error{ErrorKind::Internal, fmt::format("the compiler does not report kernel {}", kernel.name),
-                   ""};
+      return Error{ErrorKind::Internal, fmt::format("the compiler does not report kernel {}", kernel.name)};
     code.image.resources.push_back(*found);
     code.image.resources.back().shared_bytes += static_cast<int>(kernel.shared_bytes);
     code.image.resources.back().max_threads = kernel.threads;

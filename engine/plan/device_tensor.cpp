@@ -49,7 +49,7 @@ Result<DeviceTensor> DeviceTensor::allocate(const runtime::Device& device, sched
 Status DeviceTensor::upload(std::span<const double> values) const {
   if (values.size() != at(elements()))
     return Error{ErrorKind::Input,
-                 fmt::format("tensor '{}' has {} elements, not {}", name_, elements(), values.size()), ""};
+                 fmt::format("tensor '{}' has {} elements, not {}", name_, elements(), values.size())};
   std::vector<std::byte> bytes(buffer_.bytes(), std::byte{scalar::kPoisonByte});
   const auto size = kernel::storage_bytes(storage_);
   for (std::int64_t b = 0, from = 0; b < batch_; ++b)

@@ -12,7 +12,7 @@ namespace rondo::engine {
 Result<schedule::KernelPlan> build_choice(const schedule::Task& task, const Choice& choice) {
   const schedule::Strategy* strategy = schedule::find_strategy(choice.strategy);
   if (strategy == nullptr)
-    return Error{ErrorKind::Input, fmt::format("there is no strategy '{}'", choice.strategy), ""};
+    return Error{ErrorKind::Input, fmt::format("there is no strategy '{}'", choice.strategy)};
   return strategy->build_legal(task, choice.parameters);
 }
 

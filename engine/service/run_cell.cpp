@@ -71,9 +71,8 @@ Result<CellRun> download(const step::Cell& cell, const DeviceTensors& tensors) {
     Result<ReadBack> result = tensor.download();
     if (!result) return result.error();
     if (result->unwritten > 0)
-      return Error{
-          ErrorKind::Wrong,
-          fmt::format("the kernel left {} elements of '{}' unwritten", result->unwritten, tensor.name()), ""};
+      return Error{ErrorKind::Wrong, fmt::format("the kernel left {} elements of '{}' unwritten",
+                                                 result->unwritten, tensor.name())};
     const std::string& name = cell.tensor(tensor.ref().tensor).name;
     (role == Role::Output ? run.outputs : run.last_states)[name] = std::move(result->values);
   }

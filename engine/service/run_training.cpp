@@ -52,10 +52,8 @@ class BothPasses {
       Result<ReadBack> result = tensor.download();
       if (!result) return result.error();
       if (result->unwritten > 0)
-        return Error{
-            ErrorKind::Wrong,
-            fmt::format("the kernel left {} elements of '{}' unwritten", result->unwritten, tensor.name()),
-            ""};
+        return Error{ErrorKind::Wrong, fmt::format("the kernel left {} elements of '{}' unwritten",
+                                                   result->unwritten, tensor.name())};
       (*map)[name_of(tensor.ref())] = std::move(result->values);
     }
     return success();

@@ -114,7 +114,7 @@ class Trusting {
       return std::optional<Choice>();
     }
     const Status kept = choice.trial != 0 ? keep(made, {true, summary})
-                                          : Status(Error{ErrorKind::Missing, "it is no record", ""});
+                                          : Status(Error{ErrorKind::Missing, "it is no record"});
     note(fmt::format("the code of {} {} is {}; a trial process verified it: {}; {}", choice.strategy,
                      schedule::print(choice.parameters), made.origin, summary,
                      kept ? "kept, the next use is free of it"
@@ -147,10 +147,10 @@ class Trusting {
   }
 
   Status keep(const TrustWork::Made& made, const TrustWork::Outcome& found) const {
-    if (!options_.keep) return Error{ErrorKind::Database, "the database is open for reading only", ""};
+    if (!options_.keep) return Error{ErrorKind::Database, "the database is open for reading only"};
     if (options_.database != nullptr)
       return keep_verification(work_, made, platform_, problem_, found, *options_.database);
-    if (!options_.create) return Error{ErrorKind::Missing, "there is no database", ""};
+    if (!options_.create) return Error{ErrorKind::Missing, "there is no database"};
     Result<db::Database> created = options_.create();
     if (!created) return created.error();
     return keep_verification(work_, made, platform_, problem_, found, *created);

@@ -118,7 +118,7 @@ void CompilePool::poll_workers(std::chrono::milliseconds timeout) {
 
 void CompilePool::stop_all() {
   const auto cancel = [this](std::uint64_t id) {
-    finish(id, CompileEnd::Cancelled, Error{ErrorKind::Cancelled, "compiling was cancelled", ""});
+    finish(id, CompileEnd::Cancelled, Error{ErrorKind::Cancelled, "compiling was cancelled"});
   };
   for (const Worker& worker : workers_)
     if (!worker.connection.idle()) cancel(worker.job);

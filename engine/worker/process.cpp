@@ -55,7 +55,7 @@ Result<WorkerProcess> WorkerProcess::start(const std::string& executable, std::s
   worker.executable_ = worker_executable(executable);
   std::array<int, 2> ends{-1, -1};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)
-    return Error{ErrorKind::Internal, fmt::format("cannot connect a worker: {}", std::strerror(errno)), ""};
+    return Error{ErrorKind::Internal, fmt::format("cannot connect a worker: {}", std::strerror(errno))};
   worker.socket_ = ends[0];
   ::fcntl(worker.socket_, F_SETFL, O_NONBLOCK);
   const int failed = spawn(worker.executable_, argument, ends[1], worker.process_);

@@ -39,10 +39,8 @@ Result<DeviceBuffer> DeviceBuffer::allocate(std::size_t bytes) {
 
 Status DeviceBuffer::check_range(const char* what, std::size_t offset, std::size_t count) const {
   if (offset <= bytes_ && count <= bytes_ - offset) return success();
-  return Error{
-      ErrorKind::Internal,
-      fmt::format("{} of {} bytes at offset {} leaves a buffer of {} bytes", what, count, offset, bytes_),
-      ""};
+  return Error{ErrorKind::Internal, fmt::format("{} of {} bytes at offset {} leaves a buffer of {} bytes",
+                                                what, count, offset, bytes_)};
 }
 
 Status DeviceBuffer::upload(std::span<const std::byte> source, StreamHandle stream,

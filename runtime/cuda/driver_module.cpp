@@ -109,7 +109,7 @@ Result<Function> Module::function(const std::string& name) const {
   function.name_ = name;
   const CUresult code = (*driver)->api().module_get_function(&function.handle_, handle_.get(), name.c_str());
   if (code == CUDA_ERROR_NOT_FOUND)
-    return Error{ErrorKind::Internal, fmt::format("the module holds no kernel named {}", name), ""};
+    return Error{ErrorKind::Internal, fmt::format("the module holds no kernel named {}", name)};
   if (auto got = check(**driver, code, "cuModuleGetFunction"); !got) return got.error();
   return function;
 }

@@ -125,7 +125,7 @@ Result<std::shared_ptr<HostKernels>> HostKernels::load(const executable::Executa
     const executable::Kernel& kernel = executable.kernels[launch.kernel];
     void* const entry = kernels->object_.function(kernel.name);
     if (entry == nullptr)
-      return Error{ErrorKind::Input, fmt::format("the code has no kernel {}", kernel.name), ""};
+      return Error{ErrorKind::Input, fmt::format("the code has no kernel {}", kernel.name)};
     if (kernel.cooperative || kernel.waits || kernel.cluster > 1)
       return Error{
           ErrorKind::Unsupported,

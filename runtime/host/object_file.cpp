@@ -49,7 +49,7 @@ class ObjectLoader {
       if (section.sh_type == SHT_RELA)
         if (Status status = relocate(section); !status) return status.error();
     if (mprotect(result_.memory_, result_.size_, PROT_READ | PROT_EXEC) != 0)
-      return Error{ErrorKind::Device, "the system does not let memory be executed", ""};
+      return Error{ErrorKind::Device, "the system does not let memory be executed"};
     return std::move(result_);
   }
 
@@ -122,7 +122,7 @@ class ObjectLoader {
     }
     result_.size_ = (size + 4095) / 4096 * 4096 + 4096;
     void* memory = mmap(nullptr, result_.size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED) return Error{ErrorKind::Memory, "no memory for machine code", ""};
+    if (memory == MAP_FAILED) return Error{ErrorKind::Memory, "no memory for machine code"};
     result_.memory_ = memory;
     for (std::size_t i = 0; i < sections_.size(); ++i)
       if (places_[i] && is_stored(sections_[i]))
@@ -157,11 +157,10 @@ class ObjectLoader {
     const Elf64_Sym& symbol = symbols_[number];
     if (!inside(symbol))
       return Error{ErrorKind::Unsupported,
-                   fmt::format("an object file that needs '{}' of another", name_of(symbol)), ""};
+                   fmt::format("an object file that needs '{}' of another", name_of(symbol))};
     const bool wide = type == R_X86_64_64 || type == R_X86_64_PC64;
     if (!wide && type != R_X86_64_PC32 && type != R_X86_64_PLT32)
-      return Error{ErrorKind::Unsupported, fmt::format("an object file with relocations of type {}", type),
-                   ""};
+      return Error{ErrorKind::Unsupported, fmt::format("an object file with relocations of type {}", type)};
     const std::uint64_t bytes = wide ? 8 : 4, size = sections_[section].sh_size;
     if (entry.r_offset > size || size - entry.r_offset < bytes) return bad("a relocation beyond its section");
     char* const place = base() + *places_[section] + entry.r_offset;

@@ -62,8 +62,7 @@ Status LoadedKernel::launch(StreamHandle stream, std::int64_t blocks,
   if (blocks % cluster_ != 0)
     return Error{ErrorKind::Internal,
                  fmt::format("kernel {}: {} blocks are no multiple of its clusters of {}", function_.name(),
-                             blocks, cluster_),
-                 ""};
+                             blocks, cluster_)};
   if (Status status = check_fits(blocks); !status) return status;
   LaunchShape shape;
   shape.grid.x = static_cast<unsigned>(blocks);

@@ -46,7 +46,7 @@ Result<engine::CellFile> cell_file(const rondo_cell_options& options) {
   const std::size_t bytes = options.text_bytes > 0 ? options.text_bytes : std::strlen(options.text);
   if (bytes > kMostCellText)
     return Error{ErrorKind::Input,
-                 fmt::format("a cell's text has {} bytes; the most is {}", bytes, kMostCellText), ""};
+                 fmt::format("a cell's text has {} bytes; the most is {}", bytes, kMostCellText)};
   engine::CellFile file{path.empty() ? "text" : path, std::string(options.text, bytes), {}};
   file.parsed = frontend::parse(file.text, file.path);
   return file;
@@ -57,9 +57,8 @@ Result<std::vector<std::string>> left_out(const rondo_cell_options& options) {
   if (options.without_count == 0) return names;
   if (Status status = not_null(options.without, "rondo_cell_options.without"); !status) return status.error();
   if (options.without_count > kMostLeftOut)
-    return Error{
-        ErrorKind::Input,
-        fmt::format("{} parameters are left out; the most is {}", options.without_count, kMostLeftOut), ""};
+    return Error{ErrorKind::Input, fmt::format("{} parameters are left out; the most is {}",
+                                               options.without_count, kMostLeftOut)};
   for (std::size_t i = 0; i < options.without_count; ++i) {
     if (Status status = not_null(options.without[i], "the name of a parameter"); !status)
       return status.error();

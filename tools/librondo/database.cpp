@@ -106,7 +106,7 @@ rondo_status rondo_database_destroy(rondo_database* database) {
 
 rondo_status rondo_database_list(rondo_database* database, rondo_record_function each, void* user) {
   return capi::with<capi::DatabaseObject>(database, [&](const auto& object) -> Status {
-    if (each == nullptr) return Error{ErrorKind::Input, "the function to call for each record is NULL", ""};
+    if (each == nullptr) return Error{ErrorKind::Input, "the function to call for each record is NULL"};
     return capi::list(*object.database, each, user);
   });
 }

@@ -100,7 +100,7 @@ Status read_constants(const rondo_problem& given, std::map<std::string, double>&
   for (const rondo_constant& constant : *constants) {
     if (Status status = not_null(constant.name, "the name of a constant"); !status) return status;
     if (!into.emplace(constant.name, constant.value).second)
-      return Error{ErrorKind::Input, fmt::format("constant '{}' is given twice", constant.name), ""};
+      return Error{ErrorKind::Input, fmt::format("constant '{}' is given twice", constant.name)};
   }
   return success();
 }

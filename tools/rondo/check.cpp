@@ -81,7 +81,7 @@ Result<std::vector<StrategyVerdict>> verdicts_of(const schedule::Task& task,
     result.push_back(std::move(verdict));
   }
   if (result.empty())
-    return Error{ErrorKind::Input, fmt::format("there is no strategy '{}'", overrides.strategy), ""};
+    return Error{ErrorKind::Input, fmt::format("there is no strategy '{}'", overrides.strategy)};
   if (contradicted && !any_legal(result)) return *contradicted;
   return result;
 }

@@ -76,7 +76,7 @@ Status write(const std::vector<DataFile>& files, const Options& options) {
   std::filesystem::create_directories(options.folder, error);
   if (error)
     return Error{ErrorKind::Input,
-                 fmt::format("cannot make the folder '{}': {}", options.folder, error.message()), ""};
+                 fmt::format("cannot make the folder '{}': {}", options.folder, error.message())};
   engine::StagedFiles staged;
   for (const DataFile& file : files) {
     if (!options.force && std::filesystem::exists(std::filesystem::symlink_status(file.path, error)))

@@ -156,10 +156,6 @@ std::string choice_text(const engine::Choice& choice) {
   return fmt::format("{}, about {:.4f} ms by model", schedule::print(choice.parameters), choice.expected_ms);
 }
 
-}  // namespace
-
-namespace {
-
 json diagnostics_of(const std::vector<frontend::Diagnostic>& diagnostics) {
   json list = json::array();
   for (const frontend::Diagnostic& diagnostic : diagnostics)

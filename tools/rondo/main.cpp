@@ -58,9 +58,9 @@ int main(int argc, char** argv) {
     rondo::tools::report(error, false);
     return rondo::tools::exit_status(error.kind);
   } catch (const std::exception& error) {
-    rondo::tools::report({rondo::ErrorKind::Internal, error.what(), ""}, false);
+    rondo::tools::report({rondo::ErrorKind::Internal, error.what()}, false);
   } catch (...) {
-    rondo::tools::report({rondo::ErrorKind::Internal, "unknown exception", ""}, false);
+    rondo::tools::report({rondo::ErrorKind::Internal, "unknown exception"}, false);
   }
   return 70;
 }

@@ -259,7 +259,7 @@ Status extract(const Package& package, const Options& options) {
   std::filesystem::create_directories(options.output, error);
   if (error)
     return Error{ErrorKind::Input,
-                 fmt::format("cannot make the folder '{}': {}", options.output, error.message()), ""};
+                 fmt::format("cannot make the folder '{}': {}", options.output, error.message())};
   engine::StagedFiles files(input_files_of(options));
   std::vector<std::string> names;
   for (std::uint32_t i = 0; i < package.index().parts.size(); ++i) {

@@ -152,7 +152,7 @@ Result<schedule::Pass> single_pass(const Options& options) {
   if (!passes) return passes.error();
   if (passes->size() != 1)
     return Error{ErrorKind::Input,
-                 fmt::format("`rondo {}` takes one pass, not '{}'", options.command, options.pass), ""};
+                 fmt::format("`rondo {}` takes one pass, not '{}'", options.command, options.pass)};
   return passes->front();
 }
 

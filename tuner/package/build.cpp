@@ -76,7 +76,7 @@ class Building {
     });
     for (const auto& one : made)
       if (one && !one->ok()) return one->error();
-    if (stopped()) return Error{ErrorKind::Cancelled, "the package was not built: stopped", ""};
+    if (stopped()) return Error{ErrorKind::Cancelled, "the package was not built: stopped"};
     return written(made);
   }
 

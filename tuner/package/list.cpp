@@ -113,7 +113,7 @@ Result<step::Cell> cell_of(const PackageLine& line) {
   const Result<engine::CellFile> file = engine::load_cell_file(line.cell);
   if (!file) return file.error();
   if (!file->parsed.ok())
-    return Error{ErrorKind::Input, frontend::render_all(file->parsed, file->text, file->path), ""};
+    return Error{ErrorKind::Input, frontend::render_all(file->parsed, file->text, file->path)};
   const Result<step::Cell> cell = engine::select_cell(*file, line.cell_name);
   if (!cell) return cell.error();
   const Result<step::Clip> clip = engine::parse_clip(line.clip_forward, line.clip_gradient);

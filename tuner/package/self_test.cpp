@@ -67,9 +67,8 @@ class Maker {
         add_expected(ref, *computed, spreads->at(ref), test);
     }
     if (test.expected.empty())
-      return Error{
-          ErrorKind::Input,
-          fmt::format("all results of {} are too ill-conditioned for a self-test", task_.written.name), ""};
+      return Error{ErrorKind::Input, fmt::format("all results of {} are too ill-conditioned for a self-test",
+                                                 task_.written.name)};
     return test;
   }
 

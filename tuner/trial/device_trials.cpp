@@ -129,7 +129,7 @@ Result<engine::Verdict> DeviceTrials::verify_at_shape(const TrialPlan& plan, con
       engine::verify_at_shape(setup_.task, *device_, *(*entry)->plan, plain, setup_.seed, setup_.given);
   if (!verification) return broken(verification.error());
   if (verification->said() == engine::Said::CannotTell)
-    return Error{ErrorKind::Unsupported, verification->summary(), ""};
+    return Error{ErrorKind::Unsupported, verification->summary()};
   engine::Verdict verdict = verdict_of(*verification);
   if (verdict.passed) verdict.summary = verification->covered.front();
   return verdict;

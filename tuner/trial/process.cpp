@@ -23,9 +23,9 @@ Error TrialProcess::lost(const engine::CallOutcome& outcome, std::chrono::millis
           ErrorKind::Cancelled,
           fmt::format("timeout: the trial did not end within {} ms; its process was killed", limit.count()),
           "give trials more time with --trial-limit"};
-    case engine::CallEnd::Cancelled: return {ErrorKind::Cancelled, "the trial was cancelled", ""};
+    case engine::CallEnd::Cancelled: return {ErrorKind::Cancelled, "the trial was cancelled"};
     case engine::CallEnd::Crashed:
-      return {ErrorKind::Device, fmt::format("the trial's process ended with {}", outcome.text), ""};
+      return {ErrorKind::Device, fmt::format("the trial's process ended with {}", outcome.text)};
     case engine::CallEnd::NoWorker:
     case engine::CallEnd::Answered: break;
   }
@@ -40,7 +40,7 @@ Result<TrialAnswer> TrialProcess::ask(const TrialRequest& request, std::chrono::
   std::optional<TrialReply> reply = decode_reply(outcome.text);
   if (!reply) {
     forget();
-    return Error{ErrorKind::Internal, "the trial worker's answer cannot be read", ""};
+    return Error{ErrorKind::Internal, "the trial worker's answer cannot be read"};
   }
   // Its context is of no more use. A set-up that failed has none, and is start()'s to judge.
   if (!reply->alive && request.what != What::SetUp) forget();

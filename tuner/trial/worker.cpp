@@ -53,7 +53,7 @@ class TrialService {
 
   Answer trial(TrialRequest request) {
     using What = TrialRequest::What;
-    if (trials_ == nullptr) return Error{ErrorKind::Internal, "a trial before the set-up", ""};
+    if (trials_ == nullptr) return Error{ErrorKind::Internal, "a trial before the set-up"};
     std::vector<TrialPlan> plans;
     for (TrialRequest::Plan& plan : request.plans) {
       if (plan.executable) {
@@ -63,7 +63,7 @@ class TrialService {
       }
       const auto known = executables_.find(plan.candidate);
       if (known == executables_.end())
-        return Error{ErrorKind::Internal, "a trial of a candidate without its code", ""};
+        return Error{ErrorKind::Internal, "a trial of a candidate without its code"};
       plans.push_back({plan.candidate, &known->second, plan.turn});
     }
     switch (request.what) {
@@ -75,7 +75,7 @@ class TrialService {
       case What::Drop: return drop(request.candidate);
       case What::SetUp: break;
     }
-    return Error{ErrorKind::Internal, "a set-up without what it is for", ""};
+    return Error{ErrorKind::Internal, "a set-up without what it is for"};
   }
 
   Answer copy() {
@@ -97,7 +97,7 @@ class TrialService {
       if (!one) return one.error();
       read[i] = std::move(one).value();
     }
-    if (!read[0] || !read[1]) return Error{ErrorKind::Internal, "a comparison with no plain kernel", ""};
+    if (!read[0] || !read[1]) return Error{ErrorKind::Internal, "a comparison with no plain kernel"};
     Result<engine::Verdict> verdict =
         trials_->verify_at_shape(plan, {std::move(*read[0]), std::move(*read[1]), read[2]});
     if (!verdict) return verdict.error();

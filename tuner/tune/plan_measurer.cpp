@@ -195,7 +195,7 @@ void PlanMeasurer::stop_compiling() {
 Result<TrialPlan> PlanMeasurer::trial_plan(std::size_t candidate) const {
   const auto found = plans_.find(candidate);
   if (found == plans_.end() || !found->second.has_code() || trials_ == nullptr)
-    return Error{ErrorKind::Internal, fmt::format("candidate {} is not compiled", candidate), ""};
+    return Error{ErrorKind::Internal, fmt::format("candidate {} is not compiled", candidate)};
   const engine::Candidate& of = chosen(candidate);
   return TrialPlan{candidate, &found->second.executable, schedule::turn_of(of.strategy, of.parameters)};
 }

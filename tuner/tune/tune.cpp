@@ -114,7 +114,7 @@ std::vector<std::size_t> starts_of(const engine::ShippedLayer& known, const sche
 
 Error nothing_worked(const SearchResult& result) {
   if (result.end == SearchEnd::Cancelled)
-    return {ErrorKind::Cancelled, "tuning was cancelled before any candidate was measured", ""};
+    return {ErrorKind::Cancelled, "tuning was cancelled before any candidate was measured"};
   if (result.incomparable && !result.diagnosis)
     return {ErrorKind::Input,
             fmt::format("no kernel can be compared with the reference: {}", result.incomparable->message),

@@ -61,10 +61,6 @@ static_assert(is_total(kBuiltins));
 
 std::string_view name_of(Builtin builtin) { return to_text(kBuiltins, builtin); }
 
-}  // namespace
-
-namespace {
-
 constexpr EnumText<Type> kTypes[] = {
     {Type::Pred, "bool"}, {Type::I32, "int"}, {Type::I64, "i64"}, {Type::F32, "float"}};
 static_assert(is_total(kTypes));

@@ -113,7 +113,7 @@ Result<std::string> Llvm::compile(const std::string& ir, const std::string& name
   if (ok) return bytes;
   while (bytes.ends_with('\n')) bytes.pop_back();
   return Error{ErrorKind::Compile,
-               fmt::format("LLVM {} rejected {} for {}: {}", version_, name, machine.cpu, bytes), ""};
+               fmt::format("LLVM {} rejected {} for {}: {}", version_, name, machine.cpu, bytes)};
 }
 
 }  // namespace rondo::backend

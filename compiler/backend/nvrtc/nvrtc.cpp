@@ -96,7 +96,7 @@ Error compile_error(const std::string& source, const std::string& name, const st
   if (const std::string excerpt = source_excerpt(source, name, log); !excerpt.empty())
     message += "\n" + excerpt;
   if (!log.empty()) message += "\n" + log;
-  return Error{ErrorKind::Compile, std::move(message), ""};
+  return Error{ErrorKind::Compile, std::move(message)};
 }
 
 }  // namespace

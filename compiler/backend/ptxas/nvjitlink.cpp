@@ -128,10 +128,8 @@ Result<Assembled> NvJitLink::assemble(const std::string& ptx, const std::string&
     return Error{ErrorKind::Unsupported,
                  fmt::format("nvJitLink {} ({}) does not know {}: {}", version_, path(), arch, link.errors()),
                  "install a newer one, or hide it (RONDO_NVJITLINK=none): the driver then assembles"};
-  return Error{ErrorKind::Compile,
-               fmt::format("nvJitLink {} ({}) rejected the PTX for {} (code {}):\n{}", version_, path(), arch,
-                           code, link.errors()),
-               ""};
+  return Error{ErrorKind::Compile, fmt::format("nvJitLink {} ({}) rejected the PTX for {} (code {}):\n{}",
+                                               version_, path(), arch, code, link.errors())};
 }
 
 }  // namespace rondo::backend

@@ -147,9 +147,8 @@ Result<Assembled> Ptxas::assemble(const std::string& ptx, const std::string& arc
   Assembled result;
   result.log = text_of(log);
   if (status != 0)
-    return Error{ErrorKind::Compile,
-                 fmt::format("ptxas {} ({}) rejected the PTX for {}:\n{}", version_, path_, arch, result.log),
-                 ""};
+    return Error{ErrorKind::Compile, fmt::format("ptxas {} ({}) rejected the PTX for {}:\n{}", version_,
+                                                 path_, arch, result.log)};
   Result<std::string> bytes = read_text_file(cubin);
   if (!bytes) return bytes.error();
   result.cubin = std::move(bytes).value();

@@ -37,8 +37,7 @@ class PlanLowering {
     if (params.size() != launch.arguments.size())
       return Error{ErrorKind::Internal,
                    fmt::format("kernel {} has {} parameters and {} arguments", launch.kernel.name,
-                               params.size(), launch.arguments.size()),
-                   ""};
+                               params.size(), launch.arguments.size())};
     executable::Launch lowered;
     lowered.kernel = static_cast<std::uint16_t>(result_.kernels.size());
     lowered.grid = grid_of(launch);

@@ -48,13 +48,11 @@ Result<KernelPlan> Strategy::build(const Task& task, const Parameters& parameter
   if (Status status = check_problem(task.written, task.problem); !status) return status.error();
   try {
     if (const Legality served = serves(task.profile); !served.legal)
-      return Error{ErrorKind::Unsupported,
-                   fmt::format("strategy {} does not serve {}: {}", name(), task.profile.name, served.reason),
-                   ""};
+      return Error{ErrorKind::Unsupported, fmt::format("strategy {} does not serve {}: {}", name(),
+                                                       task.profile.name, served.reason)};
     if (const Legality legality = legal(task); !legality.legal)
-      return Error{
-          ErrorKind::Input,
-          fmt::format("strategy {} cannot compute cell {}: {}", name(), task.cell.name, legality.reason), ""};
+      return Error{ErrorKind::Input, fmt::format("strategy {} cannot compute cell {}: {}", name(),
+                                                 task.cell.name, legality.reason)};
     const Parameters all = completed(parameters);
     if (const auto point = space(task).check({all.begin(), all.end()}); !point)
       return Error{ErrorKind::Input,

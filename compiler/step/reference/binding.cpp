@@ -55,8 +55,7 @@ namespace detail {
 Status check_run(const Cell& cell, const Sizes& sizes, const std::map<std::string, double>& overrides) {
   const std::vector<std::string> defects = verify(cell);
   if (!defects.empty())
-    return Error{ErrorKind::Internal, fmt::format("cell {} is malformed: {}", cell.name, defects.front()),
-                 ""};
+    return Error{ErrorKind::Internal, fmt::format("cell {} is malformed: {}", cell.name, defects.front())};
   if (std::min({sizes.batch, sizes.time, sizes.heads, sizes.dim}) < 1)
     return input_error(fmt::format("sizes {}: each must be at least 1", sizes_text(sizes)));
   for (const auto& [name, value] : overrides) {

@@ -57,7 +57,7 @@ Result<const Element*> element_of(const std::vector<Element>& list, std::int32_t
   if (index >= 0 && static_cast<std::size_t>(index) < list.size())
     return &list[static_cast<std::size_t>(index)];
   return Error{ErrorKind::Input,
-               fmt::format("there is no {} {}: there are {}, from 0", what, index, list.size()), ""};
+               fmt::format("there is no {} {}: there are {}, from 0", what, index, list.size())};
 }
 
 }  // namespace rondo::capi

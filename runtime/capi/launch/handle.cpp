@@ -102,7 +102,7 @@ Error bad_handle(const void* handle, HandleKind wanted) {
   const HandleKind kind = handles().kind_of(reinterpret_cast<std::uintptr_t>(handle));
   if (kind != HandleKind::None)
     return {ErrorKind::Input,
-            fmt::format("this handle is a {}, not a {}", handle_name(kind), handle_name(wanted)), ""};
+            fmt::format("this handle is a {}, not a {}", handle_name(kind), handle_name(wanted))};
   return {ErrorKind::Input,
           fmt::format("this handle of a {} was destroyed, or comes from elsewhere", handle_name(wanted)),
           "a handle is good from the call that gave it to the one that destroys it"};

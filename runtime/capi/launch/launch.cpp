@@ -85,9 +85,8 @@ Result<Binding> binding_of(const PlanObject& plan, const rondo_tensor& given, co
 
 Status bind(const PlanObject& plan, const rondo_launch_args& args, Bindings& bindings) {
   if (args.tensor_count > kMostGiven)
-    return Error{ErrorKind::Input,
-                 fmt::format("{} tensors are given; no plan has more than {}", args.tensor_count, kMostGiven),
-                 ""};
+    return Error{ErrorKind::Input, fmt::format("{} tensors are given; no plan has more than {}",
+                                               args.tensor_count, kMostGiven)};
   if (args.tensor_count > 0) {
     if (Status status = not_null(args.tensors, "rondo_launch_args.tensors"); !status) return status;
     if (Status status = check_size(args.tensor_size, kFirstTensor, "rondo_tensor"); !status) return status;
@@ -109,7 +108,7 @@ Status bind(const PlanObject& plan, const rondo_launch_args& args, Bindings& bin
     bindings.set(*binding);
   }
   if (args.workspace_bytes < 0)
-    return Error{ErrorKind::Input, fmt::format("the workspace has {} bytes", args.workspace_bytes), ""};
+    return Error{ErrorKind::Input, fmt::format("the workspace has {} bytes", args.workspace_bytes)};
   if (args.workspace != nullptr) bindings.set_workspace(address_of(args.workspace), args.workspace_bytes);
   return success();
 }
@@ -213,8 +212,7 @@ Status step(const PlanObject& plan, rondo_launch_args args, Bindings& bindings) 
   if (args.time != 0 && args.time != 1)
     return Error{ErrorKind::Input, fmt::format("a step has T = 1, not {}", args.time), "see rondo_launch()"};
   args.time = 1;
-  if (args.batch < 0)
-    return Error{ErrorKind::Input, fmt::format("B = {}: it is not negative", args.batch), ""};
+  if (args.batch < 0) return Error{ErrorKind::Input, fmt::format("B = {}: it is not negative", args.batch)};
   if (Status status = bind(plan, args, bindings); !status) return status;
   if (args.batch == 0) return plan.work->launch(args.stream, bindings, 0, 1);
   std::array<InPlace, kMostGiven> states;
@@ -272,7 +270,7 @@ rondo_status rondo_plan_prepare(const rondo_plan* plan, const rondo_launch_args*
 rondo_status rondo_plan_step_workspace_bytes(const rondo_plan* plan, int64_t batch, int64_t* bytes) {
   return capi::with<capi::PlanObject>(plan, [&](const auto& object) -> Status {
     if (Status status = capi::not_null(bytes, "bytes"); !status) return status;
-    if (batch < 0) return Error{ErrorKind::Input, fmt::format("B = {}: it is not negative", batch), ""};
+    if (batch < 0) return Error{ErrorKind::Input, fmt::format("B = {}: it is not negative", batch)};
     if (Status status = capi::check_step(object); !status) return status;
     if (Status status = object.work->check_workspace(); !status) return status;
     *bytes = capi::step_workspace(object, batch);

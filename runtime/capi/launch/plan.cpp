@@ -157,7 +157,7 @@ Status check_index(const PlanObject& plan, std::int32_t index) {
 
 Status check_sizes(std::int64_t batch, std::int64_t time) {
   if (batch >= 0 && time >= 0) return success();
-  return Error{ErrorKind::Input, fmt::format("B = {}, T = {}: none may be negative", batch, time), ""};
+  return Error{ErrorKind::Input, fmt::format("B = {}, T = {}: none may be negative", batch, time)};
 }
 
 // More steps need no less workspace, so what does not fit ends where it begins.

@@ -61,12 +61,12 @@ rondo_status failed_memory() noexcept {
 
 Status not_null(const void* argument, const char* name) {
   if (argument != nullptr) return success();
-  return Error{ErrorKind::Input, fmt::format("{} is NULL", name), ""};
+  return Error{ErrorKind::Input, fmt::format("{} is NULL", name)};
 }
 
 Status zero_or_one(std::int32_t field, const char* name) {
   if (field == 0 || field == 1) return success();
-  return Error{ErrorKind::Input, fmt::format("{} = {}: it is 0 or 1", name, field), ""};
+  return Error{ErrorKind::Input, fmt::format("{} = {}: it is 0 or 1", name, field)};
 }
 
 Status check_size(std::size_t size, std::size_t first_size, const char* name) {

@@ -102,8 +102,7 @@ Status PackageWriter::add(const Kernels& kernels) {
     stored.codes.push_back(
         store(image.kind == executable::ImageKind::Ptx ? PartKind::Ptx : PartKind::Cubin, image.bytes));
   }
-  if (stored.codes.empty())
-    return Error{ErrorKind::Input, "kernels without code: " + describe(stored.entry), ""};
+  if (stored.codes.empty()) return Error{ErrorKind::Input, "kernels without code: " + describe(stored.entry)};
   const auto place =
       std::lower_bound(entries_.begin(), entries_.end(), stored,
                        [](const Stored& a, const Stored& b) { return key_of(a.entry) < key_of(b.entry); });
