@@ -10,7 +10,6 @@
 #include "compiler/scalar/storage.h"
 #include "compiler/schedule/plan/signature.h"
 #include "compiler/support/split_mix.h"
-#include "engine/check/erring_factors.h"
 #include "engine/check/plain.h"
 #include "engine/check/rows_apart.h"
 #include "engine/measure/measure.h"

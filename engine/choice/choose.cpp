@@ -6,7 +6,6 @@
 
 #include "compiler/schedule/strategies.h"
 #include "compiler/support/enum_text.h"
-#include "compiler/target/target.h"
 #include "engine/choice/recorded.h"
 
 namespace rondo::engine {

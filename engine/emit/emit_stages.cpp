@@ -8,7 +8,6 @@
 
 #include "compiler/executable/print.h"
 #include "compiler/schedule/plan/lower_plan.h"
-#include "compiler/schedule/strategies.h"
 #include "compiler/step/forms.h"
 #include "compiler/step/verify.h"
 #include "engine/plan/compile.h"

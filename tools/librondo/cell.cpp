@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "compiler/schedule/analysis/saved_products.h"
-#include "compiler/step/clip.h"
 #include "compiler/step/forms.h"
 #include "compiler/step/without.h"
 #include "engine/request/load_cell.h"

@@ -7,7 +7,6 @@
 
 #include "compiler/backend/backends.h"
 #include "compiler/kernel/passes/ablate.h"
-#include "compiler/target/target.h"
 #include "engine/measure/measure.h"
 #include "engine/plan/compile.h"
 #include "engine/plan/ready_plan.h"

@@ -7,7 +7,6 @@
 #include <mutex>
 
 #include "compiler/backend/backends.h"
-#include "compiler/schedule/plan/lower_plan.h"
 #include "compiler/support/parallel_for.h"
 #include "compiler/target/target.h"
 #include "engine/plan/ready_plan.h"

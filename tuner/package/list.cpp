@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "compiler/step/clip.h"
 #include "compiler/support/nesting.h"
 #include "engine/request/load_cell.h"
 #include "engine/request/problem_text.h"

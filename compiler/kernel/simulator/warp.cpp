@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "compiler/kernel/ir/print.h"
-#include "compiler/kernel/ir/print_expression.h"
 #include "compiler/kernel/ir/visit.h"
 
 namespace rondo::kernel::simulator {

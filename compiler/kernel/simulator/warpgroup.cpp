@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "compiler/kernel/ir/print_expression.h"
 #include "compiler/kernel/simulator/warp.h"
 
 namespace rondo::kernel::simulator {

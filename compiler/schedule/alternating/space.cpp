@@ -12,7 +12,6 @@
 #include "compiler/schedule/backward/time_head_values.h"
 #include "compiler/schedule/plan/space_variables.h"
 #include "compiler/schedule/stepwise/body.h"
-#include "compiler/step/simplify.h"
 #include "compiler/support/integers.h"
 
 namespace rondo::schedule {

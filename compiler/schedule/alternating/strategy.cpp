@@ -4,7 +4,6 @@
 #include "compiler/schedule/alternating/product.h"
 #include "compiler/schedule/backward/dense_backward.h"
 #include "compiler/schedule/backward/time_head_values.h"
-#include "compiler/step/simplify.h"
 
 namespace rondo::schedule {
 

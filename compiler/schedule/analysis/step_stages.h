@@ -8,7 +8,6 @@
 
 #include <vector>
 
-#include "compiler/schedule/analysis/exchanges.h"
 #include "compiler/schedule/analysis/product_groups.h"
 
 namespace rondo::schedule {

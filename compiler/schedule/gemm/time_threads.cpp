@@ -1,6 +1,5 @@
 #include "compiler/schedule/gemm/time_threads.h"
 
-#include "compiler/schedule/gemm/tile.h"
 #include "compiler/support/integers.h"
 
 namespace rondo::schedule {

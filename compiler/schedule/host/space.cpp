@@ -12,7 +12,6 @@
 #include "compiler/schedule/host/strategy.h"
 #include "compiler/schedule/plan/space_variables.h"
 #include "compiler/schedule/sweep/backward_split.h"
-#include "compiler/step/simplify.h"
 #include "compiler/support/integers.h"
 
 namespace rondo::schedule {

@@ -13,7 +13,6 @@
 #include "compiler/schedule/host/time_launches.h"
 #include "compiler/schedule/host/whole_head.h"
 #include "compiler/schedule/lower/param_gradient_sum.h"
-#include "compiler/step/simplify.h"
 #include "compiler/target/target.h"
 
 namespace rondo::schedule {

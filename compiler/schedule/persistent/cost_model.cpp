@@ -10,7 +10,6 @@
 #include "compiler/schedule/persistent/reductions.h"
 #include "compiler/schedule/persistent/strategy.h"
 #include "compiler/schedule/sweep/backward_split.h"
-#include "compiler/step/simplify.h"
 #include "compiler/target/cluster_cost.h"
 
 namespace rondo::schedule {

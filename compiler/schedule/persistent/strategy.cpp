@@ -1,13 +1,11 @@
 #include "compiler/schedule/persistent/strategy.h"
 
-#include "compiler/schedule/analysis/step_stages.h"
 #include "compiler/schedule/backward/dense_backward.h"
 #include "compiler/schedule/lower/exchange_clear.h"
 #include "compiler/schedule/persistent/exchange.h"
 #include "compiler/schedule/persistent/reductions.h"
 #include "compiler/schedule/persistent/step_products.h"
 #include "compiler/schedule/sweep/backward_split.h"
-#include "compiler/step/simplify.h"
 
 namespace rondo::schedule {
 

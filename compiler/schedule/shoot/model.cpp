@@ -4,7 +4,6 @@
 
 #include "compiler/schedule/shoot/resources.h"
 #include "compiler/schedule/shoot/strategy.h"
-#include "compiler/step/simplify.h"
 #include "compiler/target/cluster_cost.h"
 
 namespace rondo::schedule {

@@ -8,7 +8,6 @@
 #include "compiler/schedule/shoot/resources.h"
 #include "compiler/schedule/shoot/strategy.h"
 #include "compiler/schedule/shoot/sweep.h"
-#include "compiler/step/simplify.h"
 #include "compiler/support/integers.h"
 #include "compiler/target/cluster_cost.h"
 

@@ -8,7 +8,6 @@
 #include "compiler/schedule/lower/exchange_clear.h"
 #include "compiler/schedule/shoot/resources.h"
 #include "compiler/schedule/shoot/rounds.h"
-#include "compiler/step/simplify.h"
 #include "compiler/support/integers.h"
 
 namespace rondo::schedule {

@@ -13,7 +13,6 @@
 #include "compiler/schedule/plan/space_variables.h"
 #include "compiler/schedule/stream/head_exchange.h"
 #include "compiler/schedule/stream/head_reductions.h"
-#include "compiler/step/simplify.h"
 #include "compiler/support/index.h"
 #include "compiler/support/integers.h"
 #include "compiler/target/cluster_cost.h"

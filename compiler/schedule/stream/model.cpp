@@ -3,7 +3,6 @@
 #include <cmath>
 #include <optional>
 
-#include "compiler/schedule/analysis/history.h"
 #include "compiler/schedule/analysis/step_cost.h"
 #include "compiler/schedule/channelwise/affine_transforms.h"
 #include "compiler/schedule/lower/head_gradient_sum.h"
@@ -11,7 +10,6 @@
 #include "compiler/schedule/stream/head_space.h"
 #include "compiler/schedule/stream/resources.h"
 #include "compiler/schedule/stream/strategy.h"
-#include "compiler/step/simplify.h"
 #include "compiler/support/integers.h"
 #include "compiler/target/cluster_cost.h"
 

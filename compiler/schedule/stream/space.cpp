@@ -8,7 +8,6 @@
 #include "compiler/schedule/stream/head_space.h"
 #include "compiler/schedule/stream/resources.h"
 #include "compiler/schedule/stream/strategy.h"
-#include "compiler/step/simplify.h"
 #include "compiler/support/integers.h"
 #include "compiler/target/cluster_cost.h"
 

@@ -1,6 +1,5 @@
 #include "compiler/schedule/stream/strategy.h"
 
-#include "compiler/schedule/analysis/history.h"
 #include "compiler/schedule/analysis/param_rows.h"
 #include "compiler/schedule/channelwise/legal.h"
 #include "compiler/schedule/channelwise/scan_warp.h"
@@ -12,7 +11,6 @@
 #include "compiler/schedule/stream/kernel.h"
 #include "compiler/schedule/stream/resources.h"
 #include "compiler/schedule/stream/segment_step.h"
-#include "compiler/step/simplify.h"
 #include "compiler/support/integers.h"
 
 namespace rondo::schedule {

@@ -2,8 +2,6 @@
 
 #include <stdexcept>
 
-#include "compiler/kernel/ir/visit.h"
-#include "compiler/kernel/passes/codegen.h"
 #include "compiler/kernel/passes/integer.h"
 
 namespace rondo::backend::host {

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "compiler/backend/llvm/nvptx/statements.h"
-#include "compiler/kernel/passes/codegen.h"
 
 namespace rondo::backend::nvptx {
 
