@@ -117,8 +117,8 @@ Result<std::vector<Neighbour>> Database::neighbours(const Problem& p, const std:
     all.push_back(p.pass);
     std::vector<Neighbour> found =
         select(c, p, platform, kBestTrials, "p.pass IN (SELECT value FROM json_each(?13))", all.dump());
-    std::stable_sort(found.begin(), found.end(),
-                     [](const Neighbour& a, const Neighbour& b) { return a.distance < b.distance; });
+    std::ranges::stable_sort(found,
+                             [](const Neighbour& a, const Neighbour& b) { return a.distance < b.distance; });
     return found;
   });
 }

@@ -124,8 +124,8 @@ Contents best_of(const Contents& contents) {
   for (const TunedProblem& tuned : contents.problems)
     if (tuned.best) best.problems.push_back({tuned.problem, {tuned.trials[*tuned.best]}, 0});
   const auto named = [&](std::string Problem::*by, const std::string& key) {
-    return std::any_of(best.problems.begin(), best.problems.end(),
-                       [&](const TunedProblem& tuned) { return tuned.problem.*by == key; });
+    return std::ranges::any_of(best.problems,
+                               [&](const TunedProblem& tuned) { return tuned.problem.*by == key; });
   };
   for (const Device& device : contents.devices)
     if (named(&Problem::device, device.key)) best.devices.push_back(device);

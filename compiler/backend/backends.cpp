@@ -20,7 +20,7 @@ Registry<const Backend*>& backend_registry() {
 const Backend* find_backend(const std::string& name) {
   const auto& all = backends();
   const auto found =
-      std::find_if(all.begin(), all.end(), [&](const Backend* backend) { return backend->name() == name; });
+      std::ranges::find_if(all, [&](const Backend* backend) { return backend->name() == name; });
   return found == all.end() ? nullptr : *found;
 }
 
@@ -49,9 +49,8 @@ const Backend* wanted_backend() { return wanted(); }
 const Backend& preferred_backend() {
   if (const Backend* backend = wanted()) return *backend;
   const auto& all = backends();
-  const auto found = std::find_if(all.begin(), all.end(), [](const Backend* backend) {
-    return backend->looks_installed() || backend->available().ok();
-  });
+  const auto found = std::ranges::find_if(
+      all, [](const Backend* backend) { return backend->looks_installed() || backend->available().ok(); });
   return found == all.end() ? *all.front() : **found;
 }
 
@@ -63,8 +62,7 @@ const Backend& preferred_backend_for(const target::Target& target) {
 
 const Backend& backend_for(Language language) {
   const auto& all = backends();
-  return **std::find_if(all.begin(), all.end(),
-                        [&](const Backend* backend) { return backend->language() == language; });
+  return **std::ranges::find_if(all, [&](const Backend* backend) { return backend->language() == language; });
 }
 
 Result<Compiled> compile(const Request& request) {

@@ -9,7 +9,7 @@
 namespace rondo::constraint {
 
 Domain::Domain(std::vector<Value> list) {
-  std::sort(list.begin(), list.end());
+  std::ranges::sort(list);
   list.erase(std::unique(list.begin(), list.end()), list.end());
   if (list.size() > kMaxSize) throw std::length_error(fmt::format("domain of {} values", list.size()));
   values_ = std::make_shared<const std::vector<Value>>(std::move(list));

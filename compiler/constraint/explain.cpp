@@ -18,7 +18,7 @@ using Indices = std::vector<std::size_t>;
 
 Indices without(const Indices& all, std::size_t one) {
   Indices rest;
-  std::copy_if(all.begin(), all.end(), std::back_inserter(rest), [&](std::size_t i) { return i != one; });
+  std::ranges::copy_if(all, std::back_inserter(rest), [&](std::size_t i) { return i != one; });
   return rest;
 }
 
@@ -64,9 +64,9 @@ Conflict conflict_of(const System& system, const Indices& core, Blame blame, Bud
   const auto limit = [&](std::size_t i) { return is_limit(system.constraints()[i]); };
   if (blame == Blame::Limits) {
     Indices limits;
-    std::copy_if(all.begin(), all.end(), std::back_inserter(limits), limit);
+    std::ranges::copy_if(all, std::back_inserter(limits), limit);
     Conflict found{{}, filtered(system, all, limits, core, budget, minimal)};
-    std::copy_if(found.all.begin(), found.all.end(), std::back_inserter(found.members), limit);
+    std::ranges::copy_if(found.all, std::back_inserter(found.members), limit);
     if (!found.members.empty()) return found;
   }
   const Indices members = filtered(system, all, all, core, budget, minimal);
@@ -150,7 +150,7 @@ std::string unit(const System& system, const Node& quantity, const std::string& 
   const auto named = [&](const Names::Quantity& known) { return known.name == quantity.name; };
   if (quantity.name.empty()) return "";
   for (const auto* list : {&system.names().variables, &system.names().definitions})
-    if (const auto known = std::find_if(list->begin(), list->end(), named); known != list->end())
+    if (const auto known = std::ranges::find_if(*list, named); known != list->end())
       return known->description == label ? "" : " " + known->description;
   return "";
 }
@@ -231,8 +231,8 @@ bool is_limit(const Constraint& constraint) {
 std::vector<ConflictMember> one_a_label(const std::vector<ConflictMember>& members) {
   std::vector<ConflictMember> result;
   for (const ConflictMember& member : members) {
-    const auto same = std::find_if(result.begin(), result.end(),
-                                   [&](const ConflictMember& told) { return told.label == member.label; });
+    const auto same =
+        std::ranges::find_if(result, [&](const ConflictMember& told) { return told.label == member.label; });
     if (same == result.end())
       result.push_back(member);
     else if (miss(member) < miss(*same))

@@ -15,7 +15,7 @@ class Compiler {
  public:
   Program run(const Node& root) {
     emit(root);
-    std::sort(program_.variables.begin(), program_.variables.end());
+    std::ranges::sort(program_.variables);
     return std::move(program_);
   }
 

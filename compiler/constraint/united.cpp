@@ -13,8 +13,8 @@ namespace {
 // The index of a variable in a system, or -1.
 int find(const System& system, const std::string& name) {
   const auto& variables = system.names().variables;
-  const auto found = std::find_if(variables.begin(), variables.end(),
-                                  [&](const Names::Quantity& variable) { return variable.name == name; });
+  const auto found =
+      std::ranges::find_if(variables, [&](const Names::Quantity& variable) { return variable.name == name; });
   return found == variables.end() ? -1 : static_cast<int>(found - variables.begin());
 }
 

@@ -75,8 +75,8 @@ std::int64_t Launcher::workspace_bytes(std::int64_t batch, std::int64_t time) co
 }
 
 bool Launcher::repeats() const {
-  return std::any_of(launches_.begin(), launches_.end(),
-                     [](const Launch& launch) { return launch.repetition.kind != Repetition::Kind::Once; });
+  return std::ranges::any_of(
+      launches_, [](const Launch& launch) { return launch.repetition.kind != Repetition::Kind::Once; });
 }
 
 std::int64_t Launcher::starts(std::int64_t batch, std::int64_t time) const {

@@ -43,7 +43,7 @@ void Diagnostics::error(step::Span span, std::string message, std::string help) 
 }
 
 std::vector<Diagnostic> Diagnostics::take() {
-  std::stable_sort(list_.begin(), list_.end(), before);
+  std::ranges::stable_sort(list_, before);
   seen_.clear();
   places_.clear();
   return std::exchange(list_, {});
@@ -52,7 +52,7 @@ std::vector<Diagnostic> Diagnostics::take() {
 char small_letter(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 std::string closest(const std::string& name, const std::vector<std::string>& candidates) {
-  const auto same = std::find_if(candidates.begin(), candidates.end(), [&](const std::string& candidate) {
+  const auto same = std::ranges::find_if(candidates, [&](const std::string& candidate) {
     return std::equal(name.begin(), name.end(), candidate.begin(), candidate.end(),
                       [](char a, char b) { return small_letter(a) == small_letter(b); });
   });

@@ -177,8 +177,7 @@ std::string plain(const std::string& name) {
 
 template <class Table>
 std::string found_in(const Table& table, const std::string& word) {
-  const auto* found =
-      std::find_if(table.begin(), table.end(), [&](const auto& entry) { return entry.first == word; });
+  const auto* found = std::ranges::find_if(table, [&](const auto& entry) { return entry.first == word; });
   return found == table.end() ? "" : found->second;
 }
 

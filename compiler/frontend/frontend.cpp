@@ -81,7 +81,7 @@ std::optional<std::string> no_text(std::string_view text) {
   for (const auto& [begin, help] : kKnown)
     if (text.starts_with(begin)) return help;
   constexpr std::ptrdiff_t kMostStray = 8;
-  const auto stray = std::count_if(text.begin(), text.end(), [](char c) {
+  const auto stray = std::ranges::count_if(text, [](char c) {
     const bool blank = c == '\n' || c == '\t' || c == '\r' || c == '\f' || c == '\v';
     return (static_cast<unsigned char>(c) < ' ' && !blank) || c == 0x7F;
   });

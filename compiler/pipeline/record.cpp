@@ -37,11 +37,10 @@ void PassRecord::ends(Pass pass, const Made& made) {
   ++row(pass).runs;
   open_.pop_back();
   const Clock::time_point printing = Clock::now();
-  if (made.print && std::find(kept_.begin(), kept_.end(), pass) != kept_.end()) {
+  if (made.print && std::ranges::find(kept_, pass) != kept_.end()) {
     Text text{pass, made.print()};
-    const bool known = std::any_of(texts_.begin(), texts_.end(), [&](const Text& earlier) {
-      return earlier.pass == pass && earlier.text == text.text;
-    });
+    const bool known = std::ranges::any_of(
+        texts_, [&](const Text& earlier) { return earlier.pass == pass && earlier.text == text.text; });
     if (!known) texts_.push_back(std::move(text));
   }
   take_from_outer(all + ms_since(printing));

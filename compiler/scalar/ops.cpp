@@ -33,8 +33,7 @@ Real evaluate_as(Op op, std::span<const Real> args) {
 const OpInfo& info(Op op) { return kInfos[static_cast<std::size_t>(op)]; }
 
 const OpInfo* find(std::string_view name) {
-  const auto* found =
-      std::find_if(kInfos.begin(), kInfos.end(), [&](const OpInfo& row) { return row.name == name; });
+  const auto* found = std::ranges::find_if(kInfos, [&](const OpInfo& row) { return row.name == name; });
   return found == kInfos.end() ? nullptr : found;
 }
 

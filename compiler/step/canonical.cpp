@@ -69,7 +69,7 @@ class CanonicalWriter {
     if (node.kind == NodeKind::Uniform) mixer.add(draw_stream(node));
     std::vector<std::uint64_t> operands;
     for (const NodeId operand : node.operands) operands.push_back(hash_of(operand));
-    if (commutes(node)) std::sort(operands.begin(), operands.end());
+    if (commutes(node)) std::ranges::sort(operands);
     for (const std::uint64_t operand : operands) mixer.add(operand);
     return mixer.value();
   }
@@ -105,8 +105,7 @@ class CanonicalWriter {
     const Node& node = cell_.graph.at(id);
     std::vector<NodeId> operands = node.operands;
     if (commutes(node))
-      std::stable_sort(operands.begin(), operands.end(),
-                       [&](NodeId a, NodeId b) { return hash_of(a) < hash_of(b); });
+      std::ranges::stable_sort(operands, [&](NodeId a, NodeId b) { return hash_of(a) < hash_of(b); });
     return operands;
   }
 

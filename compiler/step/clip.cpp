@@ -75,7 +75,7 @@ std::vector<bool> recurrent_rows(const Cell& cell) {
     for (std::size_t k = 0; k < rows.size(); ++k)
       if (cell.next[k].tensor == node.tensor && cell.next[k].row == node.row) rows[k] = true;
   }
-  if (std::find(rows.begin(), rows.end(), true) == rows.end()) rows.assign(rows.size(), true);
+  if (std::ranges::find(rows, true) == rows.end()) rows.assign(rows.size(), true);
   // What a state is reset to is no recurrence: its gradient is a sum over resets.
   for (std::size_t k = 0; k < rows.size(); ++k)
     if (is_reset_state(cell, cell.next[k].tensor)) rows[k] = false;

@@ -14,8 +14,8 @@ using scalar::Op;
 namespace {
 
 Status check_name(const Cell& cell, const std::string& name) {
-  const bool constant = std::any_of(cell.constants.begin(), cell.constants.end(),
-                                    [&](const NamedConstant& one) { return one.name == name; });
+  const bool constant =
+      std::ranges::any_of(cell.constants, [&](const NamedConstant& one) { return one.name == name; });
   if (!constant && !cell.find(name)) return success();
   return Error{ErrorKind::Input, "cell " + cell.name + " has something of the name " + name + " itself",
                "rename it in the cell"};
@@ -159,7 +159,7 @@ Forms forms_of(const Cell& cell) {
   const std::vector<TensorId> states = cell.of_kind(TensorKind::State);
   return {cell.first_of_kind(TensorKind::Reset).has_value(),
           cell.first_of_kind(TensorKind::Length).has_value(), cell.reversed,
-          std::any_of(states.begin(), states.end(), [&](TensorId id) { return is_reset_state(cell, id); })};
+          std::ranges::any_of(states, [&](TensorId id) { return is_reset_state(cell, id); })};
 }
 
 std::vector<std::string> form_names(const Forms& forms) {
@@ -176,7 +176,7 @@ std::string reset_state_name(const std::string& state) { return state + "_reset"
 // Any other state of a cell with resets has a select in what it becomes.
 bool is_reset_state(const Cell& cell, TensorId tensor) {
   if (!cell.first_of_kind(TensorKind::Reset) || cell.tensor(tensor).kind != TensorKind::State) return false;
-  return std::all_of(cell.next.begin(), cell.next.end(), [&](const Row& next) {
+  return std::ranges::all_of(cell.next, [&](const Row& next) {
     if (next.tensor != tensor) return true;
     const Node& node = cell.graph.at(next.value);
     return node.kind == NodeKind::Leaf && node.tensor == tensor && node.row == next.row;

@@ -20,8 +20,7 @@ Rewriter::Key Rewriter::key_of(const Node& node) const {
           std::bit_cast<std::uint64_t>(node.value),
           node.operands,
           node.draw};
-  if (node.kind == NodeKind::Scalar && scalar::info(node.op).commutative)
-    std::sort(key.operands.begin(), key.operands.end());
+  if (node.kind == NodeKind::Scalar && scalar::info(node.op).commutative) std::ranges::sort(key.operands);
   if (node.kind == NodeKind::Gradient) {
     key.gradient_of = 1 + static_cast<int>(node.gradient.of);
     key.tensor = node.gradient.tensor;

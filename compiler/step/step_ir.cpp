@@ -29,8 +29,8 @@ Extent extent_of(const Graph& graph, const Node& node) {
     case NodeKind::Gradient: return node.extent;
     case NodeKind::Scalar: break;
   }
-  const bool vector = std::any_of(node.operands.begin(), node.operands.end(),
-                                  [&](NodeId operand) { return graph.at(operand).extent == Extent::Vector; });
+  const bool vector = std::ranges::any_of(
+      node.operands, [&](NodeId operand) { return graph.at(operand).extent == Extent::Vector; });
   return vector ? Extent::Vector : Extent::Scalar;
 }
 
@@ -120,8 +120,8 @@ std::vector<TensorId> Cell::of_kind(TensorKind kind) const {
 
 // An output may carry the name of a state (`output h`); the state is declared first and is the one found.
 std::optional<TensorId> Cell::find(const std::string& tensor_name) const {
-  const auto found = std::find_if(tensors.begin(), tensors.end(),
-                                  [&](const Tensor& tensor) { return tensor.name == tensor_name; });
+  const auto found =
+      std::ranges::find_if(tensors, [&](const Tensor& tensor) { return tensor.name == tensor_name; });
   if (found == tensors.end()) return std::nullopt;
   return static_cast<TensorId>(found - tensors.begin());
 }
@@ -137,16 +137,9 @@ std::optional<TensorId> Cell::seed() const {
   return std::nullopt;
 }
 
-NodeId Cell::next_of(TensorId state, int row) const {
-  const auto found = std::find_if(next.begin(), next.end(), [&](const Row& candidate) {
-    return candidate.tensor == state && candidate.row == row;
-  });
-  return found == next.end() ? kNoNode : found->value;
-}
-
 std::optional<Row> Cell::state_behind(const Row& output) const {
-  const auto found = std::find_if(next.begin(), next.end(),
-                                  [&](const Row& candidate) { return candidate.value == output.value; });
+  const auto found =
+      std::ranges::find_if(next, [&](const Row& candidate) { return candidate.value == output.value; });
   if (found == next.end()) return std::nullopt;
   return *found;
 }

@@ -196,7 +196,6 @@ struct Cell {
   std::vector<TensorId> of_kind(TensorKind kind) const;
   std::optional<TensorId> find(const std::string& name) const;
   std::optional<TensorId> first_of_kind(TensorKind kind) const;
-  NodeId next_of(TensorId state, int row) const;
   // The parameter whose bits the draws of the graph follow: one value a head, whose gradient is zero.
   std::optional<TensorId> seed() const;
   // If output row `output` is the same node as a next-state row, that state (its history need not be stored

@@ -96,17 +96,15 @@ class DependenceSweep {
 };
 
 bool any_node(const Graph& graph, NodeKind a, NodeKind b) {
-  return std::any_of(graph.nodes.begin(), graph.nodes.end(),
-                     [&](const Node& node) { return node.kind == a || node.kind == b; });
+  return std::ranges::any_of(graph.nodes, [&](const Node& node) { return node.kind == a || node.kind == b; });
 }
 
 std::string kind_of(const Cell& cell, const Structure& structure) {
-  const bool coupled = std::any_of(structure.coupling.begin(), structure.coupling.end(),
-                                   [](Coupling coupling) { return coupling != Coupling::None; });
+  const bool coupled =
+      std::ranges::any_of(structure.coupling, [](Coupling coupling) { return coupling != Coupling::None; });
   if (!coupled) return "no recurrence: no next state depends on a previous one";
   const std::vector<TensorId> states = cell.of_kind(TensorKind::State);
-  const bool of_head =
-      std::any_of(states.begin(), states.end(), [&](TensorId id) { return cell.is_head_value(id); });
+  const bool of_head = std::ranges::any_of(states, [&](TensorId id) { return cell.is_head_value(id); });
   const char* beside = of_head ? ", beside values of the head that follow no channel" : "";
   if (structure.affine)
     return fmt::format("an affine diagonal recurrence: linear in the state, each channel on its own{}",

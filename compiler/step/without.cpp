@@ -37,19 +37,19 @@ bool is_only_added(const Cell& cell, TensorId tensor) {
 Result<TensorId> find_bias(const Cell& cell, const std::string& name) {
   std::vector<std::string> biases;
   for (const TensorId tensor : cell.of_kind(TensorKind::Param))
-    if (cell.tensor(tensor).tail != Tail::Matrix && is_only_added(cell, tensor))
-      biases.push_back(cell.tensor(tensor).name);
+    if (cell.tensors[at(tensor)].tail != Tail::Matrix && is_only_added(cell, tensor))
+      biases.push_back(cell.tensors[at(tensor)].name);
   const std::string hint = biases.empty() ? std::string("it has no parameter that is only added")
                                           : fmt::format("it may be without: {}", fmt::join(biases, ", "));
   const std::optional<TensorId> found = cell.find(name);
-  if (!found || cell.tensor(*found).kind != TensorKind::Param)
+  if (!found || cell.tensors[at(*found)].kind != TensorKind::Param)
     return Error{ErrorKind::Input, fmt::format("cell {} has no parameter '{}'", cell.name, name), hint};
   if (std::find(biases.begin(), biases.end(), name) == biases.end())
     return Error{
         ErrorKind::Input,
         fmt::format("cell {} cannot be without '{}': that is no bias, which is only added", cell.name, name),
         hint};
-  const std::optional<Interval> range = range_of(cell, cell.tensor(*found));
+  const std::optional<Interval> range = range_of(cell, cell.tensors[at(*found)]);
   if (range && !range->contains(0))
     return Error{ErrorKind::Input,
                  fmt::format("cell {} cannot be without '{}': zero is outside of its range", cell.name, name),
@@ -85,7 +85,8 @@ Result<Cell> without_parameters(const Cell& cell, const std::vector<std::string>
   for (const std::string& name : names) {
     const Result<TensorId> bias = find_bias(cell, name);
     if (!bias) return bias.error();
-    if (places[at(*bias)] < 0) return Error{ErrorKind::Input, fmt::format("'{}' is left out twice", name)};
+    if (places[at(*bias)] < 0)
+      return Error{ErrorKind::Input, fmt::format("'{}' is left out twice", name), ""};
     places[at(*bias)] = -1;
   }
   TensorId next = 0;

@@ -39,8 +39,7 @@ std::vector<std::string> own_folders(int levels) {
        {own_file(), std::filesystem::read_symlink("/proc/self/exe", failed)}) {
     std::filesystem::path folder = file.parent_path();
     for (int level = 0; level < levels && folder.has_relative_path(); ++level, folder = folder.parent_path())
-      if (std::find(folders.begin(), folders.end(), folder.string()) == folders.end())
-        folders.push_back(folder.string());
+      if (std::ranges::find(folders, folder.string()) == folders.end()) folders.push_back(folder.string());
   }
   return folders;
 }

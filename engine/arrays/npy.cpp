@@ -198,7 +198,7 @@ Result<std::vector<double>> npy_values(const NpyArray& array, Storage storage, c
   for (std::size_t i = 0; i < values.size(); i += kNumbersAtOnce) {
     const std::span<float> part(block.data(), std::min(kNumbersAtOnce, values.size() - i));
     npy_floats(array, static_cast<std::int64_t>(i), part);
-    std::copy(part.begin(), part.end(), values.begin() + static_cast<std::ptrdiff_t>(i));
+    std::ranges::copy(part, values.begin() + static_cast<std::ptrdiff_t>(i));
   }
   return values;
 }

@@ -64,14 +64,14 @@ class SizeFinder {
       if (tensor == nullptr)
         return bad(fmt::format("cell {} has no {} '{}'", cell_.name, kind_name(kind), entry.name),
                    names_of(cell_, kind));
-      if (std::find(seen.begin(), seen.end(), entry.name) != seen.end())
+      if (std::ranges::find(seen, entry.name) != seen.end())
         return bad(fmt::format("{} '{}' is given twice", kind_name(kind), entry.name));
       seen.push_back(entry.name);
       if (Status status = match(*tensor, entry); !status) return status;
     }
     for (const step::TensorId id : cell_.of_kind(kind)) {
       const Tensor& tensor = cell_.tensor(id);
-      if (all_needed && cell_.seed() != id && std::find(seen.begin(), seen.end(), tensor.name) == seen.end())
+      if (all_needed && cell_.seed() != id && std::ranges::find(seen, tensor.name) == seen.end())
         return bad(fmt::format("{} '{}' [{}] of cell {} is missing", kind_name(kind), tensor.name,
                                fmt::join(axes_of(tensor), ", "), cell_.name),
                    fmt::format("give it with {} {}=FILE.npy", option_of(kind), tensor.name));
@@ -214,8 +214,8 @@ void convert(const std::vector<NamedArray>& arrays, Storage storage, step::Tenso
     std::vector<double>& values = into[entry.name];
     values.resize(static_cast<std::size_t>(entry.array.elements()));
     each_block(entry.array, [&](std::int64_t first, std::span<const float> block) {
-      std::transform(block.begin(), block.end(), values.begin() + first,
-                     [&](float value) { return static_cast<double>(round_to(storage, value)); });
+      std::ranges::transform(block, values.begin() + first,
+                             [&](float value) { return static_cast<double>(round_to(storage, value)); });
       return true;
     });
   }
@@ -302,8 +302,8 @@ Status set_seed(const step::Cell& cell, std::int64_t heads, std::optional<std::i
   if (!id && seed) return bad(fmt::format("cell {} draws no random numbers: it has no seed", cell.name));
   if (!id) return success();
   const std::string& name = cell.tensor(*id).name;
-  const bool given = std::any_of(arrays.params.begin(), arrays.params.end(),
-                                 [&](const NamedArray& array) { return array.name == name; });
+  const bool given =
+      std::ranges::any_of(arrays.params, [&](const NamedArray& array) { return array.name == name; });
   if (seed && given)
     return bad(fmt::format("parameter '{}' is given as an array and by --seed", name), "leave out one");
   if (seed && (*seed < 0 || *seed > kLargestSeed))

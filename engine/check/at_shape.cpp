@@ -356,8 +356,7 @@ std::vector<ShapeTensor> shape_tensors(const schedule::Task& task,
                                        const std::vector<executable::Tensor>& kernel,
                                        const std::vector<executable::Tensor>& plain) {
   const auto has = [](const std::vector<executable::Tensor>& tensors, TensorRef ref) {
-    return std::any_of(tensors.begin(), tensors.end(),
-                       [&](const executable::Tensor& tensor) { return tensor.ref == ref; });
+    return std::ranges::any_of(tensors, [&](const executable::Tensor& tensor) { return tensor.ref == ref; });
   };
   std::vector<ShapeTensor> result;
   for (const TensorRef ref : tensors_of_pass(task)) {

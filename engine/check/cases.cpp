@@ -19,9 +19,8 @@ constexpr std::int64_t kProductShare = 8;   // terms of a product that cost as m
 // Of one step of one batch row.
 std::int64_t step_work(const schedule::Task& task) {
   const auto nodes = static_cast<std::int64_t>(task.written.graph.nodes.size());
-  const std::int64_t products =
-      std::count_if(task.written.graph.nodes.begin(), task.written.graph.nodes.end(),
-                    [](const step::Node& node) { return node.kind == step::NodeKind::MatVec; });
+  const std::int64_t products = std::ranges::count_if(
+      task.written.graph.nodes, [](const step::Node& node) { return node.kind == step::NodeKind::MatVec; });
   const std::int64_t work =
       task.problem.sizes.heads * task.problem.sizes.dim *
       std::max<std::int64_t>(1, nodes + products * task.problem.sizes.dim / kProductShare);
@@ -47,9 +46,8 @@ class Cases {
     return std::max<std::int64_t>(1, budget_.work / (batch * work_));
   }
   bool covered(std::int64_t batch, std::int64_t time) const {
-    return std::any_of(cases_.begin(), cases_.end(), [=](const VerifyCase& one) {
-      return one.sizes.batch >= batch && one.sizes.time >= time;
-    });
+    return std::ranges::any_of(
+        cases_, [=](const VerifyCase& one) { return one.sizes.batch >= batch && one.sizes.time >= time; });
   }
   void add(std::int64_t batch, std::int64_t time, std::string covers) {
     VerifyCase made;
@@ -152,9 +150,8 @@ std::vector<VerifyCase> better_cases(const VerifyCase& shape) {
 }
 
 const VerifyCase& longest_case(const std::vector<VerifyCase>& cases) {
-  return *std::max_element(cases.begin(), cases.end(), [](const VerifyCase& a, const VerifyCase& b) {
-    return a.sizes.time < b.sizes.time;
-  });
+  return *std::ranges::max_element(
+      cases, [](const VerifyCase& a, const VerifyCase& b) { return a.sizes.time < b.sizes.time; });
 }
 
 Coverage coverage_of(const executable::Executable& executable, std::int64_t turn) {

@@ -60,7 +60,7 @@ std::vector<Parameters> plain_points(const target::Profile& profile, Pass pass) 
 }
 
 bool same_tiles(const Parameters& a, const Parameters& b) {
-  return std::all_of(a.begin(), a.end(), [&](const auto& entry) {
+  return std::ranges::all_of(a, [&](const auto& entry) {
     const auto other = b.find(entry.first);
     return entry.first == "stages" || entry.first == "vector" ||
            (other != b.end() && other->second == entry.second);
@@ -68,7 +68,7 @@ bool same_tiles(const Parameters& a, const Parameters& b) {
 }
 
 bool fits(const schedule::KernelPlan& plan, const target::Limits& limits) {
-  return std::all_of(plan.launches.begin(), plan.launches.end(), [&](const schedule::Launch& launch) {
+  return std::ranges::all_of(plan.launches, [&](const schedule::Launch& launch) {
     return kernel::shared_bytes(launch.kernel) <= limits.shared_per_block &&
            launch.kernel.threads <= limits.threads_per_block;
   });

@@ -51,7 +51,7 @@ double variation(const std::vector<std::vector<double>>& runs, std::size_t slice
   const auto count = static_cast<double>(runs.size());
   std::vector<double> sorted;
   for (const std::vector<double>& norms : runs) sorted.push_back(norms[slice]);
-  std::sort(sorted.begin(), sorted.end());
+  std::ranges::sort(sorted);
   double sum = 0, squares = 0;
   for (const double norm : sorted) {
     sum += norm;
@@ -277,7 +277,7 @@ bool is_held_off_a_pole(const step::Graph& graph, const step::Node& node) {
   if (!steep) return false;
   const step::Node& held = graph.at(node.operands.back());
   if (held.kind != step::NodeKind::Scalar || (held.op != Op::Max && held.op != Op::Min)) return false;
-  return std::any_of(held.operands.begin(), held.operands.end(), [&](step::NodeId id) {
+  return std::ranges::any_of(held.operands, [&](step::NodeId id) {
     const step::NodeKind kind = graph.at(id).kind;
     return kind == step::NodeKind::Constant || kind == step::NodeKind::NamedConst;
   });
@@ -287,7 +287,7 @@ bool is_held_off_a_pole(const step::Graph& graph, const step::Node& node) {
 
 bool has_decisions(const step::Cell& cell, Pass pass) {
   const step::Graph graph = pass == Pass::Backward ? step::backward_step(cell).graph : cell.graph;
-  return std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](const step::Node& node) {
+  return std::ranges::any_of(graph.nodes, [&](const step::Node& node) {
     using scalar::Op;
     if (is_held_off_a_pole(graph, node)) return true;
     // No rounding changes a flag.

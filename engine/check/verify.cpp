@@ -34,21 +34,19 @@ void Verification::finish() {
 }
 
 std::vector<std::string> Verification::untold() const {
-  const bool several =
-      std::any_of(checks.begin(), checks.end(), [](const TensorCheck& check) { return check.steps > 1; });
+  const bool several = std::ranges::any_of(checks, [](const TensorCheck& check) { return check.steps > 1; });
   std::vector<std::string> names;
   for (const TensorCheck& check : checks) {
-    const bool told = std::any_of(checks.begin(), checks.end(), [&](const TensorCheck& other) {
+    const bool told = std::ranges::any_of(checks, [&](const TensorCheck& other) {
       return other.name == check.name && other.said() == Said::Agrees && (!several || other.steps > 1);
     });
-    if (!told && std::count(names.begin(), names.end(), check.name) == 0) names.push_back(check.name);
+    if (!told && std::ranges::count(names, check.name) == 0) names.push_back(check.name);
   }
   return names;
 }
 
 std::int64_t Verification::count(Said said) const {
-  return std::count_if(checks.begin(), checks.end(),
-                       [&](const TensorCheck& check) { return check.said() == said; });
+  return std::ranges::count_if(checks, [&](const TensorCheck& check) { return check.said() == said; });
 }
 
 std::string Verification::counts() const {
@@ -87,10 +85,9 @@ std::string Verification::summary() const {
       if (!check.passed && shown++ < 3) text += fmt::format("{}{}", text.empty() ? "" : "; ", check.text());
     return text;
   }
-  const auto worst =
-      std::max_element(checks.begin(), checks.end(), [](const TensorCheck& a, const TensorCheck& b) {
-        return (a.ill_conditioned ? 0 : a.ratio) < (b.ill_conditioned ? 0 : b.ratio);
-      });
+  const auto worst = std::ranges::max_element(checks, [](const TensorCheck& a, const TensorCheck& b) {
+    return (a.ill_conditioned ? 0 : a.ratio) < (b.ill_conditioned ? 0 : b.ratio);
+  });
   const std::int64_t ill = count(Said::CannotTell);
   return fmt::format("all {} tensors agree; nearest to its limit is {}", count(Said::Agrees), worst->text()) +
          (ill > 0 ? fmt::format("; {} are too ill-conditioned to be compared", ill) : "");
@@ -108,8 +105,8 @@ Result<Verifier> Verifier::make(const schedule::Task& task, const std::vector<Ve
 }
 
 const Verifier::CaseData* Verifier::find(const VerifyCase& shape) const {
-  const auto found = std::find_if(cases_.begin(), cases_.end(),
-                                  [&](const CaseData& run) { return run.shape.text() == shape.text(); });
+  const auto found =
+      std::ranges::find_if(cases_, [&](const CaseData& run) { return run.shape.text() == shape.text(); });
   return found == cases_.end() ? nullptr : &*found;
 }
 

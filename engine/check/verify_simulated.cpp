@@ -32,7 +32,7 @@ Status check_case(const schedule::Task& task, const schedule::KernelPlan& plan, 
     ReadBack result;
     result.values = values;
     const std::string name = schedule::name_of(ref, task.written);
-    result.unwritten = std::count(simulated.unwritten.begin(), simulated.unwritten.end(), name);
+    result.unwritten = std::ranges::count(simulated.unwritten, name);
     Result<TensorCheck> check = verifier.check_tensor(run, ref, result);
     if (!check) return check.error();
     into.verification.checks.push_back(std::move(check).value());

@@ -112,7 +112,7 @@ Result<std::vector<Candidate>> ranked_candidates(const Task& task, int alignment
   const Status status = visit_all(
       task, alignment, [&](const Candidate& c) { result.push_back(c); }, strategy);
   if (!status) return status.error();
-  std::sort(result.begin(), result.end(), before);
+  std::ranges::sort(result, before);
   return result;
 }
 

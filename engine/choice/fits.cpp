@@ -27,9 +27,8 @@ constexpr constraint::Limits kFitLimits{.work = 12'000'000};
 constraint::System space_of_variant(constraint::System space, const Variant& variant) {
   const auto& variables = space.names().variables;
   for (const auto& [name, value] : variant.fixed) {
-    const auto found =
-        std::find_if(variables.begin(), variables.end(),
-                     [&, wanted = name](const auto& variable) { return variable.name == wanted; });
+    const auto found = std::ranges::find_if(
+        variables, [&, wanted = name](const auto& variable) { return variable.name == wanted; });
     if (found == variables.end())
       throw std::logic_error(
           fmt::format("variant '{}' fixes '{}', which its space does not have", variant.name, name));

@@ -20,7 +20,7 @@ Status add_record(Choice& choice, const db::Problem& key, const ChooseOptions& o
       continue;
     const std::vector<std::int64_t>& refused = options.refused;
     const bool wrong = near.verification && !near.verification->passed;
-    if (wrong || std::count(refused.begin(), refused.end(), near.trial.id) > 0)
+    if (wrong || std::ranges::count(refused, near.trial.id) > 0)
       return Error{ErrorKind::Wrong,
                    fmt::format("what '{}' pins was found wrong here{}{}", options.pinned->origin(),
                                wrong ? ": " : "", wrong ? near.verification->summary : ""),

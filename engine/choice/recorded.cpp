@@ -210,7 +210,7 @@ std::optional<Choice> RecordedChoices::of(const Record& record, const db::Proble
                                           std::string& trouble) {
   const db::Neighbour& near = record.near;
   const std::vector<std::int64_t>& refused = options_.refused;
-  if (std::count(refused.begin(), refused.end(), near.trial.id) > 0) return std::nullopt;
+  if (std::ranges::count(refused, near.trial.id) > 0) return std::nullopt;
   if (near.verification && !near.verification->passed) {
     const std::string where = near.problem == key ? "this problem" : shape_of(near.problem);
     trouble =
@@ -265,8 +265,8 @@ std::optional<Choice> RecordedChoices::nearest(const db::Problem& key, std::stri
   if (options_.shipped != nullptr)
     for (const ShippedChoice* choice : options_.shipped->nearest(key))
       records.push_back(shipped(*choice, key));
-  std::stable_sort(records.begin(), records.end(),
-                   [](const Record& a, const Record& b) { return a.near.distance < b.near.distance; });
+  std::ranges::stable_sort(
+      records, [](const Record& a, const Record& b) { return a.near.distance < b.near.distance; });
   for (const Record& record : records)
     if (auto choice = of(record, key, trouble)) return choice;
   return std::nullopt;

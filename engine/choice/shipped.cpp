@@ -14,8 +14,7 @@ double log2_ratio(double a, double b) { return std::abs(std::log2(a / b)); }
 
 template <class Item>
 const Item* find_keyed(const std::vector<Item>& items, std::string Item::*key, const std::string& wanted) {
-  const auto found =
-      std::find_if(items.begin(), items.end(), [&](const Item& item) { return item.*key == wanted; });
+  const auto found = std::ranges::find_if(items, [&](const Item& item) { return item.*key == wanted; });
   return found == items.end() ? nullptr : &*found;
 }
 
@@ -26,7 +25,7 @@ std::vector<const ShippedChoice*> sorted_choices(const std::vector<ShippedChoice
   std::vector<const ShippedChoice*> found;
   for (const ShippedChoice& choice : choices)
     if (condition(choice)) found.push_back(&choice);
-  std::stable_sort(found.begin(), found.end(), [&](const ShippedChoice* a, const ShippedChoice* b) {
+  std::ranges::stable_sort(found, [&](const ShippedChoice* a, const ShippedChoice* b) {
     return distance_of(*a) < distance_of(*b);
   });
   return found;
@@ -99,7 +98,7 @@ std::vector<const ShippedChoice*> ShippedLayer::like(const db::Problem& problem,
       choices_,
       [&](const ShippedChoice& choice) {
         const db::Problem& p = choice.problem;
-        const bool pass = p.pass == problem.pass || std::count(passes.begin(), passes.end(), p.pass) > 0;
+        const bool pass = p.pass == problem.pass || std::ranges::count(passes, p.pass) > 0;
         const bool cell = p.cell == problem.cell || (!structure.empty() && choice.structure == structure);
         return p.arch == problem.arch && pass && cell && !db::alike(p, problem);
       },

@@ -77,9 +77,8 @@ std::vector<TensorRef> tensors_of_draw(const schedule::Task& task) {
 
 // Whether a forward pass of the cell may iterate, so that its time depends on the numbers.
 bool may_iterate(const schedule::Task& task) {
-  const bool has_matrix =
-      std::any_of(task.written.tensors.begin(), task.written.tensors.end(),
-                  [](const step::Tensor& tensor) { return tensor.tail == step::Tail::Matrix; });
+  const bool has_matrix = std::ranges::any_of(
+      task.written.tensors, [](const step::Tensor& tensor) { return tensor.tail == step::Tail::Matrix; });
   return task.problem.pass != Pass::Backward && !has_matrix;
 }
 

@@ -18,7 +18,7 @@ double sorted_quantile(const std::vector<double>& sorted, double share) {
 }  // namespace
 
 double quantile(std::vector<double> samples, double share) {
-  std::sort(samples.begin(), samples.end());
+  std::ranges::sort(samples);
   return sorted_quantile(samples, share);
 }
 
@@ -26,7 +26,7 @@ double median(std::vector<double> samples) { return quantile(std::move(samples),
 
 Timing timing_of(const std::vector<double>& seconds) {
   std::vector<double> sorted = seconds;
-  std::sort(sorted.begin(), sorted.end());
+  std::ranges::sort(sorted);
   Timing timing;
   timing.samples = static_cast<int>(sorted.size());
   timing.median_s = sorted_quantile(sorted, 0.5);

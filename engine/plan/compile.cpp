@@ -227,8 +227,8 @@ Status attach_code(CompiledPlan& plan, backend::Compiled code) {
   std::vector<KernelResources> reported = std::move(code.image.resources);
   code.image.resources.clear();
   for (const executable::Kernel& kernel : plan.executable.kernels) {
-    const auto found = std::find_if(reported.begin(), reported.end(),
-                                    [&](const KernelResources& r) { return r.name == kernel.name; });
+    const auto found =
+        std::ranges::find_if(reported, [&](const KernelResources& r) { return r.name == kernel.name; });
     if (found == reported.end())
       return Error{ErrorKind::Internal, fmt::format("the compiler does not report kernel {}", kernel.name)};
     code.image.resources.push_back(*found);

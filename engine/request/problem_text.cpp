@@ -107,7 +107,7 @@ Result<std::vector<Pass>> parse_passes(const std::string& text) {
     if (!found)
       return bad(fmt::format("unknown pass '{}'", part),
                  "known: fw (forward), fws (forward (training): saves what backward needs), bw (backward)");
-    if (std::find(passes.begin(), passes.end(), *found) != passes.end())
+    if (std::ranges::find(passes, *found) != passes.end())
       return bad(fmt::format("pass '{}' is named twice", part));
     passes.push_back(*found);
   }
@@ -143,7 +143,7 @@ Result<std::map<std::string, double>> parse_constants(const step::Cell& cell,
     const auto parts = parse_assignment(text, "--const");
     if (!parts) return parts.error();
     const auto& [name, value_text] = *parts;
-    if (std::find(known.begin(), known.end(), name) == known.end())
+    if (std::ranges::find(known, name) == known.end())
       return bad(
           fmt::format("cell {} has no constant '{}'", cell.name, name),
           known.empty()

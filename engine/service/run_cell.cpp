@@ -20,8 +20,7 @@ const NpyArray* given(schedule::TensorRef ref, const std::string& name, const Ru
                                        : ref.role == Role::InitialState ? &arrays.states
                                                                         : nullptr;
   if (all == nullptr) return nullptr;
-  const auto found =
-      std::find_if(all->begin(), all->end(), [&](const NamedArray& entry) { return entry.name == name; });
+  const auto found = std::ranges::find_if(*all, [&](const NamedArray& entry) { return entry.name == name; });
   return found == all->end() ? nullptr : &found->array;
 }
 

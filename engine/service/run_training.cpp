@@ -92,8 +92,8 @@ class BothPasses {
   // What the first pass saves stays where it is for the second.
   Status bind(const executable::Tensor& tensor, runtime::Bindings& bindings) {
     if (schedule::is_internal(tensor.ref.role)) return success();
-    const auto known = std::find_if(tensors_.begin(), tensors_.end(),
-                                    [&](const DeviceTensor& made) { return made.ref() == tensor.ref; });
+    const auto known =
+        std::ranges::find_if(tensors_, [&](const DeviceTensor& made) { return made.ref() == tensor.ref; });
     if (known != tensors_.end()) {
       bindings.set(known->binding());
       return success();

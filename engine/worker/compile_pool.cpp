@@ -28,8 +28,8 @@ void CompilePool::finish(std::uint64_t id, CompileEnd end, Result<backend::Compi
 }
 
 std::size_t CompilePool::pending() const {
-  const auto busy = std::count_if(workers_.begin(), workers_.end(),
-                                  [](const Worker& worker) { return !worker.connection.idle(); });
+  const auto busy =
+      std::ranges::count_if(workers_, [](const Worker& worker) { return !worker.connection.idle(); });
   return waiting_.size() + finished_.size() + static_cast<std::size_t>(busy);
 }
 

@@ -107,8 +107,8 @@ Status HostKernels::launch(std::size_t index, std::int64_t blocks, std::span<voi
 
 Result<std::shared_ptr<HostKernels>> HostKernels::load(const executable::Executable& executable,
                                                        ThreadPool& pool) {
-  const auto image = std::find_if(executable.images.begin(), executable.images.end(),
-                                  [](const auto& i) { return i.kind == executable::ImageKind::Object; });
+  const auto image = std::ranges::find_if(
+      executable.images, [](const auto& i) { return i.kind == executable::ImageKind::Object; });
   if (image == executable.images.end())
     return Error{ErrorKind::Input, "the executable has no code for CPUs", "compile it with --arch cpu"};
   const std::optional<target::Target> needed = target::find_target(image->target),

@@ -58,8 +58,8 @@ Result<std::unique_ptr<GraphCache::Replay>> record_graph(const GraphCache::Work&
 }
 
 GraphCache::Entry* GraphCache::find(const Key& key) {
-  const auto found = std::find_if(entries_.begin(), entries_.end(),
-                                  [&](const std::unique_ptr<Entry>& entry) { return entry->key == key; });
+  const auto found =
+      std::ranges::find_if(entries_, [&](const std::unique_ptr<Entry>& entry) { return entry->key == key; });
   return found == entries_.end() ? nullptr : found->get();
 }
 
@@ -81,7 +81,7 @@ bool GraphCache::make_room(std::uint64_t unused_for) {
   for (const std::unique_ptr<Entry>& entry : entries_)
     if (entry->graph != nullptr) graphs.push_back(entry.get());
   if (graphs.size() < most_) return true;
-  std::sort(graphs.begin(), graphs.end(), [](const Entry* a, const Entry* b) { return a->last < b->last; });
+  std::ranges::sort(graphs, [](const Entry* a, const Entry* b) { return a->last < b->last; });
   for (Entry* entry : graphs)
     // A thread that launches a graph holds it too, and takes hold of it under the mutex only.
     if (calls_ - entry->last > unused_for && entry->graph.use_count() == 1 && entry->graph->replay->idle()) {

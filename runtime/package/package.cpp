@@ -15,14 +15,14 @@ namespace rondo::package {
 namespace {
 
 bool all_zero(std::string_view bytes) {
-  return std::all_of(bytes.begin(), bytes.end(), [](char c) { return c == 0; });
+  return std::ranges::all_of(bytes, [](char c) { return c == 0; });
 }
 
 Result<MappedFile> map_package(const std::string& path) {
   Result<MappedFile> mapped = map_file(path);
   if (!mapped)
     return Error{mapped.error().kind,
-                 fmt::format("cannot open the package '{}': {}", path, mapped.error().message), ""};
+                 fmt::format("cannot open the package '{}': {}", path, mapped.error().message)};
   if (mapped->bytes.empty()) return refused("'" + path + "'", "it is empty");
   return mapped;
 }

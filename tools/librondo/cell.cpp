@@ -56,8 +56,9 @@ Result<std::vector<std::string>> left_out(const rondo_cell_options& options) {
   if (options.without_count == 0) return names;
   if (Status status = not_null(options.without, "rondo_cell_options.without"); !status) return status.error();
   if (options.without_count > kMostLeftOut)
-    return Error{ErrorKind::Input, fmt::format("{} parameters are left out; the most is {}",
-                                               options.without_count, kMostLeftOut)};
+    return Error{
+        ErrorKind::Input,
+        fmt::format("{} parameters are left out; the most is {}", options.without_count, kMostLeftOut), ""};
   for (std::size_t i = 0; i < options.without_count; ++i) {
     if (Status status = not_null(options.without[i], "the name of a parameter"); !status)
       return status.error();

@@ -32,7 +32,7 @@ Result<engine::NamedArray> read_array(const rondo_array& given) {
   engine::NpyArray array;
   array.descr = "<f4";
   std::int64_t elements = 1;
-  for (const std::int64_t extent : std::span(given.shape, static_cast<std::size_t>(given.rank))) {
+  for (const std::int64_t extent : std::span(given.shape, at(given.rank))) {
     std::int64_t bytes = 0;
     if (extent < 0 || __builtin_mul_overflow(elements, extent, &elements) ||
         __builtin_mul_overflow(elements, std::int64_t{sizeof(float)}, &bytes))
@@ -40,7 +40,7 @@ Result<engine::NamedArray> read_array(const rondo_array& given) {
                    "give extents of 0 and more, whose elements fit into memory"};
     array.shape.push_back(extent);
   }
-  const auto bytes = static_cast<std::size_t>(elements) * sizeof(float);
+  const auto bytes = at(elements) * sizeof(float);
   array.data = engine::ArrayBytes(nullptr, {reinterpret_cast<const char*>(given.values), bytes});
   return engine::NamedArray{given.name, kOrigin, std::move(array)};
 }

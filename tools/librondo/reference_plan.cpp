@@ -86,8 +86,7 @@ class ReferenceSink final : public executable::LaunchSink {
     return success();
   }
   Status copy(executable::Address target, executable::Address source, std::int64_t bytes) override {
-    std::memcpy(reinterpret_cast<void*>(target), reinterpret_cast<const void*>(source),
-                static_cast<std::size_t>(bytes));
+    std::memcpy(reinterpret_cast<void*>(target), reinterpret_cast<const void*>(source), at(bytes));
     return success();
   }
 
@@ -136,7 +135,7 @@ class ReferenceSink final : public executable::LaunchSink {
 
   std::vector<double> gather(const Tensor& tensor, const Placed& place, const step::Sizes& sizes) const {
     std::vector<double> values;
-    values.reserve(static_cast<std::size_t>(tensor.unit * rows_of(tensor, sizes) * steps_of(tensor, sizes)));
+    values.reserve(at(tensor.unit * rows_of(tensor, sizes) * steps_of(tensor, sizes)));
     each_element(tensor, place, sizes,
                  [&](const std::byte* at) { values.push_back(scalar::decode(tensor.storage, at)); });
     return values;

@@ -59,8 +59,7 @@ Status choose_for(const schedule::Task& task, const engine::Overrides& overrides
 }
 
 bool any_legal(const std::vector<StrategyVerdict>& verdicts) {
-  return std::any_of(verdicts.begin(), verdicts.end(),
-                     [](const StrategyVerdict& verdict) { return verdict.legality.legal; });
+  return std::ranges::any_of(verdicts, [](const StrategyVerdict& verdict) { return verdict.legality.legal; });
 }
 
 // With `overrides.strategy` the other strategies are left out, and a choice that fixed parameters contradict

@@ -28,7 +28,7 @@ Words targets() {
   Words names = {"auto", "cpu", "all", "x86-64-v2", "x86-64-v3", "x86-64-v4", "aarch64"};
   for (const target::Profile& profile : target::shipped_profiles()) {
     names.push_back(profile.key);
-    if (std::find(names.begin(), names.end(), profile.arch()) == names.end()) names.push_back(profile.arch());
+    if (std::ranges::find(names, profile.arch()) == names.end()) names.push_back(profile.arch());
   }
   return names;
 }

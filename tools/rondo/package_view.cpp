@@ -31,8 +31,7 @@ const char* ending_of(PartKind kind) {
 
 bool uses(const Entry& entry, std::uint32_t part) {
   return entry.executable == part || entry.self_test == part ||
-         std::any_of(entry.codes.begin(), entry.codes.end(),
-                     [&](const Code& code) { return code.part == part; });
+         std::ranges::any_of(entry.codes, [&](const Code& code) { return code.part == part; });
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ struct PackageCheck {
   std::string gpu, no_gpu;  // its name, or why there is none; both "": none was asked for
   std::vector<Test> tests;
   bool passed() const {
-    return std::all_of(tests.begin(), tests.end(), [](const Test& test) { return test.differs.empty(); });
+    return std::ranges::all_of(tests, [](const Test& test) { return test.differs.empty(); });
   }
 };
 std::string package_check_text(const package::Package& package, const PackageCheck& check);

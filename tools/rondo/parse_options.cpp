@@ -102,7 +102,7 @@ std::optional<ParsedOptions> unknown_option(const CLI::App& app, const std::vect
   for (const std::string& word : words) {
     if (word == "--") break;
     const std::string name = word.substr(0, word.find('='));
-    if (!name.starts_with("--") || std::find(known.begin(), known.end(), name) != known.end()) continue;
+    if (!name.starts_with("--") || std::ranges::find(known, name) != known.end()) continue;
     return mistake({}, fmt::format("unknown option '{}'", name), hint_for(name, known));
   }
   return std::nullopt;

@@ -64,8 +64,8 @@ bool is_standard_output(const std::string& path) { return path == "-" || path ==
 
 // Whether an array goes to the standard output, which then has nothing else.
 Result<bool> writes_to_standard_output(const Options& options, const std::vector<Target>& targets) {
-  const auto found = std::find_if(targets.begin(), targets.end(),
-                                  [](const Target& target) { return is_standard_output(target.path); });
+  const auto found =
+      std::ranges::find_if(targets, [](const Target& target) { return is_standard_output(target.path); });
   if (found == targets.end()) return false;
   if (!options.json) return true;
   return Error{ErrorKind::Input,
@@ -178,8 +178,7 @@ void say_what_is_not_finite(const schedule::Problem& problem, const engine::Trai
   const auto look_at = [&](const step::TensorMap<double>& results, const char* what,
                            kernel::Storage storage) {
     for (const auto& [name, values] : results) {
-      const auto bad =
-          std::count_if(values.begin(), values.end(), [](double value) { return !std::isfinite(value); });
+      const auto bad = std::ranges::count_if(values, [](double value) { return !std::isfinite(value); });
       if (bad == 0) continue;
       note(fmt::format(
           "{} '{}': {} of {} elements are infinite or no number in {}{}", what, name, bad, values.size(),

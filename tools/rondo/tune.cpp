@@ -90,7 +90,7 @@ Result<std::vector<schedule::Problem>> problems_of(const Options& options, const
                                                    const std::vector<schedule::Pass>& passes) {
   using schedule::Pass;
   const bool both = options.save == "auto";
-  const auto tuned = [&](Pass pass) { return std::count(passes.begin(), passes.end(), pass) > 0; };
+  const auto tuned = [&](Pass pass) { return std::ranges::count(passes, pass) > 0; };
   if (both && !(tuned(Pass::ForwardSave) && tuned(Pass::Backward)))
     return Error{ErrorKind::Input, "--save auto compares the sums of forward (training) and backward",
                  "tune both: --pass fws,bw"};

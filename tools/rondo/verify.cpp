@@ -107,8 +107,7 @@ Status verify(const Options& asked) {
   }
   if (options.json) print(as_json());
   const auto any = [&](engine::Said what) {
-    return std::any_of(results.begin(), results.end(),
-                       [&](const VerifiedPass& pass) { return said(pass) == what; });
+    return std::ranges::any_of(results, [&](const VerifiedPass& pass) { return said(pass) == what; });
   };
   const bool wrong = any(engine::Said::Wrong);
   if (!wrong && !any(engine::Said::CannotTell)) return success();

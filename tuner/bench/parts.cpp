@@ -25,8 +25,8 @@ constexpr double kMostRepetitions = 200;
 constexpr std::chrono::milliseconds kCompileLimit{120000};
 
 bool has(const KernelPlan& plan, Part part) {
-  return std::any_of(plan.launches.begin(), plan.launches.end(),
-                     [&](const Launch& launch) { return kernel::has_part(launch.kernel, part); });
+  return std::ranges::any_of(plan.launches,
+                             [&](const Launch& launch) { return kernel::has_part(launch.kernel, part); });
 }
 
 KernelPlan without(KernelPlan plan, Part part) {
@@ -36,11 +36,10 @@ KernelPlan without(KernelPlan plan, Part part) {
 
 // Whether others wait for what this launch leaves.
 bool is_waited_for(const Launch& launch) {
-  return !launch.kernel.cooperative &&
-         std::any_of(launch.arguments.begin(), launch.arguments.end(), [](const auto& argument) {
-           const auto* pointer = std::get_if<schedule::Pointer>(&argument);
-           return pointer != nullptr && pointer->tensor.role == schedule::Role::Exchange;
-         });
+  return !launch.kernel.cooperative && std::ranges::any_of(launch.arguments, [](const auto& argument) {
+    const auto* pointer = std::get_if<schedule::Pointer>(&argument);
+    return pointer != nullptr && pointer->tensor.role == schedule::Role::Exchange;
+  });
 }
 
 }  // namespace
@@ -112,8 +111,8 @@ PartTimes part_times(engine::Choice choice, const std::vector<PlanWithout>& with
   for (std::size_t i = 0; i < without.size(); ++i)
     result.parts.push_back({without[i].what, without[i].beside, engine::timing_of(samples[i + 1]), 0});
   for (PartTime& part : result.parts) {
-    const auto beside = std::find_if(result.parts.begin(), result.parts.end(),
-                                     [&](const PartTime& other) { return other.what == part.beside; });
+    const auto beside =
+        std::ranges::find_if(result.parts, [&](const PartTime& other) { return other.what == part.beside; });
     const engine::Timing& more = beside == result.parts.end() ? result.whole : beside->timing;
     part.difference_s = more.median_s - part.timing.median_s;
   }

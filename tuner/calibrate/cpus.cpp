@@ -118,7 +118,7 @@ class CpuProbes {
         },
         plan);
     if (!seconds) return seconds.error();
-    return std::max(*std::min_element(seconds->begin(), seconds->end()), 1e-12);
+    return std::max(*std::ranges::min_element(*seconds), 1e-12);
   }
   template <class Work>
   Result<double> rate(std::uint64_t operations, const Work& work) {

@@ -94,7 +94,7 @@ class Building {
   }
   void note(const std::string& text) {
     const std::lock_guard<std::mutex> guard(mutex_);
-    if (options_.note && std::find(noted_.begin(), noted_.end(), text) == noted_.end()) options_.note(text);
+    if (options_.note && std::ranges::find(noted_, text) == noted_.end()) options_.note(text);
     noted_.push_back(text);
   }
 

@@ -63,7 +63,7 @@ class Members {
   std::vector<std::string> faults() {
     if (!object_.is_object()) return {faults_.front()};  // nothing is missing from what is no object
     for (const auto& [name, value] : object_.items())
-      if (std::find(known_.begin(), known_.end(), name) == known_.end())
+      if (std::ranges::find(known_, name) == known_.end())
         fail(fmt::format("has an unknown member '{}'", name));
     return faults_;
   }

@@ -22,8 +22,8 @@ std::vector<std::size_t> Search::choose_leaders() {
   std::vector<std::size_t> order;
   for (const auto& [candidate, r] : rows_)
     if (running(r) && r.timing.median_s <= kLeaderMargin * best_seconds()) order.push_back(candidate);
-  std::sort(order.begin(), order.end(),
-            [&](std::size_t a, std::size_t b) { return row(a).timing.median_s < row(b).timing.median_s; });
+  std::ranges::sort(
+      order, [&](std::size_t a, std::size_t b) { return row(a).timing.median_s < row(b).timing.median_s; });
   std::vector<std::size_t> leaders;
   // Out of time or cancelled, only what is verified already stands.
   auto right = [&](std::size_t candidate) {
@@ -35,8 +35,7 @@ std::vector<std::size_t> Search::choose_leaders() {
     if (enough || !measurer_.alive()) break;
     if (right(candidate)) leaders.push_back(candidate);
   }
-  if (!options_.incumbent || std::count(leaders.begin(), leaders.end(), *options_.incumbent) > 0)
-    return leaders;
+  if (!options_.incumbent || std::ranges::count(leaders, *options_.incumbent) > 0) return leaders;
   const auto known = rows_.find(*options_.incumbent);
   if (known != rows_.end() && running(known->second) && right(known->first)) leaders.push_back(known->first);
   return leaders;
@@ -48,8 +47,8 @@ void Search::try_twins() {
   std::vector<std::size_t> leaders;
   for (const auto& [candidate, r] : rows_)
     if (running(r) && r.timing.median_s <= kLeaderMargin * best_seconds()) leaders.push_back(candidate);
-  std::sort(leaders.begin(), leaders.end(),
-            [&](std::size_t a, std::size_t b) { return row(a).timing.median_s < row(b).timing.median_s; });
+  std::ranges::sort(
+      leaders, [&](std::size_t a, std::size_t b) { return row(a).timing.median_s < row(b).timing.median_s; });
   leaders.resize(std::min(leaders.size(), static_cast<std::size_t>(std::max(1, options_.leaders))));
   for (const std::size_t leader : leaders)
     if (const std::optional<std::size_t> twin = measurer_.twin(leader)) {
@@ -161,7 +160,7 @@ SearchResult Search::finish() {
                                                     : 4;
     return std::tuple(group, group == 1 || group == 2 ? r.timing.median_s : 0.0, candidate);
   };
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return place(a) < place(b); });
+  std::ranges::sort(order, [&](std::size_t a, std::size_t b) { return place(a) < place(b); });
   for (const std::size_t candidate : order) {
     if (is_incumbent(candidate)) result.incumbent = result.rows.size();
     result.rows.push_back(row(candidate));

@@ -74,8 +74,8 @@ void Search::diagnose() {
     ++tensor.candidates;
   }
   for (const auto& [name, tensor] : tensors) found.tensors.push_back(tensor);
-  std::stable_sort(found.tensors.begin(), found.tensors.end(),
-                   [](const auto& a, const auto& b) { return a.candidates > b.candidates; });
+  std::ranges::stable_sort(found.tensors,
+                           [](const auto& a, const auto& b) { return a.candidates > b.candidates; });
   for (const auto& [name, strategy] : strategies) found.strategies.push_back(strategy);
   found.untried = untried_strategies();
   found.nearest = row(*spared_).candidate;

@@ -14,9 +14,8 @@ constexpr double kHopeful = 4;       // times the model's best: worth a try of e
 }  // namespace
 
 std::size_t first_choice(const std::vector<engine::Candidate>& candidates) {
-  const auto safe =
-      std::find_if(candidates.begin(), candidates.end(),
-                   [](const engine::Candidate& candidate) { return !candidate.estimate.may_spill; });
+  const auto safe = std::ranges::find_if(
+      candidates, [](const engine::Candidate& candidate) { return !candidate.estimate.may_spill; });
   return safe == candidates.end() ? 0 : static_cast<std::size_t>(safe - candidates.begin());
 }
 
@@ -106,8 +105,8 @@ const Picker::Neighbours& Picker::neighbours(std::size_t centre) const {
           if ((other != name || then == by) && step(far, other, then)) add_if_known(far, result.two_steps);
         }
     }
-  std::sort(result.one_step.begin(), result.one_step.end());
-  std::sort(result.two_steps.begin(), result.two_steps.end());
+  std::ranges::sort(result.one_step);
+  std::ranges::sort(result.two_steps);
   return result;
 }
 

@@ -54,7 +54,7 @@ void PlanMeasurer::find_other() {
   for (const backend::Backend* backend : backend::backends()) {
     if (backend == compiler_.backend || !backend->available()) continue;
     const Result<std::vector<int>> targets = backend->capabilities();
-    if (!targets || std::count(targets->begin(), targets->end(), target.level) == 0) continue;
+    if (!targets || std::ranges::count(*targets, target.level) == 0) continue;
     if (Result<std::string> version = backend->version()) other_ = {backend, std::move(version).value()};
     return;
   }

@@ -34,7 +34,7 @@ int workers_of(const TuneOptions& options, const target::Profile& profile) {
 
 // The number of candidates if it is none of them.
 std::size_t index_of(const std::vector<engine::Candidate>& candidates, const engine::Candidate& wanted) {
-  const auto found = std::find_if(candidates.begin(), candidates.end(), [&](const engine::Candidate& c) {
+  const auto found = std::ranges::find_if(candidates, [&](const engine::Candidate& c) {
     return c.strategy == wanted.strategy && c.parameters == wanted.parameters;
   });
   return static_cast<std::size_t>(found - candidates.begin());
@@ -84,7 +84,7 @@ KnownBest known_best(db::Database& database, const schedule::Task& task,
     if (!candidate) continue;
     if (each.problem == key)
       known.own = candidate;
-    else if (known.own != candidate && std::count(known.nearby.begin(), known.nearby.end(), *candidate) == 0)
+    else if (known.own != candidate && std::ranges::count(known.nearby, *candidate) == 0)
       known.nearby.push_back(*candidate);
     if (known.nearby.size() == kStarts) break;
   }
@@ -101,8 +101,7 @@ std::vector<std::size_t> starts_of(const engine::ShippedLayer& known, const sche
     for (const engine::ShippedChoice* each : from) {
       if (starts.size() == most) break;
       const std::optional<std::size_t> candidate = index_of_trial(candidates, each->trial);
-      if (candidate && std::count(starts.begin(), starts.end(), *candidate) == 0)
-        starts.push_back(*candidate);
+      if (candidate && std::ranges::count(starts, *candidate) == 0) starts.push_back(*candidate);
     }
   };
   std::vector<const engine::ShippedChoice*> near = known.nearest(key);
@@ -122,10 +121,10 @@ Error nothing_worked(const SearchResult& result) {
   if (result.diagnosis) return {ErrorKind::Wrong, result.diagnosis->text(), result.diagnosis->advice()};
   std::map<std::string, int> reasons;
   for (const Row& row : result.rows) ++reasons[fmt::format("{}: {}", db::to_text(row.status), row.reason)];
-  const auto common = std::max_element(reasons.begin(), reasons.end(),
-                                       [](const auto& a, const auto& b) { return a.second < b.second; });
-  const bool wrong = std::any_of(result.rows.begin(), result.rows.end(),
-                                 [](const Row& row) { return row.status == TrialStatus::Wrong; });
+  const auto common =
+      std::ranges::max_element(reasons, [](const auto& a, const auto& b) { return a.second < b.second; });
+  const bool wrong =
+      std::ranges::any_of(result.rows, [](const Row& row) { return row.status == TrialStatus::Wrong; });
   const ErrorKind kind = result.end == SearchEnd::DeviceLost ? ErrorKind::Device
                          : wrong                             ? ErrorKind::Wrong
                                                              : ErrorKind::Compile;

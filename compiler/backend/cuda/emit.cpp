@@ -34,7 +34,7 @@ std::string aligned(const std::vector<Annotated>& lines, std::string_view indent
 }
 
 std::string one_line(std::string text) {
-  std::replace(text.begin(), text.end(), '\n', ' ');
+  std::ranges::replace(text, '\n', ' ');
   return text;
 }
 

@@ -256,7 +256,7 @@ struct StatementWriter::Visit : StatementWriter::Units {
     std::visit(*this, body[0].node);
     const std::string statement = std::exchange(w.out_, before);
     w.level_ = level;
-    if (std::count(statement.begin(), statement.end(), '\n') != 1) return false;
+    if (std::ranges::count(statement, '\n') != 1) return false;
     const bool fits = 2 * static_cast<std::size_t>(level) + head.size() + statement.size() <= kColumns;
     w.line(fits ? head + " " + statement.substr(0, statement.size() - 1) : head);
     if (!fits) w.out_.append(2 * static_cast<std::size_t>(level + 1), ' ') += statement;

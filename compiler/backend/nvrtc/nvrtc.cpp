@@ -153,7 +153,7 @@ Status Nvrtc::load(const std::string& path) {
   if (api_->arch_count(&count) == NVRTC_SUCCESS && count > 0) {
     archs_.resize(static_cast<std::size_t>(count));
     if (api_->archs(archs_.data()) != NVRTC_SUCCESS) archs_.clear();
-    std::sort(archs_.begin(), archs_.end());
+    std::ranges::sort(archs_);
   }
   return success();
 }

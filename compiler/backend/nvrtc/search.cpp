@@ -19,7 +19,7 @@ bool nvrtc_looks_installed() {
   if (path == "none") return false;
   const std::vector<std::string> candidates = nvrtc_candidates(path);
   std::error_code failed;
-  return std::any_of(candidates.begin(), candidates.end(), [&](const std::string& candidate) {
+  return std::ranges::any_of(candidates, [&](const std::string& candidate) {
     return candidate.find('/') != std::string::npos && std::filesystem::exists(candidate, failed);
   });
 }

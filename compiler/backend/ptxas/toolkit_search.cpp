@@ -20,7 +20,7 @@ class ToolkitSearch {
   // The libraries in `folder`, the newest version first; `folder` may hold wildcards.
   void add_folder(const std::string& folder) {
     std::vector<std::string> found = matching_paths(fmt::format("{}/{}.so*", folder, library_.stem));
-    std::reverse(found.begin(), found.end());
+    std::ranges::reverse(found);
     candidates_.insert(candidates_.end(), found.begin(), found.end());
   }
 

@@ -144,8 +144,7 @@ Memory Builder::shared(const std::string& name, Storage storage, std::int64_t el
 }
 
 Value Builder::named(const std::string& name, std::int64_t value, const std::string& comment) {
-  auto known = std::find_if(kernel_.named.begin(), kernel_.named.end(),
-                            [&](const NamedInt& n) { return n.name == name; });
+  auto known = std::ranges::find_if(kernel_.named, [&](const NamedInt& n) { return n.name == name; });
   if (known == kernel_.named.end()) known = kernel_.named.insert(known, {unique(name), value, comment});
   if (known->value != value) misuse("two values for the constant " + name);
   const Value result = constant(value);

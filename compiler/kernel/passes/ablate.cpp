@@ -60,7 +60,7 @@ class Remover {
 
   bool clears(const Stmt& stmt) const {
     const auto* store = std::get_if<StoreSelfFlagged>(&stmt.node);
-    return store != nullptr && std::all_of(store->values.begin(), store->values.end(), [&](ExprId value) {
+    return store != nullptr && std::ranges::all_of(store->values, [&](ExprId value) {
              const auto* word = std::get_if<IntConst>(&kernel_.expr(value).node);
              return word != nullptr && word->value == kEmpty;
            });

@@ -24,8 +24,8 @@ std::set<ArrayId> accumulators(const Kernel& kernel) {
 
 int shared_alignment(const std::vector<const Kernel*>& kernels) {
   constexpr int kWidestAccess = 16, kPanel = 1024;
-  const bool panels = std::any_of(kernels.begin(), kernels.end(),
-                                  [](const Kernel* kernel) { return !accumulators(*kernel).empty(); });
+  const bool panels =
+      std::ranges::any_of(kernels, [](const Kernel* kernel) { return !accumulators(*kernel).empty(); });
   return panels ? kPanel : kWidestAccess;
 }
 

@@ -34,8 +34,7 @@ bool architecture_specific(Feature feature) {
 }
 
 bool architecture_specific(const FeatureSet& features) {
-  return std::any_of(features.begin(), features.end(),
-                     [](Feature feature) { return architecture_specific(feature); });
+  return std::ranges::any_of(features, [](Feature feature) { return architecture_specific(feature); });
 }
 
 }  // namespace rondo::kernel

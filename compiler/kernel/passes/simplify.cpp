@@ -85,14 +85,14 @@ class Sweeper {
         for_each_expression(*stmt, [&](ExprId id) { mark(id); });
         out.push_back(std::move(*stmt));
       }
-    std::reverse(out.begin(), out.end());
+    std::ranges::reverse(out);
     return out;
   }
 
  private:
   static bool empty(const Body& statements) {
-    return std::all_of(statements.begin(), statements.end(),
-                       [](const Stmt& stmt) { return std::holds_alternative<Comment>(stmt.node); });
+    return std::ranges::all_of(statements,
+                               [](const Stmt& stmt) { return std::holds_alternative<Comment>(stmt.node); });
   }
 
   bool keep(Stmt& stmt) {

@@ -58,9 +58,9 @@ GlobalBuffer output_buffer(Storage storage, std::int64_t elements, bool fp64) {
 
 void poison(GlobalBuffer& buffer) {
   buffer.written.assign(buffer.written.size(), false);
-  std::fill(buffer.integers.begin(), buffer.integers.end(), kPoisonedInteger);
-  std::fill(buffer.doubles.begin(), buffer.doubles.end(), std::numeric_limits<double>::quiet_NaN());
-  std::fill(buffer.values.begin(), buffer.values.end(), std::numeric_limits<float>::quiet_NaN());
+  std::ranges::fill(buffer.integers, kPoisonedInteger);
+  std::ranges::fill(buffer.doubles, std::numeric_limits<double>::quiet_NaN());
+  std::ranges::fill(buffer.values, std::numeric_limits<float>::quiet_NaN());
 }
 
 }  // namespace rondo::kernel

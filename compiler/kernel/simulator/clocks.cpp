@@ -41,7 +41,7 @@ void Order::join(const Order& other) {
 }
 
 void Order::clear() {
-  std::fill(before_.begin(), before_.end(), 0);
+  std::ranges::fill(before_, 0);
   lanes_.clear();
 }
 

@@ -26,7 +26,7 @@ void Flags::acquire(const GlobalBuffer* buffer, std::int64_t index, const Party&
 bool Flags::unordered(const GlobalBuffer* buffer, std::int64_t index, const Thread& by) const {
   const auto counter = counters_.find({buffer, index});
   if (counter == counters_.end()) return false;
-  return std::any_of(counter->second.begin(), counter->second.end(), [&](const Arrival& a) {
+  return std::ranges::any_of(counter->second, [&](const Arrival& a) {
     const bool same = clocks_.shape().agent(by) == a.agent && by.lane == a.lane;
     return !same && !clocks_.seen(by, a.agent, a.lane, a.clock);
   });

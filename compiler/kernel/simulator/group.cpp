@@ -74,7 +74,7 @@ void Group::run(bool give_up) {
 }
 
 bool Group::stuck() const {
-  return std::any_of(warps_.begin(), warps_.end(), [](const Warp& w) { return waits_at(w).has_value(); });
+  return std::ranges::any_of(warps_, [](const Warp& w) { return waits_at(w).has_value(); });
 }
 
 void Group::give_up() {

@@ -45,8 +45,7 @@ void Warp::act(const StartProduct& a, GroupContext& context) {
   const WarpgroupMma& mma = *a.mma;
   Lanes* acc = slice(mma.acc, a.acc, mma.columns / 2, context);
   if (acc == nullptr) return;
-  const bool in_flight =
-      std::any_of(products_.begin(), products_.end(), [&](const Product& p) { return p.acc == acc; });
+  const bool in_flight = std::ranges::any_of(products_, [&](const Product& p) { return p.acc == acc; });
   if (!in_flight && !holds_values("the accumulator", acc, mma.columns / 2, context)) return;
   Product product{
       &mma, source_, acc, lanes_[a.a].i[0], lanes_[a.b].i[0], static_cast<std::uint64_t>(context.steps)};
@@ -103,8 +102,7 @@ void Warp::finish(const Product& product, GroupContext& context) {
   };
   const std::vector<double> left = gather(mma.a, product.a, rows_of_group(), kRows);
   const std::vector<double> right = gather(mma.b, product.b, 0, mma.columns);
-  const bool more =
-      std::any_of(products_.begin(), products_.end(), [&](const Product& p) { return p.acc == product.acc; });
+  const bool more = std::ranges::any_of(products_, [&](const Product& p) { return p.acc == product.acc; });
   for (int r = 0; r < mma.columns / 2; ++r) {
     Lanes& acc = product.acc[r];
     if (acc.undefined != kAllLanes)

@@ -22,7 +22,7 @@ AlternatingProduct::AlternatingProduct(kernel::Builder& builder, const Problem& 
   std::int64_t packed = 0;
   for (std::size_t g = 0; g < groups.size(); ++g) {
     const int tiles = geometry.row_tiles(groups[g]);
-    if (std::find(own.begin(), own.end(), g) != own.end()) {
+    if (std::ranges::find(own, g) != own.end()) {
       own_.push_back({g, tiles, row_tiles_, pieces_, packed, {}});
       row_tiles_ += tiles;
       pieces_ += 2 * tiles + batch_tiles();
@@ -218,7 +218,7 @@ void AlternatingProduct::hand_over() {
 
 Value AlternatingProduct::sum(std::size_t group, std::size_t product, int, Value unit, Value row) {
   auto& b = builder_;
-  const auto own = std::find_if(own_.begin(), own_.end(), [&](const Group& g) { return g.index == group; });
+  const auto own = std::ranges::find_if(own_, [&](const Group& g) { return g.index == group; });
   const std::int64_t first = own->first_tile * 16 + static_cast<std::int64_t>(product) * geometry_.p.units;
   const Value at = b.let("sum_at", row * pitch() + unit + first);
   Value total;

@@ -14,9 +14,8 @@ bool is_carried(const Task& task, const step::Node& node) {
 }
 
 std::size_t carried_row(const step::Cell& cell, step::TensorId state, int row) {
-  const auto found = std::find_if(cell.next.begin(), cell.next.end(), [&](const step::Row& next) {
-    return next.tensor == state && next.row == row;
-  });
+  const auto found = std::ranges::find_if(
+      cell.next, [&](const step::Row& next) { return next.tensor == state && next.row == row; });
   if (found == cell.next.end()) throw std::logic_error("a state row that is never advanced");
   return static_cast<std::size_t>(found - cell.next.begin());
 }

@@ -22,16 +22,15 @@ bool adds_over_head(const step::Cell& cell) {
     return tensor.tail == step::Tail::Scalar && tensor.kind != step::TensorKind::Param &&
            !step::is_flag(tensor.kind);
   };
-  return std::any_of(cell.graph.nodes.begin(), cell.graph.nodes.end(), step::is_reduction) ||
-         std::any_of(cell.tensors.begin(), cell.tensors.end(), is_head_value);
+  return std::ranges::any_of(cell.graph.nodes, step::is_reduction) ||
+         std::ranges::any_of(cell.tensors, is_head_value);
 }
 
 bool reduces_over_head(const step::Cell& cell, const step::StepGraph& step, const std::vector<bool>& shares) {
   if (!adds_over_head(cell)) return false;
   const std::vector<NodeId> needed = reachable(step.graph, step.roots);
-  return std::find(shares.begin(), shares.end(), true) != shares.end() ||
-         std::any_of(needed.begin(), needed.end(),
-                     [&](NodeId id) { return step::is_reduction(step.graph.at(id)); });
+  return std::ranges::find(shares, true) != shares.end() ||
+         std::ranges::any_of(needed, [&](NodeId id) { return step::is_reduction(step.graph.at(id)); });
 }
 
 std::vector<Depth> exchange_depths(const step::Graph& graph, ExchangeOrder order) {

@@ -73,8 +73,7 @@ void add_history(const step::Cell& cell, const step::Node& leaf, BackwardNeeds& 
     where = {{Role::Output, output.tensor}, output.row};
   }
   needs.history.emplace(std::pair{leaf.tensor, leaf.row}, where);
-  if (std::find(needs.history_tensors.begin(), needs.history_tensors.end(), where.tensor) ==
-      needs.history_tensors.end())
+  if (std::ranges::find(needs.history_tensors, where.tensor) == needs.history_tensors.end())
     needs.history_tensors.push_back(where.tensor);
 }
 
@@ -88,8 +87,7 @@ BackwardNeeds needs_of(const step::Cell& cell, pipeline::PassWatcher* watcher) {
     if (node.kind != NodeKind::Leaf) continue;
     const TensorKind kind = cell.tensor(node.tensor).kind;
     if (kind == TensorKind::State) add_history(cell, node, needs);
-    if (kind == TensorKind::Input &&
-        std::find(needs.inputs.begin(), needs.inputs.end(), node.tensor) == needs.inputs.end())
+    if (kind == TensorKind::Input && std::ranges::find(needs.inputs, node.tensor) == needs.inputs.end())
       needs.inputs.push_back(node.tensor);
   }
   return needs;

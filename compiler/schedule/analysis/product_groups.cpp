@@ -25,14 +25,13 @@ std::vector<ProductGroup> product_groups(const step::Graph& graph, const std::ve
     for (const NodeId operand : node.operands) own = std::max(own, level[static_cast<std::size_t>(operand)]);
     if (!is_whole_product(node)) continue;
     const NodeId vector = node.operands[0];
-    auto group =
-        std::find_if(groups.begin(), groups.end(), [&](const ProductGroup& g) { return g.vector == vector; });
+    auto group = std::ranges::find_if(groups, [&](const ProductGroup& g) { return g.vector == vector; });
     if (group == groups.end()) group = groups.insert(groups.end(), {vector, own, {}});
     group->products.push_back({id, node.tensor, node.row, node.kind == NodeKind::MatTVec});
     ++own;
   }
-  std::stable_sort(groups.begin(), groups.end(),
-                   [](const ProductGroup& a, const ProductGroup& b) { return a.level < b.level; });
+  std::ranges::stable_sort(groups,
+                           [](const ProductGroup& a, const ProductGroup& b) { return a.level < b.level; });
   return groups;
 }
 

@@ -16,7 +16,7 @@ std::map<NodeId, RowRef> saved_products(const step::Cell& cell) {
   for (const NodeId id : reachable(graph, roots_of(step)))
     if (id < step.forward_nodes && graph.at(id).kind == NodeKind::MatVec) nodes.push_back(id);
   const auto place = [&](NodeId id) { return std::tuple{graph.at(id).tensor, graph.at(id).row, id}; };
-  std::sort(nodes.begin(), nodes.end(), [&](NodeId a, NodeId b) { return place(a) < place(b); });
+  std::ranges::sort(nodes, [&](NodeId a, NodeId b) { return place(a) < place(b); });
   std::map<NodeId, RowRef> result;
   std::map<TensorId, int> rows;
   for (const NodeId id : nodes) {
@@ -33,17 +33,15 @@ bool can_save_products(const step::Cell& written) {
 std::vector<TensorId> product_tensors(const step::Cell& cell) {
   std::vector<TensorId> result;
   for (const auto& [node, where] : saved_products(cell))
-    if (std::find(result.begin(), result.end(), where.tensor.tensor) == result.end())
-      result.push_back(where.tensor.tensor);
-  std::sort(result.begin(), result.end());
+    if (std::ranges::find(result, where.tensor.tensor) == result.end()) result.push_back(where.tensor.tensor);
+  std::ranges::sort(result);
   return result;
 }
 
 int product_rows(const step::Cell& cell, TensorId matrix) {
   const std::map<NodeId, RowRef> products = saved_products(cell);
-  return static_cast<int>(std::count_if(products.begin(), products.end(), [&](const auto& product) {
-    return product.second.tensor.tensor == matrix;
-  }));
+  return static_cast<int>(std::ranges::count_if(
+      products, [&](const auto& product) { return product.second.tensor.tensor == matrix; }));
 }
 
 step::Cell with_product_outputs(step::Cell cell) {

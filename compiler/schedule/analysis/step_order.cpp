@@ -7,6 +7,7 @@
 #include "compiler/schedule/analysis/carried.h"
 #include "compiler/schedule/analysis/exchanges.h"
 #include "compiler/schedule/analysis/history.h"
+#include "compiler/support/index.h"
 
 namespace rondo::schedule {
 
@@ -53,7 +54,6 @@ void order_exchanges(const step::StepGraph& step, const std::vector<ProductGroup
 std::vector<Waits> find_waits(const Task& task, const step::StepGraph& step,
                               const std::vector<ProductGroup>& groups, bool reduces,
                               const std::vector<bool>& late) {
-  const auto at = [](NodeId id) { return static_cast<std::size_t>(id); };
   std::vector<bool> product(step.graph.nodes.size(), false);
   for (const ProductGroup& group : groups)
     for (const Product& of : group.products) product[at(of.node)] = true;
@@ -105,15 +105,13 @@ class Handed {
 
 StepOrder step_order(const Task& task, const step::StepGraph& step, const std::vector<ProductGroup>& groups,
                      bool reduces) {
-  const auto at = [](NodeId id) { return static_cast<std::size_t>(id); };
   StepOrder order;
   order_exchanges(step, groups, reduces, order);
   std::vector<bool> late(step.graph.nodes.size(), false);
   std::vector<Waits> waits = find_waits(task, step, groups, reduces, late);
   // Stages in their order: what is late in one decides the next.
   for (ReductionStage& stage : order.reductions) {
-    stage.early =
-        std::none_of(stage.nodes.begin(), stage.nodes.end(), [&](NodeId id) { return waits[at(id)].carry; });
+    stage.early = std::ranges::none_of(stage.nodes, [&](NodeId id) { return waits[at(id)].carry; });
     if (stage.early) continue;
     for (const NodeId id : stage.nodes) late[at(id)] = true;
     waits = find_waits(task, step, groups, reduces, late);

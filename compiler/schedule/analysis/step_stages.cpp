@@ -14,7 +14,7 @@ bool is_product(const Node& node) { return node.kind == NodeKind::MatVec || node
 
 template <typename T>
 void add_once(std::vector<T>& list, T element) {
-  if (std::find(list.begin(), list.end(), element) == list.end()) list.push_back(element);
+  if (std::ranges::find(list, element) == list.end()) list.push_back(element);
 }
 
 class Cutter {
@@ -29,8 +29,8 @@ class Cutter {
       group.level = level_[at(group.vector)];
       last = std::max(last, group.level + 1);
     }
-    std::stable_sort(result_.groups.begin(), result_.groups.end(),
-                     [](const ProductGroup& a, const ProductGroup& b) { return a.level < b.level; });
+    std::ranges::stable_sort(result_.groups,
+                             [](const ProductGroup& a, const ProductGroup& b) { return a.level < b.level; });
     for (const Reduction& reduction : result_.reductions) last = std::max(last, reduction.known);
     result_.stages.resize(at(last) + 1);
   }
@@ -128,7 +128,7 @@ class Cutter {
     if (const Reduction* reduction = result_.reduction_of(id)) {
       if (reduction->known > stage_) throw std::logic_error("a reduction is asked for before it is known");
       if (reduction->kind == Reduction::Kind::Spread) visit(reduction->sum);
-      add_once(now().totals, static_cast<std::size_t>(reduction - result_.reductions.data()));
+      add_once(now().totals, at(reduction - result_.reductions.data()));
       return;
     }
     if (made_[at(id)] == stage_) return;
@@ -156,12 +156,12 @@ class Cutter {
 }  // namespace
 
 int StepStages::row_of_kept(NodeId node) const {
-  return static_cast<int>(std::find(kept.begin(), kept.end(), node) - kept.begin());
+  return static_cast<int>(std::ranges::find(kept, node) - kept.begin());
 }
 
 const Reduction* StepStages::reduction_of(NodeId node) const {
-  const auto found = std::find_if(reductions.begin(), reductions.end(),
-                                  [&](const Reduction& reduction) { return reduction.node == node; });
+  const auto found =
+      std::ranges::find_if(reductions, [&](const Reduction& reduction) { return reduction.node == node; });
   return found == reductions.end() ? nullptr : &*found;
 }
 

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "compiler/schedule/backward/time_values.h"
+#include "compiler/support/index.h"
 #include "compiler/support/integers.h"
 
 namespace rondo::schedule {
@@ -18,8 +19,6 @@ constexpr int kTeamChannels = 4;   // of a thread, at most, where a block has th
 constexpr int kBlock = 128;        // threads of a block that holds several teams
 constexpr int kMostThreads = 512;  // of a team: more would leave each few registers
 constexpr int kLanes = 32;
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 // A spread is made in two passes: the mean of its vectors is there first, so nothing cancels.
 //

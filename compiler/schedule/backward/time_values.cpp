@@ -20,7 +20,7 @@ void TimeValues::declare(const std::vector<NodeId>& roots, int vector) {
   vector_ = vector;
   const std::vector<NodeId> read = reachable(graph_, roots);
   const auto uses = [&](TensorId id, int row) {
-    return std::any_of(read.begin(), read.end(), [&](NodeId node) {
+    return std::ranges::any_of(read, [&](NodeId node) {
       const Node& of = graph_.at(node);
       return of.kind == NodeKind::Leaf && of.tensor == id && of.row == row;
     });
@@ -46,7 +46,7 @@ void TimeValues::declare(const std::vector<NodeId>& roots, int vector) {
     const auto product = where_.find(id);
     if (product == where_.end()) continue;
     const TensorRef& ref = product->second.tensor;
-    if (std::none_of(products_.begin(), products_.end(), [&](const KernelTensor& t) { return t.ref == ref; }))
+    if (std::ranges::none_of(products_, [&](const KernelTensor& t) { return t.ref == ref; }))
       products_.push_back(signature_.reads(ref));
   }
 }
@@ -78,8 +78,7 @@ std::vector<NodeId> TimeValues::loaded_by(const std::vector<NodeId>& roots,
   std::vector<NodeId> nodes;
   for (const NodeId id : reachable(graph_, roots)) {
     const Node& node = graph_.at(id);
-    const bool product =
-        node.kind == NodeKind::MatVec && std::find(given.begin(), given.end(), id) == given.end();
+    const bool product = node.kind == NodeKind::MatVec && std::ranges::find(given, id) == given.end();
     const bool leaf = node.kind == NodeKind::Leaf && tensor(node.tensor).kind != TensorKind::Param;
     if (product || leaf || node.kind == NodeKind::Gradient) nodes.push_back(id);
   }
@@ -111,8 +110,7 @@ TimeValues::Step TimeValues::load(const std::vector<NodeId>& nodes, const When& 
 }
 
 const KernelTensor& TimeValues::product_tensor(const TensorRef& ref) const {
-  return *std::find_if(products_.begin(), products_.end(),
-                       [&](const KernelTensor& tensor) { return tensor.ref == ref; });
+  return *std::ranges::find_if(products_, [&](const KernelTensor& tensor) { return tensor.ref == ref; });
 }
 
 // One value if that is all a head has. A load takes 16 bytes at most.

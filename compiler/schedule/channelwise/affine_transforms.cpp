@@ -33,7 +33,7 @@ TransformPattern TransformPattern::composed(int states, const std::function<bool
 }
 
 int TransformPattern::coefficients() const {
-  return static_cast<int>(std::count(has_.begin(), has_.end(), true));
+  return static_cast<int>(std::ranges::count(has_, true));
 }
 
 void TransformPattern::count() { entries_ = round_up(coefficients() + states_, 2); }

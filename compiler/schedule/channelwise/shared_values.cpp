@@ -18,7 +18,7 @@ int SharedValues::add(TensorRef ref, bool shifted) {
 }
 
 bool SharedValues::any_shifted() const {
-  return std::any_of(inputs_.begin(), inputs_.end(), [](const Staged& staged) { return staged.shifted; });
+  return std::ranges::any_of(inputs_, [](const Staged& staged) { return staged.shifted; });
 }
 
 void SharedValues::each(const std::function<void(Staged&)>& body) {

@@ -40,8 +40,7 @@ std::int64_t first_part(const Task& task, const std::vector<MatrixTerm>& terms,
                         const GemmParameters& parameters, TensorId matrix) {
   std::int64_t elements = 0;
   for (const TensorId id : matrices_of(task.cell)) {
-    const bool used =
-        std::any_of(terms.begin(), terms.end(), [&](const MatrixTerm& t) { return t.matrix == id; });
+    const bool used = std::ranges::any_of(terms, [&](const MatrixTerm& t) { return t.matrix == id; });
     if (id < matrix && used && parameters.split_k > 1)
       elements += parameters.split_k * gradient_elements(task, id);
   }
@@ -215,7 +214,7 @@ Launch sum_parts(const Task& task, TensorId matrix, const std::vector<bool>& sum
       fmt::format("{}_matrix_gradient_{}_sum", task.cell.name, tensor.name), kSumThreads, task.problem.math,
       fmt::format("gradient of {}: sum of its parts; rows without a term are zero", tensor.name));
   Signature signature(b, task);
-  const bool any = split_k > 1 && std::find(summed.begin(), summed.end(), true) != summed.end();
+  const bool any = split_k > 1 && std::ranges::find(summed, true) != summed.end();
   KernelTensor parts;
   if (any) parts = signature.reads({Role::Workspace, -1});
   const KernelTensor sum = signature.writes({Role::ParamGradient, matrix});
@@ -238,7 +237,7 @@ Launch sum_parts(const Task& task, TensorId matrix, const std::vector<bool>& sum
       });
       b.store(sum.memory[i], total);
     };
-    if (std::find(summed.begin(), summed.end(), false) == summed.end()) return add();
+    if (std::ranges::find(summed, false) == summed.end()) return add();
     b.if_(has_terms, add);
   });
   return {b.kernel(), signature.arguments(), ceil_div(count, kSumThreads), 0};
@@ -261,7 +260,7 @@ std::vector<Launch> matrix_gradients(const Task& task, const std::vector<MatrixT
       std::fill_n(summed.begin() + run.row, run.rows, true);
       products.push_back(GradientKernel(task, std::move(run), first, scratch_rows, parameters).build());
     }
-    if (parameters.split_k > 1 || std::find(summed.begin(), summed.end(), false) != summed.end())
+    if (parameters.split_k > 1 || std::ranges::find(summed, false) != summed.end())
       sums.push_back(sum_parts(task, matrix, summed, first, parameters.split_k));
   }
   products.insert(products.end(), std::make_move_iterator(sums.begin()), std::make_move_iterator(sums.end()));

@@ -7,8 +7,8 @@ namespace rondo::schedule {
 using kernel::Place;
 
 KernelTensor KernelTensors::declare(TensorRef ref, bool written) {
-  const auto known = std::find_if(known_.begin(), known_.end(),
-                                  [&](const auto& k) { return k.first.ref == ref && k.second == written; });
+  const auto known =
+      std::ranges::find_if(known_, [&](const auto& k) { return k.first.ref == ref && k.second == written; });
   if (known != known_.end()) return known->first;
   return known_.emplace_back(written ? signature_.writes(ref) : signature_.reads(ref), written).first;
 }

@@ -29,7 +29,7 @@ bool follows(const ProductRun& run, const TimeProduct& product) {
 }
 
 std::vector<ProductRun> runs_of(std::vector<TimeProduct> products) {
-  std::stable_sort(products.begin(), products.end(), [](const TimeProduct& a, const TimeProduct& b) {
+  std::ranges::stable_sort(products, [](const TimeProduct& a, const TimeProduct& b) {
     return std::tie(a.matrix, a.row) < std::tie(b.matrix, b.row);
   });
   std::vector<ProductRun> runs;
@@ -141,8 +141,7 @@ class TimeProductKernel {
   }
 
   bool outputs_divide() const {
-    return std::all_of(runs_.begin(), runs_.end(),
-                       [&](const ProductRun& run) { return outputs(run) % p_.tile_n == 0; });
+    return std::ranges::all_of(runs_, [&](const ProductRun& run) { return outputs(run) % p_.tile_n == 0; });
   }
   bool sum_divides() const { return problem_.sizes.dim % p_.tile_k == 0; }
   Value and_inside(Value condition, Value value, Value end, bool always) {

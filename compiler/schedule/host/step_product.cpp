@@ -87,9 +87,9 @@ void HostStepProduct::multiply() {
 }
 
 Value HostStepProduct::sum(std::size_t group, std::size_t product, int, Value unit, Value row) {
-  const auto found = std::find(own_.begin(), own_.end(), group);
+  const auto found = std::ranges::find(own_, group);
   if (found == own_.end()) throw std::logic_error("host: a product that this kernel does not make");
-  const auto own = static_cast<std::size_t>(found - own_.begin());
+  const auto own = at(found - own_.begin());
   const Value at_row = blocked(own).sum_at(static_cast<int>(product), row);
   return builder_.load("product", sums_[at_row + unit + first_sum_[own]]);
 }

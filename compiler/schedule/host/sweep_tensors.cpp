@@ -9,8 +9,7 @@
 namespace rondo::schedule {
 
 void SweepTensors::declare_once(TensorRef ref, bool written) {
-  const bool known =
-      std::any_of(tensors_.begin(), tensors_.end(), [&](const auto& tensor) { return tensor.ref == ref; });
+  const bool known = std::ranges::any_of(tensors_, [&](const auto& tensor) { return tensor.ref == ref; });
   if (!known) tensors_.push_back(written ? signature_.writes(ref) : signature_.reads(ref));
 }
 
@@ -39,8 +38,7 @@ void SweepTensors::declare_ends() {
 }
 
 const KernelTensor& SweepTensors::declared(TensorRef ref) const {
-  const auto found =
-      std::find_if(tensors_.begin(), tensors_.end(), [&](const auto& tensor) { return tensor.ref == ref; });
+  const auto found = std::ranges::find_if(tensors_, [&](const auto& tensor) { return tensor.ref == ref; });
   if (found == tensors_.end()) throw std::logic_error("host: a tensor that was not declared");
   return *found;
 }

@@ -80,8 +80,7 @@ class WholeHeadBuilder {
     };
     carries_ = own("carries", 2 * sweep_.first.size(), "[state row][parity of the step][channel]");
     if (!stages_.kept.empty()) kept_ = own("kept", stages_.kept.size(), "[value][channel]");
-    if (sweep_.sum_rows > 0)
-      sums_ = own("sums", static_cast<std::size_t>(sweep_.sum_rows), "[parameter row][channel]");
+    if (sweep_.sum_rows > 0) sums_ = own("sums", at(sweep_.sum_rows), "[parameter row][channel]");
     lanes_ = builder_.shared("lanes", kernel::Storage::F32, p_.lanes, "of what is reduced");
   }
 

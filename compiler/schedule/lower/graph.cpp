@@ -80,7 +80,7 @@ bool GraphLowering::worth_a_name(NodeId id) const {
 }
 
 bool GraphLowering::uses(step::TensorId tensor, int row) const {
-  return std::any_of(needed_.begin(), needed_.end(), [&](NodeId id) {
+  return std::ranges::any_of(needed_, [&](NodeId id) {
     const Node& node = graph_.at(id);
     return node.kind == NodeKind::Leaf && node.tensor == tensor && node.row == row;
   });
@@ -218,7 +218,7 @@ std::vector<NodeId> GraphLowering::missing(const Values& values, const std::vect
     result.push_back(id);
     for (const NodeId operand : graph_.at(id).operands) needed[at(operand)] = true;
   }
-  std::reverse(result.begin(), result.end());
+  std::ranges::reverse(result);
   return result;
 }
 

@@ -14,10 +14,10 @@ namespace {
 
 // How often a value of the step is read.
 std::ptrdiff_t uses(const step::StepGraph& step, step::NodeId id) {
-  std::ptrdiff_t count = std::count(step.roots.begin(), step.roots.end(), id);
+  std::ptrdiff_t count = std::ranges::count(step.roots, id);
   for (const step::NodeId user : reachable(step.graph, step.roots)) {
     const std::vector<step::NodeId>& operands = step.graph.at(user).operands;
-    count += std::count(operands.begin(), operands.end(), id);
+    count += std::ranges::count(operands, id);
   }
   return count;
 }
@@ -128,8 +128,8 @@ void PersistentBody::store_carries(const std::map<TensorId, KernelTensor>& last,
 }
 
 bool PersistentBody::has_head_value_states() const {
-  return std::any_of(task_.cell.next.begin(), task_.cell.next.end(),
-                     [&](const step::Row& row) { return is_head_value(row.tensor); });
+  return std::ranges::any_of(task_.cell.next,
+                             [&](const step::Row& row) { return is_head_value(row.tensor); });
 }
 
 void PersistentBody::each_head_value_state(
@@ -156,8 +156,7 @@ bool PersistentBody::looks_ahead() const {
   const auto is_function = [&](step::NodeId id) {
     return scalar::info(step_.graph.at(id).op).fast.special > 0;
   };
-  return !order_.handed.empty() && levels_of(groups_) > 0 &&
-         std::any_of(order_.early.begin(), order_.early.end(), is_function);
+  return !order_.handed.empty() && levels_of(groups_) > 0 && std::ranges::any_of(order_.early, is_function);
 }
 
 void PersistentBody::compute_early(const PersistentKernel::Step& step, const LeafOf& leaf) {
@@ -317,9 +316,8 @@ Value PersistentBody::settled(Value value, const std::string& name) {
   const kernel::RegRead* read = reads(value);
   if (read == nullptr) return kernel_.builder().let(name, value);
   const auto is_read = [&](Value variable) { return reads(variable)->reg == read->reg; };
-  bool changes = std::any_of(carry_.begin(), carry_.end(), is_read);
-  for (const auto& of_channel : early_)
-    changes = changes || std::any_of(of_channel.begin(), of_channel.end(), is_read);
+  bool changes = std::ranges::any_of(carry_, is_read);
+  for (const auto& of_channel : early_) changes = changes || std::ranges::any_of(of_channel, is_read);
   return changes ? kernel_.builder().let(name, value) : value;
 }
 

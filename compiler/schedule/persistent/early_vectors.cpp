@@ -53,10 +53,10 @@ void PersistentBody::send_early(Value count, const std::vector<std::vector<Value
 // alone may send it. It does where a reset is to be looked at: ptxas makes a branch of that and the store.
 void PersistentBody::send_next(Value count, const std::vector<std::vector<Value>>& next) {
   const auto sent = [&](const ProductGroup& group) { return sent_early(group); };
-  if (std::none_of(groups_.begin(), groups_.end(), sent)) return;
+  if (std::ranges::none_of(groups_, sent)) return;
   const auto vectors =
       early_vectors(count, [&](std::size_t k, int c) { return next[k][static_cast<std::size_t>(c)]; });
-  const bool masked = std::any_of(groups_.begin(), groups_.end(), [&](const ProductGroup& group) {
+  const bool masked = std::ranges::any_of(groups_, [&](const ProductGroup& group) {
     return sent(group) && step_.graph.at(group.vector).kind != step::NodeKind::Leaf;
   });
   if (masked && kernel_.geometry().p.blocks == 1) return send_early(count, vectors);

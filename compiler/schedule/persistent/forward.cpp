@@ -92,9 +92,8 @@ class ForwardBuilder : PersistentBody {
       kernel_.builder().store(to.memory[kernel_.threads().place(to, row.row, channel, t)],
                               carry(row.tensor, row.row, channel));
     };
-    const bool head_values =
-        std::any_of(task_.cell.next.begin(), task_.cell.next.end(),
-                    [&](const step::Row& row) { return is_kept(row) && is_head_value(row.tensor); });
+    const bool head_values = std::ranges::any_of(
+        task_.cell.next, [&](const step::Row& row) { return is_kept(row) && is_head_value(row.tensor); });
     kernel_.threads().each_step_past_end([&](Value t) {
       for (int channel = 0; channel < channels(); ++channel)
         kernel_.threads().if_exists(channel, [&] {

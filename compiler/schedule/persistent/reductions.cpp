@@ -32,10 +32,10 @@ ReductionExchange::ReductionExchange(PersistentKernel& kernel, const step::Graph
     for (const NodeId id : of.nodes) stage.words.push_back({&graph.at(id), id, 0});
     for (Word& word : stage.words) {
       if (word.node->kind != NodeKind::ReduceSpread) continue;
-      const auto sum = std::find_if(stage.words.begin(), stage.words.end(),
-                                    [&](const Word& other) { return other.id == word.node->operands[0]; });
+      const auto sum = std::ranges::find_if(
+          stage.words, [&](const Word& other) { return other.id == word.node->operands[0]; });
       if (sum == stage.words.end()) throw std::logic_error("persistent: a spread without its sum");
-      word.sum = static_cast<std::size_t>(sum - stage.words.begin());
+      word.sum = at(sum - stage.words.begin());
     }
   }
 }

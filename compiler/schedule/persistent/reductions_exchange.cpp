@@ -292,7 +292,7 @@ ReductionExchange::Parts ReductionExchange::lines_by_lane(const Stage& stage, co
   const Lanes even{exact && all % lanes == 0, static_cast<double>(meeting.channels) * all / lanes,
                    share_of(meeting)};
   across_lanes(stage, total, even, [&](const Word& word, int row, Value mean) {
-    const auto index = static_cast<std::size_t>(&word - stage.words.data());
+    const auto index = at(&word - stage.words.data());
     const std::size_t i = at(row) * stage.words.size() + index, sum = i - index + word.sum;
     std::vector<Value> spreads;
     for (std::size_t turn = 0; turn < loaded.size(); ++turn) {

@@ -30,7 +30,7 @@ int ResultRows::add(TensorRef ref, bool sums) {
 }
 
 bool ResultRows::has_head_values() const {
-  return std::any_of(written_.begin(), written_.end(), [](const Written& w) { return !w.of_channels(); });
+  return std::ranges::any_of(written_, [](const Written& w) { return !w.of_channels(); });
 }
 
 std::int64_t ResultRows::line_of(const Written& written) const {

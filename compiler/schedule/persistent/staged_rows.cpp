@@ -27,13 +27,13 @@ int StagedRows::add(TensorRef ref, bool shifted) {
 }
 
 bool StagedRows::has_head_values() const {
-  return std::any_of(staged_.begin(), staged_.end(),
-                     [](const Staged& s) { return s.tensor.per_head && s.tensor.ref.role != Role::Scratch; });
+  return std::ranges::any_of(
+      staged_, [](const Staged& s) { return s.tensor.per_head && s.tensor.ref.role != Role::Scratch; });
 }
 
 bool StagedRows::has_scratch_head_values() const {
-  return std::any_of(staged_.begin(), staged_.end(),
-                     [](const Staged& s) { return s.tensor.per_head && s.tensor.ref.role == Role::Scratch; });
+  return std::ranges::any_of(
+      staged_, [](const Staged& s) { return s.tensor.per_head && s.tensor.ref.role == Role::Scratch; });
 }
 
 void StagedRows::clear() {

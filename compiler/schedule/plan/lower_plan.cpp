@@ -84,8 +84,8 @@ class PlanLowering {
   }
 
   Result<std::uint16_t> index_of(TensorRef ref, bool reads, bool writes) {
-    auto found = std::find_if(result_.tensors.begin(), result_.tensors.end(),
-                              [&](const executable::Tensor& tensor) { return tensor.ref == ref; });
+    auto found = std::ranges::find_if(result_.tensors,
+                                      [&](const executable::Tensor& tensor) { return tensor.ref == ref; });
     if (found == result_.tensors.end()) {
       if (result_.tensors.size() == executable::kMaxTensors)
         return Error{

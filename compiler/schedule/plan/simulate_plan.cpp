@@ -162,9 +162,8 @@ class PlanSimulator final : public executable::LaunchSink {
     const bool no_place = from_zeros || l.buffer_elements() == 0;
     const Address key = no_place ? kApart * 1024 + index * kWorkspace : address;
     if (const int known = memory_.find(index, key); known >= 0) return known;
-    const bool was_filled = executable::has_region(tensor)
-                                ? std::count(filled_.begin(), filled_.end(), address) > 0
-                                : address == zeroed_;
+    const bool was_filled =
+        executable::has_region(tensor) ? std::ranges::count(filled_, address) > 0 : address == zeroed_;
     if (from_zeros && !was_filled)
       result_.faults.push_back(tensor.name + ": it was not bound, and does not lie in the zeroed region");
     kernel::GlobalBuffer made = kernel::output_buffer(tensor.storage, l.buffer_elements(), options_.fp64);
@@ -217,7 +216,7 @@ class PlanSimulator final : public executable::LaunchSink {
       complete = complete && buffer.written[at];
       values.push_back(options_.fp64 ? buffer.doubles[at] : static_cast<double>(buffer.values[at]));
     }
-    const auto touched = std::count(buffer.written.begin(), buffer.written.end(), true);
+    const auto touched = std::ranges::count(buffer.written, true);
     if (!complete) result_.unwritten.push_back(tensor.name);
     if (touched > l.dense_elements()) result_.faults.push_back(tensor.name + ": padding was written");
   }

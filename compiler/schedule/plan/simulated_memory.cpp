@@ -23,7 +23,7 @@ std::string SimulatedMemory::add(std::size_t tensor, std::string name, Address a
                                  kernel::GlobalBuffer buffer) {
   const Address end = address + static_cast<Address>(std::max<std::int64_t>(bytes, 1));
   const auto meets = [&](const Region& other) { return address < other.end && other.begin < end; };
-  const auto found = std::find_if(regions_.begin(), regions_.end(), meets);
+  const auto found = std::ranges::find_if(regions_, meets);
   std::string other = found == regions_.end() ? "" : found->name;
   regions_.push_back({tensor, std::move(name), address, end});
   buffers_.push_back(std::move(buffer));

@@ -172,8 +172,8 @@ class LateHeadValuesApart final : public Rebuilding {
     std::vector<std::pair<NodeId, NodeId>> by_coefficient;  // with the sum of its vectors
     for (const Term& term : terms) {
       const NodeId part = term.negative ? make(Op::Neg, {term.vector}) : term.vector;
-      const auto known = std::find_if(by_coefficient.begin(), by_coefficient.end(),
-                                      [&](const auto& pair) { return pair.first == term.coefficient; });
+      const auto known = std::ranges::find_if(
+          by_coefficient, [&](const auto& pair) { return pair.first == term.coefficient; });
       if (known == by_coefficient.end())
         by_coefficient.emplace_back(term.coefficient, part);
       else

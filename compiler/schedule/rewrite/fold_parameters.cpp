@@ -5,6 +5,7 @@
 
 #include "compiler/schedule/analysis/history.h"
 #include "compiler/step/simplify.h"
+#include "compiler/support/index.h"
 
 namespace rondo::schedule {
 
@@ -18,7 +19,7 @@ bool is_fixed(const step::Cell& cell, const Node& node, const IsFixed& operand_i
     case NodeKind::NamedConst:
     case NodeKind::HeadSize: return true;
     case NodeKind::Leaf: return cell.tensor(node.tensor).kind == step::TensorKind::Param;
-    case NodeKind::Scalar: return std::all_of(node.operands.begin(), node.operands.end(), operand_is);
+    case NodeKind::Scalar: return std::ranges::all_of(node.operands, operand_is);
     default: return false;
   }
 }
@@ -42,9 +43,9 @@ class Folder {
     uses_.assign(count, 0);
     const std::vector<NodeId> needed = reachable(original_.graph, original_.roots);
     for (const NodeId root : original_.roots)
-      if (root != kNoNode) ++uses_[index(root)];
+      if (root != kNoNode) ++uses_[at(root)];
     for (const NodeId id : needed)
-      for (const NodeId operand : original_.graph.at(id).operands) ++uses_[index(operand)];
+      for (const NodeId operand : original_.graph.at(id).operands) ++uses_[at(operand)];
     for (const NodeId id : needed) visit(id);
     std::vector<NodeId> roots;
     for (const NodeId root : original_.roots) roots.push_back(root == kNoNode ? kNoNode : value(root));
@@ -52,23 +53,21 @@ class Folder {
   }
 
  private:
-  static std::size_t index(NodeId id) { return static_cast<std::size_t>(id); }
-
   void visit(NodeId id) {
     const Node& node = original_.graph.at(id);
-    fixed_[index(id)] = is_fixed(cell_, node, [&](NodeId operand) { return fixed_[index(operand)]; });
-    if (!fixed_[index(id)] && node.kind == NodeKind::Scalar && fold(id, node)) return;
-    form_[index(id)].late = value_[index(id)] = copy(node);
+    fixed_[at(id)] = is_fixed(cell_, node, [&](NodeId operand) { return fixed_[at(operand)]; });
+    if (!fixed_[at(id)] && node.kind == NodeKind::Scalar && fold(id, node)) return;
+    form_[at(id)].late = value_[at(id)] = copy(node);
   }
 
   // Gives the node a form if it is a sum or product with what stays, or a sigmoid.
   bool fold(NodeId id, const Node& node) {
-    FoldedForm& form = form_[index(id)];
-    const auto fixed = [&](std::size_t i) { return fixed_[index(node.operands[i])]; };
-    const auto operand = [&](std::size_t i) { return form_[index(node.operands[i])]; };
+    FoldedForm& form = form_[at(id)];
+    const auto fixed = [&](std::size_t i) { return fixed_[at(node.operands[i])]; };
+    const auto operand = [&](std::size_t i) { return form_[at(node.operands[i])]; };
     const auto factor = [&](std::size_t i) { return value(node.operands[i]); };
     // What is needed by itself too would be computed twice.
-    const auto alone = [&](std::size_t i) { return uses_[index(node.operands[i])] == 1; };
+    const auto alone = [&](std::size_t i) { return uses_[at(node.operands[i])] == 1; };
     switch (node.op) {
       case Op::Add:
         if (!fixed(0) && !fixed(1)) return false;
@@ -111,10 +110,10 @@ class Folder {
 
   // The node's value, computed where it is first needed by itself.
   NodeId value(NodeId id) {
-    NodeId& known = value_[index(id)];
+    NodeId& known = value_[at(id)];
     if (known != kNoNode) return known;
-    known = materialize(form_[index(id)]);
-    Node& made = out_.nodes[index(known)];
+    known = materialize(form_[at(id)]);
+    Node& made = out_.nodes[at(known)];
     if (made.label.empty()) made.label = original_.graph.at(id).label;
     return known;
   }
@@ -142,7 +141,6 @@ int instructions(const step::Cell& cell, const step::StepGraph& step, bool contr
   std::vector<bool> fixed(step.graph.nodes.size(), false);
   std::vector<int> uses(step.graph.nodes.size(), 0);
   const std::vector<NodeId> needed = reachable(step.graph, step.roots);
-  const auto at = [](NodeId id) { return static_cast<std::size_t>(id); };
   for (const NodeId root : step.roots)
     if (root != kNoNode) ++uses[at(root)];
   for (const NodeId id : needed)

@@ -7,6 +7,7 @@
 #include "compiler/schedule/analysis/history.h"
 #include "compiler/step/simplify.h"
 #include "compiler/step/verify.h"
+#include "compiler/support/index.h"
 
 namespace rondo::schedule {
 
@@ -17,7 +18,7 @@ struct CarriedForm {
   std::vector<NodeId> coefficients;
   NodeId constant = kNoNode;
   bool carry_free() const {
-    return std::all_of(coefficients.begin(), coefficients.end(), [](NodeId c) { return c == kNoNode; });
+    return std::ranges::all_of(coefficients, [](NodeId c) { return c == kNoNode; });
   }
 };
 
@@ -36,7 +37,6 @@ class Linearizer {
   }
 
  private:
-  static std::size_t index(NodeId id) { return static_cast<std::size_t>(id); }
   std::size_t states() const { return task_.cell.next.size(); }
 
   int carried_row(const Node& node) const {
@@ -51,8 +51,7 @@ class Linearizer {
   void count_uses(const std::vector<NodeId>& order) {
     uses_.assign(states(), 0);
     const auto count = [&](NodeId id) {
-      if (const int row = carried_row(original_.graph.at(id)); row >= 0)
-        ++uses_[static_cast<std::size_t>(row)];
+      if (const int row = carried_row(original_.graph.at(id)); row >= 0) ++uses_[at(row)];
     };
     for (const NodeId id : order)
       for (const NodeId operand : original_.graph.at(id).operands) count(operand);
@@ -67,7 +66,7 @@ class Linearizer {
       const NodeId carried = node.operands[i];
       const int row = carried_row(original_.graph.at(carried));
       if (row >= 0 && uses_[static_cast<std::size_t>(row)] == 1 &&
-          forms_[index(node.operands[1 - i])].carry_free())
+          forms_[at(node.operands[1 - i])].carry_free())
         return row;
     }
     return -1;
@@ -75,37 +74,37 @@ class Linearizer {
 
   bool visit(NodeId id) {
     const Node& node = original_.graph.at(id);
-    CarriedForm& form = forms_[index(id)];
+    CarriedForm& form = forms_[at(id)];
     form.coefficients.assign(states(), kNoNode);
     if (const int row = shifted_row(node); row >= 0) {
       const bool first = carried_row(original_.graph.at(node.operands[0])) == row;
-      shifts_[static_cast<std::size_t>(row)] = value(forms_[index(node.operands[first ? 1 : 0])].constant);
-      form.coefficients[static_cast<std::size_t>(row)] = graph_.constant(1);
+      shifts_[at(row)] = value(forms_[at(node.operands[first ? 1 : 0])].constant);
+      form.coefficients[at(row)] = graph_.constant(1);
       return true;
     }
     if (const int row = carried_row(node); row >= 0) {
-      form.coefficients[static_cast<std::size_t>(row)] = graph_.constant(1);
+      form.coefficients[at(row)] = graph_.constant(1);
       return true;
     }
-    const bool all_early = std::all_of(node.operands.begin(), node.operands.end(),
-                                       [&](NodeId operand) { return forms_[index(operand)].carry_free(); });
+    const bool all_early =
+        std::ranges::all_of(node.operands, [&](NodeId operand) { return forms_[at(operand)].carry_free(); });
     if (all_early) {
       Node copy = node;
-      for (NodeId& operand : copy.operands) operand = value(forms_[index(operand)].constant);
+      for (NodeId& operand : copy.operands) operand = value(forms_[at(operand)].constant);
       form.constant = graph_.add(std::move(copy));
       return true;
     }
     // A sum over channels of a scalar parameter's gradient is linear: each channel carries its share
     // (lower/graph.cpp).
     if (node.kind == NodeKind::ReduceSum) {
-      form = forms_[index(node.operands[0])];
+      form = forms_[at(node.operands[0])];
       return true;
     }
     return node.kind == NodeKind::Scalar && combine(node, form);
   }
 
   bool combine(const Node& node, CarriedForm& form) {
-    const auto operand = [&](std::size_t i) -> const CarriedForm& { return forms_[index(node.operands[i])]; };
+    const auto operand = [&](std::size_t i) -> const CarriedForm& { return forms_[at(node.operands[i])]; };
     switch (node.op) {
       case Op::Add: form = sum(operand(0), operand(1)); return true;
       case Op::Sub: form = sum(operand(0), negated(operand(1))); return true;
@@ -137,10 +136,10 @@ class Linearizer {
   }
 
   bool choice(const Node& node, CarriedForm& form) {
-    const CarriedForm& condition = forms_[index(node.operands[0])];
+    const CarriedForm& condition = forms_[at(node.operands[0])];
     if (!condition.carry_free()) return false;
-    const CarriedForm& yes = forms_[index(node.operands[1])];
-    const CarriedForm& no = forms_[index(node.operands[2])];
+    const CarriedForm& yes = forms_[at(node.operands[1])];
+    const CarriedForm& no = forms_[at(node.operands[2])];
     const auto pick = [&](NodeId a, NodeId b) {
       if (a == kNoNode && b == kNoNode) return kNoNode;
       return graph_.scalar(Op::Select, {value(condition.constant), value(a), value(b)});
@@ -192,7 +191,7 @@ class Linearizer {
       return known->second;
     };
     for (const NodeId root : original_.roots) {
-      const CarriedForm& form = forms_[index(root)];
+      const CarriedForm& form = forms_[at(root)];
       LinearForm linear;
       for (const NodeId c : form.coefficients) linear.coefficients.push_back(place(c));
       linear.constant = place(form.constant);

@@ -8,6 +8,7 @@
 #include "compiler/schedule/analysis/carried.h"
 #include "compiler/schedule/analysis/history.h"
 #include "compiler/step/verify.h"
+#include "compiler/support/index.h"
 
 namespace rondo::schedule {
 
@@ -34,29 +35,28 @@ class ChainShortener {
     for (const NodeId id : reachable(original_.graph, original_.roots)) visit(id);
     step::StepGraph result;
     for (const NodeId root : original_.roots)
-      result.roots.push_back(root == kNoNode ? kNoNode : value_[index(root)]);
+      result.roots.push_back(root == kNoNode ? kNoNode : value_[at(root)]);
     result.graph = std::move(out_);
     return result;
   }
 
  private:
-  static std::size_t index(NodeId id) { return static_cast<std::size_t>(id); }
-  int arrival(NodeId id) const { return id == kNoNode ? kLongAgo : arrival_[index(id)]; }
+  int arrival(NodeId id) const { return id == kNoNode ? kLongAgo : arrival_[at(id)]; }
 
   void visit(NodeId id) {
     const Node& node = original_.graph.at(id);
-    const bool on_chain = node.kind == NodeKind::Scalar &&
-                          std::any_of(node.operands.begin(), node.operands.end(), [&](NodeId operand) {
-                            return arrival(value_[index(operand)]) > kLongAgo;
-                          });
+    const bool on_chain =
+        node.kind == NodeKind::Scalar && std::ranges::any_of(node.operands, [&](NodeId operand) {
+          return arrival(value_[at(operand)]) > kLongAgo;
+        });
     if (on_chain && fold(id, node)) return;
-    value_[index(id)] = copy(node);
-    form_[index(id)] = {kNoNode, value_[index(id)], kNoNode};
+    value_[at(id)] = copy(node);
+    form_[at(id)] = {kNoNode, value_[at(id)], kNoNode};
   }
 
   // Sets the node's form and value if it is a sum, a product or a sigmoid of what is on the chain.
   bool fold(NodeId id, const Node& node) {
-    const auto operand = [&](std::size_t i) { return form_[index(node.operands[i])]; };
+    const auto operand = [&](std::size_t i) { return form_[at(node.operands[i])]; };
     switch (node.op) {
       case Op::Add: return settle(id, node, sum(operand(0), operand(1)));
       case Op::Sub: return settle(id, node, sum(operand(0), scaled(operand(1), out_constant(-1))));
@@ -81,9 +81,9 @@ class ChainShortener {
     const NodeId plain = node.op == Op::Sigmoid || node.op == Op::Silu ? folded : copy(node);
     const bool better = arrival(folded) <= arrival(plain);
     const NodeId value = better ? folded : plain;
-    if (out_.nodes[index(value)].label.empty()) out_.nodes[index(value)].label = node.label;
-    value_[index(id)] = value;
-    form_[index(id)] = better ? form : ChainForm{kNoNode, value, kNoNode};
+    if (out_.nodes[at(value)].label.empty()) out_.nodes[at(value)].label = node.label;
+    value_[at(id)] = value;
+    form_[at(id)] = better ? form : ChainForm{kNoNode, value, kNoNode};
     return true;
   }
 
@@ -156,11 +156,11 @@ class ChainShortener {
 
   NodeId copy(const Node& node) {
     std::vector<NodeId> operands;
-    for (const NodeId operand : node.operands) operands.push_back(value_[index(operand)]);
+    for (const NodeId operand : node.operands) operands.push_back(value_[at(operand)]);
     if (node.kind == NodeKind::Constant) return out_constant(node.value);
     if (node.kind == NodeKind::Scalar) {
       const NodeId made = make(node.op, std::move(operands));
-      if (out_.nodes[index(made)].label.empty()) out_.nodes[index(made)].label = node.label;
+      if (out_.nodes[at(made)].label.empty()) out_.nodes[at(made)].label = node.label;
       return made;
     }
     Node same = node;

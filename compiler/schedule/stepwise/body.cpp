@@ -30,8 +30,7 @@ bool StepwiseBody::is_read(const Part& part, NodeId id) const {
 }
 
 void StepwiseBody::declare_once(TensorRef ref, bool written) {
-  const auto known =
-      std::find_if(tensors_.begin(), tensors_.end(), [&](const KernelTensor& t) { return t.ref == ref; });
+  const auto known = std::ranges::find_if(tensors_, [&](const KernelTensor& t) { return t.ref == ref; });
   if (known == tensors_.end()) tensors_.push_back(written ? signature_.writes(ref) : signature_.reads(ref));
 }
 

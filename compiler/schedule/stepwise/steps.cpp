@@ -96,9 +96,9 @@ class FirstBuilder : Frame {
   }
   bool summed_here(int row) const {
     const StepStage& stage = sweep.stages.stages.front();
-    return std::any_of(stage.roots.begin(), stage.roots.end(), [&](std::size_t root) {
+    return std::ranges::any_of(stage.roots, [&](std::size_t root) {
       const auto& sinks = sweep.sweep.sinks[root];
-      return std::any_of(sinks.begin(), sinks.end(), [&](const SweepSink& sink) {
+      return std::ranges::any_of(sinks, [&](const SweepSink& sink) {
         return sink.kind == SweepSink::Kind::Sum && sink.index == row;
       });
     });

@@ -187,7 +187,7 @@ Value StepwiseBody::spread_of_parts(Part& part, const Reduction& reduction, int 
   const double all = each * static_cast<double>(shape_.dim);
   const Value mean = b.let("mean", part.reads.at(reduction.sum)[at(turn)] * b.real(1 / all));
   const auto sum = stages_.reduction_of(reduction.sum) - stages_.reductions.data();
-  const Value sums = b.let("sums_at", part_place(static_cast<std::size_t>(sum), part.parity, turn));
+  const Value sums = b.let("sums_at", part_place(at(sum), part.parity, turn));
   const int width = shape_.row_by_row ? shape_.units : row_lanes(shape_);
   const bool alike = shape_.dim % shape_.units == 0;
   const auto count_of = [&](Value p) {

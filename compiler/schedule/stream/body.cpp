@@ -132,8 +132,8 @@ Value StreamBody::settled(Value value, const std::string& name) {
     return std::get_if<kernel::RegRead>(&v.builder()->kernel().expr(v.id()).node);
   };
   const kernel::RegRead* read = reads(value);
-  const bool is_carry = read != nullptr && std::any_of(carry_.begin(), carry_.end(),
-                                                       [&](Value c) { return reads(c)->reg == read->reg; });
+  const bool is_carry =
+      read != nullptr && std::ranges::any_of(carry_, [&](Value c) { return reads(c)->reg == read->reg; });
   return read != nullptr && !is_carry ? value : stream_.builder().let(name, value);
 }
 

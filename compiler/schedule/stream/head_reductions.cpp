@@ -20,8 +20,8 @@ class Finder {
     const std::vector<NodeId> order = reachable(graph_, roots);
     before_.assign(graph_.nodes.size(), 0);
     for (const NodeId id : order) visit(id);
-    std::stable_sort(result_.reductions.begin(), result_.reductions.end(),
-                     [](const HeadReduction& a, const HeadReduction& b) { return a.level < b.level; });
+    std::ranges::stable_sort(
+        result_.reductions, [](const HeadReduction& a, const HeadReduction& b) { return a.level < b.level; });
   }
 
  private:
@@ -38,9 +38,9 @@ class Finder {
 
   // A spread comes with its sum; vectors that are added up in two ways have the sum twice.
   void add_spread(NodeId id, const Node& node) {
-    const auto sum = std::find_if(
-        result_.reductions.begin(), result_.reductions.end(),
-        [&](const HeadReduction& reduction) { return reduction.total == node.operands.front(); });
+    const auto sum = std::ranges::find_if(result_.reductions, [&](const HeadReduction& reduction) {
+      return reduction.total == node.operands.front();
+    });
     const int level = sum->level;
     HeadReduction moments{HeadReduction::Kind::Moments,
                           {node.operands.begin() + 1, node.operands.end()},
@@ -61,7 +61,7 @@ class Finder {
 
 bool needs_whole_head(const step::Cell& cell) {
   if (step::has_reduction(cell)) return true;
-  return std::any_of(cell.tensors.begin(), cell.tensors.end(), [](const step::Tensor& tensor) {
+  return std::ranges::any_of(cell.tensors, [](const step::Tensor& tensor) {
     return tensor.tail == step::Tail::Scalar &&
            (tensor.kind == step::TensorKind::State || tensor.kind == step::TensorKind::Output);
   });

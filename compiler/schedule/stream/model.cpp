@@ -342,7 +342,7 @@ int rows_of_shares(const Task& task) {
 int launches_of_shares(const Task& task) {
   if (task.problem.pass != Pass::Backward) return 0;
   const std::vector<step::Tensor>& tensors = task.cell.tensors;
-  return static_cast<int>(std::count_if(tensors.begin(), tensors.end(), [](const step::Tensor& tensor) {
+  return static_cast<int>(std::ranges::count_if(tensors, [](const step::Tensor& tensor) {
     return tensor.tail == step::Tail::Scalar &&
            (tensor.kind == TensorKind::Input || tensor.kind == TensorKind::State);
   }));

@@ -30,7 +30,7 @@ int StreamRing::add(TensorRef ref, bool shifted) {
 }
 
 bool StreamRing::any_shifted() const {
-  return std::any_of(staged_.begin(), staged_.end(), [](const Staged& staged) { return staged.shifted; });
+  return std::ranges::any_of(staged_, [](const Staged& staged) { return staged.shifted; });
 }
 
 void StreamRing::place_rows() {

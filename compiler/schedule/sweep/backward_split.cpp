@@ -19,7 +19,7 @@ bool is_head_value(const step::Cell& cell, TensorId id) { return cell.tensor(id)
 
 // The input row whose gradient this node is, channel by channel.
 const step::Row* input_gradient(const step::Cell& cell, const step::BackwardStep& step, NodeId node) {
-  const auto found = std::find_if(step.inputs.begin(), step.inputs.end(), [&](const step::Row& row) {
+  const auto found = std::ranges::find_if(step.inputs, [&](const step::Row& row) {
     return row.value == node && !is_head_value(cell, row.tensor);
   });
   return found == step.inputs.end() ? nullptr : &*found;
@@ -60,7 +60,7 @@ void place_vectors(const step::Cell& cell, BackwardSplit& split) {
 RowRef left_row(const step::Cell& cell, const BackwardSplit& split, NodeId left) {
   if (const step::Row* row = input_gradient(cell, split.needs.step, left))
     return {{Role::InputGradient, row->tensor}, row->row};
-  const auto found = std::find(split.lefts.begin(), split.lefts.end(), left);
+  const auto found = std::ranges::find(split.lefts, left);
   return {{Role::Scratch, kLefts}, static_cast<int>(found - split.lefts.begin())};
 }
 
@@ -75,12 +75,12 @@ BackwardSplit split_of(const Task& task, BackwardNeeds needs) {
     for (const step::Row& row : *rows) split.sweep_roots.push_back(row.value);
   // Neighbouring rows of a matrix get neighbouring rows, so that their gradients are one product.
   std::vector<step::MatrixGradient> matrices = step.matrices;
-  std::stable_sort(matrices.begin(), matrices.end(), [](const auto& a, const auto& b) {
+  std::ranges::stable_sort(matrices, [](const auto& a, const auto& b) {
     return std::pair{a.tensor, a.row} < std::pair{b.tensor, b.row};
   });
   for (const step::MatrixGradient& matrix : matrices)
     if (!input_gradient(task.cell, step, matrix.left) &&
-        std::find(split.lefts.begin(), split.lefts.end(), matrix.left) == split.lefts.end())
+        std::ranges::find(split.lefts, matrix.left) == split.lefts.end())
       split.lefts.push_back(matrix.left);
   split.sweep_roots.insert(split.sweep_roots.end(), split.lefts.begin(), split.lefts.end());
 
@@ -89,8 +89,7 @@ BackwardSplit split_of(const Task& task, BackwardNeeds needs) {
     const auto saved = split.needs.history.find({node.tensor, node.row});
     if (node.kind != NodeKind::Leaf || saved == split.needs.history.end()) continue;
     const TensorRef& ref = saved->second.tensor;
-    if (std::find(split.histories.begin(), split.histories.end(), ref) == split.histories.end())
-      split.histories.push_back(ref);
+    if (std::ranges::find(split.histories, ref) == split.histories.end()) split.histories.push_back(ref);
   }
 
   if (passes_products(task.problem))
@@ -121,7 +120,7 @@ std::vector<TensorRef> products_read(const BackwardSplit& split, const step::Gra
     const auto product = split.products.find(id);
     if (product == split.products.end()) continue;
     const TensorRef& tensor = product->second.tensor;
-    if (std::find(result.begin(), result.end(), tensor) == result.end()) result.push_back(tensor);
+    if (std::ranges::find(result, tensor) == result.end()) result.push_back(tensor);
   }
   return result;
 }
@@ -169,8 +168,7 @@ std::vector<NodeId> without_carries(const step::StepGraph& step) {
         node.kind == NodeKind::MatTVec || (node.kind == NodeKind::MatVec && !node.operands.empty());
     const bool carried =
         node.kind == NodeKind::Gradient && node.gradient.of == step::GradientRef::Of::NextState;
-    waits[static_cast<std::size_t>(id)] =
-        product || carried || std::any_of(node.operands.begin(), node.operands.end(), late);
+    waits[static_cast<std::size_t>(id)] = product || carried || std::ranges::any_of(node.operands, late);
     if (step::is_reduction(node) && !waits[static_cast<std::size_t>(id)]) found.push_back(id);
   }
   return found;
@@ -179,7 +177,7 @@ std::vector<NodeId> without_carries(const step::StepGraph& step) {
 }  // namespace
 
 int SpreadSweep::head_value_row(NodeId node) const {
-  const auto found = std::find(head_values.begin(), head_values.end(), node);
+  const auto found = std::ranges::find(head_values, node);
   return found == head_values.end() ? -1 : static_cast<int>(found - head_values.begin());
 }
 
@@ -210,8 +208,8 @@ SpreadSweep spread_sweep(const Task& task, const BackwardSplit& split, Steps ste
   }
   const std::vector<NodeId> read =
       reachable(sweep.step.graph, sweep.step.roots);  // by more than other per-head values
-  std::copy_if(made.begin(), made.end(), std::back_inserter(sweep.head_values),
-               [&](NodeId id) { return std::find(read.begin(), read.end(), id) != read.end(); });
+  std::ranges::copy_if(made, std::back_inserter(sweep.head_values),
+                       [&](NodeId id) { return std::ranges::find(read, id) != read.end(); });
   return sweep;
 }
 
@@ -221,7 +219,7 @@ std::vector<TensorId> tensors_read(const step::Cell& cell, const step::Graph& gr
   for (const NodeId id : reachable(graph, roots)) {
     const Node& node = graph.at(id);
     if (node.kind != NodeKind::Leaf || cell.tensor(node.tensor).kind != kind) continue;
-    if (std::find(result.begin(), result.end(), node.tensor) == result.end()) result.push_back(node.tensor);
+    if (std::ranges::find(result, node.tensor) == result.end()) result.push_back(node.tensor);
   }
   return result;
 }

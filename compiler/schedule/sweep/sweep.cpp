@@ -12,8 +12,8 @@ using step::Row;
 namespace {
 
 int carry_of(const step::Cell& cell, step::TensorId state, int row) {
-  const auto found = std::find_if(cell.next.begin(), cell.next.end(),
-                                  [&](const Row& next) { return next.tensor == state && next.row == row; });
+  const auto found = std::ranges::find_if(
+      cell.next, [&](const Row& next) { return next.tensor == state && next.row == row; });
   return static_cast<int>(found - cell.next.begin());
 }
 
@@ -78,7 +78,7 @@ Sweep forward_sweep(const Task& task) {
   for (std::size_t k = 0; k < task.cell.next.size(); ++k) {
     const Row& next = task.cell.next[k];
     sweep.sinks.push_back({into_carry(k)});
-    if (std::find(stored.begin(), stored.end(), next.tensor) != stored.end())
+    if (std::ranges::find(stored, next.tensor) != stored.end())
       sweep.sinks.back().push_back(into({{Role::History, next.tensor}, next.row}));
   }
   for (const Row& output : task.cell.outputs)

@@ -59,9 +59,9 @@ Status check_run(const Cell& cell, const Sizes& sizes, const std::map<std::strin
   if (std::min({sizes.batch, sizes.time, sizes.heads, sizes.dim}) < 1)
     return input_error(fmt::format("sizes {}: each must be at least 1", sizes_text(sizes)));
   for (const auto& [name, value] : overrides) {
-    const bool known =
-        std::any_of(cell.constants.begin(), cell.constants.end(),
-                    [&, &wanted = name](const NamedConstant& constant) { return constant.name == wanted; });
+    const bool known = std::ranges::any_of(
+        cell.constants,
+        [&, &wanted = name](const NamedConstant& constant) { return constant.name == wanted; });
     if (!known) return input_error(fmt::format("cell {} has no constant {}", cell.name, name));
   }
   return success();
@@ -90,9 +90,9 @@ Result<std::vector<const Real*>> bind(const Cell& cell, const Sizes& sizes, Tens
   }
   if (used == tensors.size()) return data;
   for (const auto& [name, values] : tensors) {
-    const bool known = std::any_of(
-        cell.tensors.begin(), cell.tensors.end(),
-        [&, &wanted = name](const Tensor& tensor) { return tensor.kind == kind && tensor.name == wanted; });
+    const bool known = std::ranges::any_of(cell.tensors, [&, &wanted = name](const Tensor& tensor) {
+      return tensor.kind == kind && tensor.name == wanted;
+    });
     if (!known) return input_error(fmt::format("cell {} has no {} {}", cell.name, what, name));
   }
   return data;

@@ -88,7 +88,7 @@ Program::Program(const Cell& cell_of_graph, const Graph& evaluated, const Sizes&
 template <class Real>
 Interpreter<Real>::Interpreter(const Program& program, const RunOptions<Real>& options)
     : program_(&program),
-      dim_(static_cast<std::size_t>(program.sizes.dim)),
+      dim_(at(program.sizes.dim)),
       options_(options),
       noise_(options.perturbation),
       factor_(dim_),
@@ -121,9 +121,7 @@ void Interpreter<Real>::run(const std::vector<NodeId>& nodes, const Sources<Real
 template <class Real>
 void Interpreter<Real>::evaluate(NodeId id, const Node& node, const Sources<Real>& sources) {
   Real* result = buffers_[at(id)];
-  const auto matrix = [&] {
-    return sources.leaf[at(node.tensor)] + static_cast<std::size_t>(node.row) * dim_ * dim_;
-  };
+  const auto matrix = [&] { return sources.leaf[at(node.tensor)] + at(node.row) * dim_ * dim_; };
   switch (node.kind) {
     case NodeKind::Constant:
     case NodeKind::NamedConst:
@@ -165,7 +163,7 @@ Real Interpreter<Real>::spread(const Node& node) const {
 // A Vector row is read where it lies; a Scalar is spread over the channels.
 template <class Real>
 void Interpreter<Real>::load(NodeId id, const Node& node, const Real* block, int row) {
-  const auto index = static_cast<std::size_t>(row);
+  const auto index = at(row);
   if (node.extent == Extent::Scalar)
     fill(buffers_[at(id)], block[index]);
   else
@@ -230,8 +228,7 @@ void Interpreter<Real>::perturb(NodeId id, const Node& node, const Sources<Real>
     case NodeKind::Scalar: return perturb_scalar(id, node);
     case NodeKind::MatVec:
     case NodeKind::MatTVec:
-      return perturb_product(
-          id, node, sources.leaf[at(node.tensor)] + static_cast<std::size_t>(node.row) * dim_ * dim_);
+      return perturb_product(id, node, sources.leaf[at(node.tensor)] + at(node.row) * dim_ * dim_);
     case NodeKind::ReduceSum: {
       double sizes = 0;
       for (std::size_t i = 0; i < dim_; ++i) sizes += size_of(operand(node, 0)[i]);

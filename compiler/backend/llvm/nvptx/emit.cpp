@@ -54,7 +54,7 @@ std::string emit(const std::vector<const Kernel*>& kernels, const target::Target
   for (const Kernel* kernel : kernels) texts += "\n" + kernel_text(*kernel, target, module);
   std::string unit = "target triple = \"nvptx64-nvidia-cuda\"\n";
   // One for all: they declare one name.
-  if (std::any_of(kernels.begin(), kernels.end(), has_shared))
+  if (std::ranges::any_of(kernels, has_shared))
     unit += fmt::format("\n@shared_memory = external addrspace(3) global [0 x i8], align {}\n",
                         shared_alignment(kernels));
   const std::string helpers = module.helpers_text();

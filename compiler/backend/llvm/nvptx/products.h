@@ -192,7 +192,7 @@ struct StatementWriter::Products {
           const auto at = static_cast<std::size_t>(n / 2 + 4 * half);
           const Words done =
               mma(s.storage, some(acc, at, 4), left, some(right, static_cast<std::size_t>(2 * half), 2));
-          std::copy(done.begin(), done.end(), acc.begin() + static_cast<std::ptrdiff_t>(at));
+          std::ranges::copy(done, acc.begin() + static_cast<std::ptrdiff_t>(at));
         }
       }
     }

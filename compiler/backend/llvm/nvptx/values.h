@@ -12,6 +12,7 @@
 #include "compiler/backend/llvm/nvptx/math_table.h"
 #include "compiler/backend/llvm/nvptx/module_text.h"
 #include "compiler/kernel/ir/ir.h"
+#include "compiler/support/index.h"
 
 namespace rondo::backend::nvptx {
 
@@ -23,16 +24,12 @@ class ValueWriter {
 
   // ---- registers ----
   void set(kernel::RegId reg, std::string value);  // never assigned again
-  const std::string& value(kernel::RegId reg) const { return registers_[static_cast<std::size_t>(reg)]; }
-  void set_known(kernel::RegId reg, std::optional<std::int64_t> value) {
-    known_[static_cast<std::size_t>(reg)] = value;
-  }
+  const std::string& value(kernel::RegId reg) const { return registers_[at(reg)]; }
+  void set_known(kernel::RegId reg, std::optional<std::int64_t> value) { known_[at(reg)] = value; }
   void make_variable(kernel::RegId reg);
   void assign(kernel::RegId reg, const std::string& value);
-  const std::string& name(kernel::RegId reg) const {
-    return kernel_.registers[static_cast<std::size_t>(reg)].name;
-  }
-  kernel::Type type(kernel::RegId reg) const { return kernel_.registers[static_cast<std::size_t>(reg)].type; }
+  const std::string& name(kernel::RegId reg) const { return kernel_.registers[at(reg)].name; }
+  kernel::Type type(kernel::RegId reg) const { return kernel_.registers[at(reg)].type; }
 
   // ---- register arrays ----
   void make_array(kernel::ArrayId array);
@@ -40,9 +37,7 @@ class ValueWriter {
   void write(const kernel::ArraySlice& slice, int offset, const std::string& value);
   void write(kernel::ArrayId array, std::int64_t element, const std::string& value);
   std::string read(kernel::ArrayId array, std::int64_t element);
-  kernel::Type element_type(kernel::ArrayId array) const {
-    return kernel_.arrays[static_cast<std::size_t>(array)].type;
-  }
+  kernel::Type element_type(kernel::ArrayId array) const { return kernel_.arrays[at(array)].type; }
 
   // ---- expressions ----
   // Forgets what the last statement computed: variables may have changed.
@@ -73,7 +68,7 @@ class ValueWriter {
   // What stands `offset` bytes into shared memory, a constant.
   std::string shared_place(std::int64_t offset) const;
   void set_param(kernel::ParamId param, std::string value);
-  const std::string& param(kernel::ParamId id) const { return params_[static_cast<std::size_t>(id)]; }
+  const std::string& param(kernel::ParamId id) const { return params_[at(id)]; }
 
   // ---- calls of helpers: "call float @name(arguments)" ----
   std::string call(std::string_view type, const std::string& helper, std::string_view arguments);
