@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "compiler/schedule/analysis/exchanges.h"
 #include "compiler/schedule/analysis/history.h"
 #include "compiler/support/index.h"
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "compiler/schedule/backward/dense_backward.h"
+#include "compiler/schedule/host/packed.h"
 #include "compiler/schedule/problem/task.h"
 
 namespace rondo::schedule {
