@@ -24,7 +24,7 @@ enum class ErrorKind {
 
 struct Error {
   ErrorKind kind = ErrorKind::Internal;
-  std::string message;  // what was wrong and where, with the value and the limit
+  std::string message;    // what was wrong and where, with the value and the limit
   std::string hint = {};  // what to do about it; may be left out
 };
 

@@ -32,9 +32,7 @@ TransformPattern TransformPattern::composed(int states, const std::function<bool
   return pattern;
 }
 
-int TransformPattern::coefficients() const {
-  return static_cast<int>(std::ranges::count(has_, true));
-}
+int TransformPattern::coefficients() const { return static_cast<int>(std::ranges::count(has_, true)); }
 
 void TransformPattern::count() { entries_ = round_up(coefficients() + states_, 2); }
 
