@@ -56,9 +56,9 @@ static _Thread_local context* current;
 static fake_counts done;
 static int capability = 90;
 static char last_image[64];
-static int refusal;     /* of cubins */
-static int unended;     /* streams have work left */
-static void* last_host; /* memory */
+static int refusal;              /* of cubins */
+static int unended;              /* streams have work left */
+static _Atomic(void*) last_host; /* memory */
 static size_t lost_bytes;
 
 /* The counter as it is then. */
@@ -166,7 +166,9 @@ int cuMemAlloc_v2(uint64_t* at, size_t bytes) {
 int cuMemFree_v2(uint64_t at) { return free((void*)(uintptr_t)at), SUCCESS; }
 int cuMemHostAlloc(void** at, size_t bytes, unsigned flags) {
   counted(&done.allocations, 1);
-  return (void)flags, last_host = *at = malloc(bytes), SUCCESS;
+  (void)flags;
+  last_host = *at = malloc(bytes);
+  return SUCCESS;
 }
 int cuMemFreeHost(void* at) { return free(at), SUCCESS; }
 int cuMemcpyHtoDAsync_v2(uint64_t to, const void* from, size_t bytes, stream* on) {
