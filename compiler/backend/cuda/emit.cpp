@@ -155,7 +155,7 @@ std::string shared_arrays(const Kernel& kernel, const Names& names, int alignmen
 std::string cold_function(const Kernel& kernel, const Names& names, const ColdBranch& branch,
                           Prelude& prelude) {
   Uses uses;
-  const std::string body = StatementWriter(kernel, names, prelude, uses).write(*branch.body, 1);
+  const std::string body = StatementWriter(kernel, names, prelude, uses, true).write(*branch.body, 1);
   const auto declared = [&](RegId reg) {
     const Type type = kernel.registers[static_cast<std::size_t>(reg)].type;
     prelude.require(type_name(type));

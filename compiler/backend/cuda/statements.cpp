@@ -47,7 +47,8 @@ std::string wrapped(std::string begin, const std::vector<std::string>& items, st
   return items.empty() ? begin + std::string(end) : begin;
 }
 
-StatementWriter::StatementWriter(const Kernel& kernel, const Names& names, Prelude& prelude, Uses& uses)
+StatementWriter::StatementWriter(const Kernel& kernel, const Names& names, Prelude& prelude, Uses& uses,
+                                 bool in_function)
     : kernel_(kernel),
       names_(names),
       prelude_(prelude),
@@ -55,7 +56,8 @@ StatementWriter::StatementWriter(const Kernel& kernel, const Names& names, Prelu
       reads_(reads_of(kernel)),
       awaited_in_two_roles_(kernel::awaited_in_two_roles(kernel)),
       signalled_by_others_(kernel::signalled_by_other_blocks(kernel)),
-      accumulators_(kernel::accumulators(kernel)) {}
+      accumulators_(kernel::accumulators(kernel)),
+      in_function_(in_function) {}
 
 void StatementWriter::line(std::string_view text) {
   out_.append(2 * static_cast<std::size_t>(level_), ' ');
@@ -217,7 +219,7 @@ struct StatementWriter::Visit : StatementWriter::Units {
 
   void operator()(const If& s) const {
     const std::string head = fmt::format("if ({})", text(s.condition));
-    if (s.cold && s.else_body.empty() && calls_function(head, s.then_body)) return;
+    if (s.cold && !w.in_function_ && s.else_body.empty() && calls_function(head, s.then_body)) return;
     if (s.else_body.empty() && in_one_line(head, s.then_body)) return;
     w.line(head + " {");
     branches(s);

@@ -21,7 +21,9 @@ std::string wrapped(std::string begin, const std::vector<std::string>& items, st
 
 class StatementWriter {
  public:
-  StatementWriter(const kernel::Kernel& kernel, const Names& names, Prelude& prelude, Uses& uses);
+  // `in_function`: what is written is a cold branch already, so that those in it stand where they are.
+  StatementWriter(const kernel::Kernel& kernel, const Names& names, Prelude& prelude, Uses& uses,
+                  bool in_function = false);
 
   // The statements, indented by two spaces a level.
   std::string write(const kernel::Body& body, int level);
@@ -44,6 +46,7 @@ class StatementWriter {
   std::set<int> awaited_in_two_roles_;                // named barriers
   std::set<kernel::MbarrierId> signalled_by_others_;  // by other blocks of the cluster
   std::set<kernel::ArrayId> accumulators_;            // of products of warpgroups
+  bool in_function_;
   std::vector<ColdBranch> cold_branches_;
   std::string out_;
   int level_ = 0;

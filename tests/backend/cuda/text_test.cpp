@@ -215,6 +215,22 @@ TEST(CudaText, ColdBranchesAreFunctions) {
   EXPECT_TRUE(contains(text, "  return {sum};\n")) << text;
 }
 
+TEST(CudaText, ColdBranchesInEachOtherAreOneFunction) {
+  Builder b("cold", 32);
+  const Memory x = b.input("x", Storage::F32), y = b.output("y", Storage::F32);
+  const Value v = b.load("v", x[b.thread()]);
+  b.if_cold(v < b.real(0), [&] {
+    b.store(y[b.thread()], v);
+    b.if_cold(v < b.real(-1), [&] { b.store(y[b.block()], v); });
+  });
+  const Kernel kernel = b.finish();
+  const std::string text = emit({&kernel});
+  EXPECT_TRUE(contains(text, "  if (v < -1.0f) y[block_x] = v;\n}\n")) << text;
+  EXPECT_EQ(text.find("cold_cold_0("), text.rfind("void cold_cold_0(") + 5)
+      << text;  // not called within itself
+  EXPECT_FALSE(contains(text, "cold_cold_1")) << text;
+}
+
 TEST(CudaText, ColdBranchesThatShareMemoryStandInTheirKernel) {
   Builder b("cold", 32);
   const Memory x = b.input("x", Storage::F32), y = b.output("y", Storage::F32);
