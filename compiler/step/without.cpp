@@ -86,7 +86,7 @@ Result<Cell> without_parameters(const Cell& cell, const std::vector<std::string>
     const Result<TensorId> bias = find_bias(cell, name);
     if (!bias) return bias.error();
     if (places[at(*bias)] < 0)
-      return Error{ErrorKind::Input, fmt::format("'{}' is left out twice", name), ""};
+      return Error{ErrorKind::Input, fmt::format("'{}' is left out twice", name), "name each parameter once"};
     places[at(*bias)] = -1;
   }
   TensorId next = 0;
