@@ -92,13 +92,15 @@ def test_what_is_in_the_wheel(installed):
     with zipfile.ZipFile(installed.wheel) as opened:
         assert opened.testzip() is None
         names = {name for name in opened.namelist() if not name.endswith("/")}
-    notes, script = f"rondo_rnn-{VERSION}.dist-info", f"rondo_rnn-{VERSION}.data/scripts/rondo"
+    notes = f"rondo_rnn-{VERSION}.dist-info"
+    # The command as an entry point: a script of the wheel does not run in an environment whose path has a blank.
+    command = {"rondo_command.py", f"{notes}/entry_points.txt"}
     package = {
         f"rondo/{path.relative_to(SOURCE / 'python/rondo')}"
         for path in files_of(SOURCE / "python/rondo")
         if path.suffix in (".py", ".pyi", ".typed") or path.name == "py.typed"
     }
-    wanted = {"rondo/lib/librondo.so", "rondo/lib/rondo", script, f"{notes}/licenses/LICENSE", *package}
+    wanted = {"rondo/lib/librondo.so", "rondo/lib/rondo", *command, f"{notes}/licenses/LICENSE", *package}
     if installed.has_shim:
         wanted.add("rondo/lib/librondo_torch.so")
     assert {name for name in names if not name.startswith(f"{notes}/") or name in wanted} == wanted
@@ -196,7 +198,7 @@ def test_what_is_taken_away_leaves_nothing(installed, tmp_path):
 
 
 def test_a_command_without_its_package_says_so():
-    said = run(TOOLS / "python", "-I", SOURCE / "python/command.py", status=1)
+    said = run(TOOLS / "python", "-I", SOURCE / "python/rondo_command.py", status=1)
     assert "has no package rondo-rnn" in said
 
 
