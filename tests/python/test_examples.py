@@ -74,6 +74,20 @@ def test_parity_needs_more_than_a_linear_recurrence():
     assert linear["trained"] < 0.7
 
 
+def test_products_of_permutations_need_more_than_a_linear_recurrence():
+    ours = state_tracking.run("s5", "LSTM", length=8, steps=1000)
+    linear = state_tracking.run("s5", "MinGRU", length=8, steps=500)
+    assert ours["trained"] > 0.95
+    assert linear["trained"] < 0.4
+
+
+def test_state_tracking_as_a_command(capsys):
+    state_tracking.main(["--task", "s5", "--size", "16", "--length", "4", "--steps", "2", "--device", "cpu"])
+    said = capsys.readouterr().out.splitlines()
+    assert [line.split()[:2] for line in said] == [["s5", "LSTM"], ["s5", "MinGRU"]]
+    assert all("right after 4 symbols" in line and "after 16; 2 steps" in line for line in said)
+
+
 def test_an_own_cell_learns():
     losses = own_cell.train(steps=200)
     assert sum(losses[-10:]) / 10 < 0.05 < losses[0]
