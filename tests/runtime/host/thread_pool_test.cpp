@@ -128,6 +128,30 @@ TEST(ThreadPool, LaunchesOfFewBlocksOnMoreThreadsThanCores) {
   }
 }
 
+// Launches of two blocks of two threads and of many of all, with next to nothing to do: a thread that wakes
+// up for one of them often comes when the next has begun, and takes nothing of that by the counts of its own.
+TEST(ThreadPool, WhoComesTooLateTakesNoPartInTheNextLaunch) {
+  constexpr int kLaunches = 100'000;
+  constexpr std::int64_t kMost = 62;
+  const auto compute_at_once = [](void* context, std::int64_t block, int thread) {
+    auto& launched = *static_cast<Launched*>(context);
+    const std::int64_t launch = launched.launch;
+    if (launched.last[static_cast<std::size_t>(block)].exchange(launch) >= launch) ++launched.twice;
+    if (thread >= launched.threads) ++launched.foreign;
+  };
+  for (const int threads : {3, 7}) {
+    ThreadPool pool(threads);
+    Launched launched(kMost);
+    for (int launch = 1; launch <= kLaunches; ++launch) {
+      launched.launch = launch;
+      launched.threads = launch % 2 == 0 ? threads : 2;
+      pool.run(launch % 2 == 0 ? kMost : 2, compute_at_once, &launched, {launched.threads, false, false});
+      ASSERT_EQ(launched.twice, 0) << launch << ": blocks that were computed twice";
+      ASSERT_EQ(launched.foreign, 0) << launch << ": threads that may not take part";
+    }
+  }
+}
+
 // Callers from several threads take turns, and none sees the blocks of another.
 TEST(ThreadPool, CallersTakeTurns) {
   ThreadPool pool(4);
