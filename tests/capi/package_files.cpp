@@ -10,7 +10,7 @@ const void* sample_package(size_t* bytes) {
       rondo::testing::package_of({{.arch = "sm_80"},
                                   {.arch = "sm_90"},
                                   {.arch = "sm_90", .batch = 64, .time = 1024},
-                                  {.arch = "sm_90", .batch = 4096, .time = 1, .cooperative_blocks = 100000},
+                                  {.arch = "sm_90", .batch = 4096, .time = 1, .cooperative = true},
                                   {.arch = "compute_80", .images = {image_for("sm_80", ImageKind::Ptx)}},
                                   {.pass = Pass::Backward, .arch = "sm_90"}});
   *bytes = package.size();

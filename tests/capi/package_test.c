@@ -135,7 +135,8 @@ static void takes_the_nearest_shape(void) {
   OK(rondo_package_destroy(package));
 }
 
-/* The nearest shape's blocks do not fit: the next one is taken, though rondo_package_find names the first. */
+/* The nearest shape's blocks do not fit, though those of a single row would: the next one is taken, though
+ * rondo_package_find names the first. */
 static void passes_over_what_does_not_fit(void) {
   rondo_package* package = sample();
   rondo_context* context = context_of(90);
@@ -149,6 +150,9 @@ static void passes_over_what_does_not_fit(void) {
   rondo_plan_info info = {.struct_size = sizeof info};
   if (OK(rondo_package_plan(package, context, &query, &plan))) OK(rondo_plan_get_info(plan, &info));
   CHECK(info.batch == 64);
+  int64_t largest = 0;
+  OK(rondo_plan_largest_batch(plan, 1, &largest));
+  CHECK(largest >= 4096);
   OK(rondo_plan_destroy(plan));
   OK(rondo_context_destroy(context));
   OK(rondo_package_destroy(package));

@@ -21,7 +21,7 @@ struct PackagedKernels {
   std::int64_t shared_bytes = 1024;            // of the cubin
   std::string cell_hash = {};                  // "": its own
   std::string variant = {};
-  std::int64_t cooperative_blocks = 0;  // that wait for each other, of every launch; 0: as they are
+  bool cooperative = false;  // blocks wait for each other, so that all of them have to fit on the GPU
 };
 
 inline executable::Image image_for(const std::string& target, executable::ImageKind kind,
@@ -61,11 +61,7 @@ inline package::Kernels kernels_of(const PackagedKernels& how) {
   kernels.executable.images = how.images;
   if (how.images.empty())
     kernels.executable.images = {image_for(how.arch, executable::ImageKind::Cubin, how.shared_bytes)};
-  if (how.cooperative_blocks > 0) {
-    for (executable::Kernel& kernel : kernels.executable.kernels) kernel.cooperative = true;
-    for (executable::Launch& launch : kernels.executable.launches)
-      launch.grid.blocks.fixed = how.cooperative_blocks;
-  }
+  for (executable::Kernel& kernel : kernels.executable.kernels) kernel.cooperative |= how.cooperative;
   kernels.self_test = small_test();
   return kernels;
 }
