@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <set>
+#include <type_traits>
 
 #include "compiler/executable/serialise.h"
 #include "engine/plan/compile.h"
@@ -240,6 +241,97 @@ TEST_F(Compiling, StoredCodeWithAnotherTypeOfAHistoryIsMadeAgain) {
   earlier.image[8] = 4;
   ASSERT_TRUE(database_->put_cubin(earlier).ok());
   EXPECT_FALSE(compiled().from_cache);
+}
+
+// Changes one number or text of an executable's tensors, kernels and launches, of which lists it looks at the
+// first and the last: the one of that place of all it comes to.
+class OneChange {
+ public:
+  explicit OneChange(int place) : left_(place) {}
+  bool made() const { return left_ < 0; }
+
+  template <class One, class Other, class... Fields>
+  void operator()(One& one, Other& other, Fields&... fields) {
+    (*this)(one);
+    (*this)(other);
+    ((*this)(fields), ...);
+  }
+  void operator()(std::string& text) {
+    if (left_-- == 0) text += "x";
+  }
+  void operator()(bool& flag) {
+    if (left_-- == 0) flag = !flag;
+  }
+  template <class Number>
+  requires std::is_arithmetic_v<Number> || std::is_enum_v<Number>
+  void operator()(Number& number) {
+    if (left_-- == 0) number = static_cast<Number>(static_cast<int>(number) + 1);
+  }
+  template <class One>
+  void operator()(std::vector<One>& all) {
+    if (all.empty()) return;
+    (*this)(all.front());
+    if (all.size() > 1) (*this)(all.back());
+    if (left_-- == 0) all.pop_back();
+  }
+  // A new member does not compile until it is named here.
+  void operator()(executable::TensorRef& of) {
+    auto& [role, tensor] = of;
+    (*this)(role, tensor);
+  }
+  void operator()(executable::SizeRule& of) {
+    auto& [fixed, each, batch_tile, time_tile] = of;
+    (*this)(fixed, each, batch_tile, time_tile);
+  }
+  void operator()(executable::Tensor& of) {
+    auto& [ref, name, shape, storage, need, written, alignment, unit, size, first] = of;
+    (*this)(ref, name, shape, storage, need, written, alignment, unit, size, first);
+  }
+  void operator()(executable::Kernel& of) {
+    auto& [name, threads, cluster, shared_bytes, cooperative, waits] = of;
+    (*this)(name, threads, cluster, shared_bytes, cooperative, waits);
+  }
+  void operator()(executable::Argument& of) {
+    auto& [kind, bytes, tensor] = of;
+    (*this)(kind, bytes, tensor);
+  }
+  void operator()(executable::Grid& of) {
+    auto& [blocks, tiles_together] = of;
+    (*this)(blocks, tiles_together);
+  }
+  void operator()(executable::Repetition& of) {
+    auto& [kind, most, condition] = of;
+    (*this)(kind, most, condition);
+  }
+  void operator()(executable::Launch& of) {
+    auto& [kernel, grid, repetition, arguments] = of;
+    (*this)(kernel, grid, repetition, arguments);
+  }
+
+ private:
+  int left_;
+};
+
+// Code of the same text that is launched in another way, whatever is other about it.
+TEST_F(Compiling, StoredCodeThatIsLaunchedOtherwiseIsMadeAgain) {
+  const CompiledPlan plan = compiled();
+  db::Cubin stored = database_->get_cubin(plan.key)->value();
+  const auto is_taken = [&](const executable::Executable& as) {
+    stored.image = executable::to_bytes(as);
+    EXPECT_TRUE(database_->put_cubin(stored).ok());
+    return compiled().from_cache;
+  };
+  EXPECT_TRUE(is_taken(plan.executable));
+  int places = 0;
+  for (;; ++places) {
+    executable::Executable other = plan.executable;
+    OneChange change(places);
+    change(other.tensors, other.kernels, other.launches);
+    if (!change.made()) break;
+    EXPECT_FALSE(is_taken(other)) << "change " << places;
+  }
+  EXPECT_GT(places, 60);
+  EXPECT_TRUE(is_taken(plan.executable));
 }
 
 TEST_F(Compiling, ResourcesAreThoseOfTheLaunches) {
