@@ -210,6 +210,33 @@ TEST_F(Choosing, AMisalignedTensorGetsAVariantOfTheTuned) {
   EXPECT_NE(choice.note.find("aligned to 4 bytes"), std::string::npos) << choice.note;
 }
 
+// Code that was verified is the code of these parameters, and of none that were changed for the caller's
+// tensors.
+TEST_F(Choosing, OnlyWhatIsAsRecordedHasTheCodeThatWasVerified) {
+  const db::Platform here{"0.1.0", "GPU-1", "13.0"};
+  options_.platform = &here;
+  store_best(problem_, parameters(), 1);
+  db::Verification verification;
+  verification.trial = chosen(problem_).trial;
+  verification.batch = problem_.sizes.batch;
+  verification.time = problem_.sizes.time;
+  verification.platform = here;
+  verification.code = "verified";
+  verification.passed = true;
+  ASSERT_TRUE(database_->record_verification(verification).ok());
+  int changed = 0;
+  for (const int alignment : {2, 4, 8, 16}) {
+    options_.alignment = alignment;
+    const Choice choice = chosen(problem_);
+    EXPECT_EQ(choice.origin, ChoiceOrigin::Tuned);
+    EXPECT_EQ(choice.verified_code, "verified");
+    changed += choice.parameters != parameters();
+    EXPECT_EQ(choice.cubin_key, choice.parameters == parameters() ? "verified" : "") << alignment;
+  }
+  EXPECT_GT(changed, 0);
+  EXPECT_LT(changed, 4);
+}
+
 TEST_F(Choosing, GpusThatNoStrategyServesAreRefused) {
   profile_.name = "NVIDIA V100";
   profile_.target = target::Target::gpu(70);
