@@ -3,12 +3,19 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cmath>
+#include <map>
+#include <random>
 #include <regex>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "compiler/frontend/frontend.h"
+#include "compiler/scalar/table.h"
 #include "compiler/step/simplify.h"
+#include "tests/step/cell_builder.h"
 
 namespace rondo::step {
 namespace {
@@ -98,6 +105,77 @@ TEST(StatesWithin, OfStatesThatHoldEachOther) {
   const Cell cell = cell_of(" next c = h\n next h = c + 0.5 * p\n output y = tanh(h)\n");
   EXPECT_FALSE(stays(cell, "c"));
   EXPECT_FALSE(stays(cell, "h"));
+}
+
+// A state of a step of any operations on it, an input and a parameter between -2 and 2.
+class AnyStep {
+ public:
+  explicit AnyStep(std::uint32_t seed) : random_(seed), b_("any") {
+    const TensorId x = b_.input("x"), w = b_.param("w"), h = b_.state("h");
+    leaves_ = {b_.read(h), b_.read(x), b_.read(w), b_.number(1), b_.number(0.5)};
+    testing::Value value = leaf();
+    for (unsigned length = 1 + random_() % 4; length > 0; --length) {
+      const auto op = static_cast<scalar::Op>(random_() % scalar::kOpCount);
+      std::vector<NodeId> operands;
+      for (int place = 0; place < scalar::info(op).arity; ++place) operands.push_back(leaf().id);
+      operands[random_() % operands.size()] = value.id;
+      value = value.make(op, operands);
+    }
+    b_.next(h, 0, value);
+    b_.publish("y", value);
+    b_.cell().tensors[static_cast<std::size_t>(w)].range = DeclaredRange{{.value = -2}, {.value = 2}};
+  }
+
+  const Cell& cell() { return b_.cell(); }
+  // The next state after one that is within, of any numbers of the others; no number where a function has
+  // none.
+  double next() {
+    std::vector<double> values;
+    for (const Node& node : b_.graph().nodes) {
+      std::array<double, 3> operands{};
+      for (std::size_t i = 0; i < node.operands.size(); ++i)
+        operands[i] = values[static_cast<std::size_t>(node.operands[i])];
+      values.push_back(
+          node.kind == NodeKind::Constant ? node.value
+          : node.kind == NodeKind::Leaf
+              ? number(b_.cell().tensors[static_cast<std::size_t>(node.tensor)].name == "w" ? 2 : kBound)
+              : scalar::evaluate(node.op, std::span(operands).first(node.operands.size())));
+    }
+    return values[static_cast<std::size_t>(b_.cell().next[0].value)];
+  }
+
+ private:
+  testing::Value leaf() { return leaves_[random_() % leaves_.size()]; }
+  // Its ends, zero, and numbers of any size between.
+  double number(double most) {
+    const double sign = random_() % 2 == 0 ? 1 : -1;
+    if (random_() % 3 == 0) return sign * most;
+    if (random_() % 4 == 0) return 0;
+    return sign * most * std::pow(10.0, -std::uniform_real_distribution<double>(0, 8)(random_));
+  }
+
+  std::mt19937 random_;
+  testing::CellBuilder b_;
+  std::vector<testing::Value> leaves_;
+};
+
+// Whatever is said to stay does so in one step from anywhere within, and so in all.
+TEST(StatesWithin, NoStepOfAnyOperationsLeadsOut) {
+  int within = 0, seeds = 0;
+  for (std::uint32_t seed = 1; seed <= 20000; ++seed) {
+    AnyStep step(seed);
+    ++seeds;
+    if (!stays(step.cell(), "h")) continue;
+    ++within;
+    for (int point = 0; point < 40; ++point) {
+      const double next = step.next();
+      if (std::isnan(next)) continue;
+      ASSERT_LE(std::abs(next), kBound * (1 + 1e-12))
+          << "seed " << seed << ": " << canonical_text(step.cell());
+    }
+  }
+  EXPECT_GT(within, seeds / 4);
+  EXPECT_LT(within, seeds * 3 / 4);
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "compiler/step/derive.h"
 #include "compiler/step/forms.h"
 #include "compiler/step/verify.h"
@@ -90,6 +92,48 @@ TEST(Without, OnlyABiasMayBeLeftOut) {
   EXPECT_NE(refusal({"q", "q"}).find("left out twice"), std::string::npos) << refusal({"q", "q"});
   const Result<Cell> matrix = without_parameters(biased("b"), {"R"});
   EXPECT_FALSE(matrix.ok());
+}
+
+// Whether a cell may be without its parameter w, where `use` makes the next state of it and of others.
+bool may_be_without(const std::function<Value(CellBuilder&, Value w, Value x, Value h)>& use,
+                    bool is_output = false) {
+  CellBuilder b("used");
+  const TensorId x = b.input("x"), w = b.param("w"), h = b.state("h");
+  const Value next = use(b, b.read(w), b.read(x), b.read(h));
+  b.next(h, 0, next);
+  b.publish("y", is_output ? b.read(w) : next);
+  const Result<Cell> cell = without_parameters(b.cell(), {"w"});
+  return cell.ok();
+}
+
+// A bias is a term of a sum, and nothing else, in whatever place of whatever operation.
+TEST(Without, APlaceOfEveryOperationIsATermOrNot) {
+  for (int i = 0; i < scalar::kOpCount; ++i) {
+    const auto op = static_cast<scalar::Op>(i);
+    for (int place = 0; place < scalar::info(op).arity; ++place) {
+      const bool is_term =
+          op == scalar::Op::Add || op == scalar::Op::Sub || (op == scalar::Op::Fma && place == 2);
+      const auto use = [&](CellBuilder&, Value w, Value x, Value h) {
+        std::vector<NodeId> operands = {x.id, h.id, x.id};
+        operands.resize(static_cast<std::size_t>(scalar::info(op).arity));
+        operands[static_cast<std::size_t>(place)] = w.id;
+        return w.make(op, operands);
+      };
+      EXPECT_EQ(may_be_without(use), is_term) << scalar::info(op).name << ", place " << place;
+    }
+  }
+}
+
+TEST(Without, WhatIsUsedOtherwiseToo) {
+  const auto added = [](CellBuilder&, Value w, Value x, Value h) { return tanh(w + x) + h; };
+  EXPECT_TRUE(may_be_without(added));
+  EXPECT_FALSE(may_be_without(added, true)) << "it is an output as it stands";
+  EXPECT_FALSE(may_be_without([](CellBuilder&, Value w, Value, Value) { return w; }))
+      << "it is the next state";
+  EXPECT_FALSE(
+      may_be_without([](CellBuilder& b, Value w, Value x, Value h) { return b.sum(w) * h + (x + w); }));
+  EXPECT_FALSE(may_be_without(
+      [](CellBuilder& b, Value w, Value x, Value h) { return b.matvec(b.matrix("R"), 0, w) + (x + w) + h; }));
 }
 
 }  // namespace
