@@ -215,6 +215,49 @@ TEST(CudaText, ColdBranchesAreFunctions) {
   EXPECT_TRUE(contains(text, "  return {sum};\n")) << text;
 }
 
+// Each branch is a function of its own, and variables keep their places on the way there and back.
+TEST(CudaText, ColdBranchesOfOneKernelAreOneFunctionEach) {
+  Builder b("cold", 32);
+  const Memory x = b.input("x", Storage::F32), y = b.output("y", Storage::F32);
+  std::vector<Value> sums;
+  for (const char* name : {"one", "two", "three"})
+    sums.push_back(b.variable(name, b.load("v", x[b.constant(static_cast<int>(sums.size()))])));
+  for (int branch = 0; branch < 3; ++branch)
+    b.if_cold(sums[0] < b.real(branch), [&] {
+      for (int i = branch; i < 3; ++i)
+        b.assign(sums[static_cast<std::size_t>(i)], sums[0] + b.real(i + 10 * branch));
+    });
+  b.store(y[b.thread()], sums[0] + sums[1] + sums[2]);
+  const Kernel kernel = b.finish();
+  const std::string text = emit({&kernel});
+  const char* const names[] = {"one, two, three", "two, three", "three"};
+  for (int branch = 0; branch < 3; ++branch) {
+    const std::string function = "cold_cold_" + std::to_string(branch);
+    const std::size_t begin = text.find("__noinline__ " + function + "_carried " + function + "(");
+    ASSERT_NE(begin, std::string::npos) << text;
+    const std::string body = text.substr(begin, text.find("\n}\n", begin) - begin);
+    EXPECT_TRUE(contains(body, "  return {" + std::string(names[branch]) + "};")) << text;
+    EXPECT_TRUE(contains(body, " = one + " + std::to_string(11 * branch) + ".0f;")) << text;
+    EXPECT_TRUE(contains(text, "const auto " + function + "_end = " + function + "(")) << text;
+    EXPECT_TRUE(contains(text, "{" + std::string(names[branch]) + "});")) << text;
+  }
+  EXPECT_TRUE(contains(text, "struct cold_cold_0_carried {\n  float one;\n  float two;\n  float three;\n}"))
+      << text;
+}
+
+// What all other threads do stands where it stood.
+TEST(CudaText, ColdBranchesWithAnotherWayKeepBoth) {
+  Builder b("cold", 32);
+  const Memory x = b.input("x", Storage::F32), y = b.output("y", Storage::F32);
+  const Value v = b.load("v", x[b.thread()]);
+  b.if_cold(
+      v < b.real(0), [&] { b.store(y[b.thread()], b.real(3)); }, [&] { b.store(y[b.thread()], b.real(5)); });
+  const Kernel kernel = b.finish();
+  const std::string text = emit({&kernel});
+  EXPECT_TRUE(contains(text, "y[thread_x] = 3.0f;")) << text;
+  EXPECT_TRUE(contains(text, "y[thread_x] = 5.0f;")) << text;
+}
+
 TEST(CudaText, ColdBranchesInEachOtherAreOneFunction) {
   Builder b("cold", 32);
   const Memory x = b.input("x", Storage::F32), y = b.output("y", Storage::F32);

@@ -1,6 +1,8 @@
 // What a cold branch computes anew: which values, and that kernels compute the same bits afterwards.
 #include "compiler/kernel/passes/rematerialise.h"
 
+#include <functional>
+
 #include "compiler/kernel/ir/print.h"
 #include "compiler/kernel/ir/visit.h"
 #include "compiler/kernel/passes/simplify.h"
@@ -81,6 +83,40 @@ TEST(Rematerialise, CopiesIntoBothBodiesWithNamesOfTheirOwn) {
   const std::string text = body_text(rematerialise_cold(b.finish()));
   EXPECT_NE(text.find("store y[n_anew] = n_anew + 1"), std::string::npos) << text;
   EXPECT_NE(text.find("store y[n_anew_2] = n_anew_2 + 2"), std::string::npos) << text;
+}
+
+// A cold branch within up to three loops and sides of conditions: `places` has two bits for each of them.
+Kernel nested(unsigned places, int depth) {
+  Builder b("nested", 32);
+  auto x = b.input("x", Storage::F32), y = b.output("y", Storage::F32);
+  const Value place = b.let("place", b.block() * 32 + b.thread());
+  const Value v = b.load("v", x[place]);
+  const std::function<void(unsigned, int)> within = [&](unsigned left, int levels) {
+    const auto inner = [&] { within(left / 4, levels - 1); };
+    const auto other = [&] { b.store(y[place], v + v); };
+    if (levels == 0)
+      b.if_cold(v < b.real(9), [&] { b.store(y[place], v); });
+    else if (left % 4 == 0)
+      b.for_("i", 0, 3, 1, [&](Value) { inner(); });
+    else if (left % 4 == 1)
+      b.if_(v < b.real(7), inner);
+    else if (left % 4 == 2)
+      b.if_(v < b.real(6), inner, other);
+    else
+      b.if_(v < b.real(5), other, inner);
+  };
+  within(places, depth);
+  return b.finish();
+}
+
+TEST(Rematerialise, CopiesWhereverTheBranchStands) {
+  for (int depth = 0; depth <= 3; ++depth)
+    for (unsigned places = 0; places < 1U << 2 * depth; ++places) {
+      const std::string text = body_text(rematerialise_cold(nested(places, depth)));
+      const std::size_t branch = text.find("if cold ");
+      ASSERT_NE(branch, std::string::npos) << text;
+      EXPECT_NE(text.find("store y[place_anew] = v\n", branch), std::string::npos) << text;
+    }
 }
 
 // What the kernel makes of 0, 1, 2, ...
