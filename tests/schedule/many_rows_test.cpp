@@ -191,6 +191,29 @@ TEST(ManyRows, ModelCutsTimeWhereItIsLong) {
   EXPECT_GT(least(true), least(false));
 }
 
+// Cells of more and more rows and per-head values: what a segment keeps has room in the registers that a
+// thread has, beside what the head shares; what has no room is computed again.
+TEST(ManyRows, KeepsWhatHasRoom) {
+  int kept = 0, again = 0;
+  for (int rows = 1; rows <= 48; ++rows)
+    for (int values = 1; values <= 12; ++values) {
+      const std::string r = std::to_string(rows), s = std::to_string(values);
+      std::string sum = "s[0]";
+      for (int i = 1; i < values; ++i) sum += " + s[" + std::to_string(i) + "]";
+      const Task task{parsed("cell rows(D) { input x[" + r + ", D], s[" + s + "]; state h[" + r +
+                             ", D]; next h = x * h + (" + sum + ") * x; output h }"),
+                      {},
+                      {}};
+      const SegmentShape shape = segment_shape(task);
+      ++(shape.again ? again : kept);
+      if (shape.again) continue;
+      EXPECT_LE(segment_registers(false, false, 1, 4, shape), 255)
+          << rows << " rows, " << values << " values";
+    }
+  EXPECT_GT(kept, 50);
+  EXPECT_GT(again, 50);
+}
+
 // What the space counts of a block is what its kernel has.
 TEST(ManyRows, SpacesCountWhatKernelsNeed) {
   int kernels = 0;

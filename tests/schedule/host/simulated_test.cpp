@@ -94,12 +94,13 @@ TEST(HostSimulated, SegmentsOfTime) {
   EXPECT_EQ(backward, turn);
 }
 
-// A state that something is added to before it is multiplied: by another number, by the same one, and beside
-// a state that nothing is added to.
+// A state that something is added to before it is multiplied: by another number, by the same one, beside a
+// state that nothing is added to; and a number that is the state's factor as well.
 TEST(HostSimulated, SegmentsOfStatesThatAreShifted) {
   for (const char* step :
        {"next h = sigmoid(w) * (h + a)", "next h = a * (h + a)", "next h = a * (h + a) + a",
-        "next h = a * (h + a)\n next g = 0.5 * g + h", "next g = 0.5 * g + a\n next h = a * (h + a)"}) {
+        "next h = a * (h + a)\n next g = 0.5 * g + h", "next g = 0.5 * g + a\n next h = a * (h + a)",
+        "next h = h + 1\n next g = 0.5 * g + a"}) {
     const std::string two = std::string(step).find("next g") == std::string::npos ? "" : ", g[D]";
     const step::Cell cell = cells_of_text("cell shifted(D) {\n input x[D]\n param w[D]\n state h[D]" + two +
                                           "\n a = tanh(x + w)\n " + step + "\n output h\n}\n")
