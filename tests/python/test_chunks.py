@@ -5,6 +5,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="no PyTorch: layers are not tested")
 
 import rondo
+from rondo.nn import _chunks
 from rondo.nn._chunks import lengths_of
 from torch.func import functional_call
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
@@ -81,6 +82,24 @@ def test_layers_by_kernels(kind, save, dtype):
         return [y, *(last if isinstance(last, tuple) else (last,))]
 
     check_same(layer, call, [u], 1e-5 if dtype is torch.float32 else 3e-2)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("options", LAYERS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_states_between_chunks_are_not_rounded(kind, options, dtype, monkeypatch):
+    """They stay in fp32, as within a chunk, whatever layers there are."""
+    layer = KINDS[kind][1](8, 16, chunk=5, dtype=dtype, **LAYERS[options])
+    seen = []
+
+    def watched(run, parts, states, *others, **_):
+        seen.extend(state.dtype for state in states if state is not None)
+        return run(parts, states, *others)
+
+    monkeypatch.setattr(_chunks, "checkpoint", watched)
+    layer(leaf(12, 12, 8, dtype=dtype))
+    layers = layer.num_layers * layer.directions
+    assert seen == [torch.float32] * (2 * layers * layer.states)  # three chunks, of which the first has none
 
 
 TWO_INPUTS = """cell two(N) {

@@ -189,6 +189,26 @@ def test_plans_that_are_replaced_are_forgotten():
 
 
 @needs_shim
+def test_a_call_that_outlives_its_plan_is_not_told(monkeypatch):
+    """Another thread replaces plans while a call of one of them is about to tell the shim."""
+    cell = rondo.Cell("lstm")
+    x, params = lstm_tensors()
+    may_be_told = launch.Call.may_be_told
+
+    def meanwhile(call, tensors):
+        may = may_be_told(call, tensors)
+        _plans._forget()
+        return may
+
+    _plans._forget()
+    cell(x, params=params)
+    with monkeypatch.context() as patch:
+        patch.setattr(launch.Call, "may_be_told", meanwhile)
+        cell(x, params=params)
+    assert launches_of(lambda: cell(x, params=params))[0] == 0
+
+
+@needs_shim
 def test_threads_launch_side_by_side():
     cell = rondo.Cell("lstm")
     wrong = []

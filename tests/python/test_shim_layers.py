@@ -109,6 +109,19 @@ def test_a_pass_of_a_layer_is_one_call(kind, dtype, monkeypatch):
 
 
 @needs_shim
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("kind", KINDS)
+def test_all_that_a_layer_gives_is_of_one_node(kind, dtype):
+    """In the types that it is to have, so that nothing stands between the node and the caller."""
+    layer = KINDS[kind][1](8, 16, dtype=dtype)
+    u = leaf(5, 3, 8, dtype=dtype)
+    for _ in range(ENOUGH):
+        y, last = layer(u)
+        for state in last if kind == "LSTM" else (last,):
+            assert state.grad_fn is y.grad_fn and state.dtype is dtype
+
+
+@needs_shim
 @pytest.mark.parametrize("kind", KINDS)
 def test_inputs_that_are_not_dense(kind, monkeypatch):
     layer = KINDS[kind][1](8, 16, batch_first=True)
