@@ -89,6 +89,8 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name in _LATER:
+        if name != "Cell":
+            importlib.import_module("._torch", __name__)  # says what is missing where PyTorch is
         value = getattr(importlib.import_module(f".{_LATER[name]}", __name__), name)
     elif name in _MODULES:
         value = importlib.import_module(f".{name}", __name__)

@@ -36,7 +36,7 @@ class MissingError(RondoError):
 
 
 class LibraryNotFoundError(MissingError, ImportError):
-    """librondo itself is not there, or cannot be loaded."""
+    """librondo itself is not there or cannot be loaded, or PyTorch is not there or too old where it is needed."""
 
 
 class DatabaseError(RondoError):

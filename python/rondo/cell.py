@@ -9,17 +9,20 @@ from typing import Any
 
 from . import _numpy
 from ._description import Description, constants_of
-from ._errors import InputError, MissingError
+from ._errors import InputError, LibraryNotFoundError, MissingError
 from ._structure import Structure, TensorSpec, structure_of
 
-torch: Any
-_torch_call: Any
+torch: Any = None
+_torch_call: Any = None
+_unusable: LibraryNotFoundError | None = None
 try:
     import torch
 
     from ._torch import call as _torch_call
+except LibraryNotFoundError as error:
+    _unusable = error
 except ImportError:  # NumPy alone
-    torch = _torch_call = None
+    torch = None
 
 
 def _source_of(source: str | os.PathLike[str]) -> str:
@@ -291,6 +294,8 @@ class Cell:
         first = next(iter(x.values()), None) if isinstance(x, Mapping) else x
         form = (lengths is not None, resets is not None, bool(reverse))
         if torch is not None and isinstance(first, torch.Tensor):
+            if _unusable is not None:
+                raise _unusable
             return _torch_call.run(
                 self._plain, self._texts[form], form[0], form[1], x, params, initial, lengths, resets, batch_first
             )
@@ -329,6 +334,8 @@ class Cell:
         first = next(iter(x.values()), None) if isinstance(x, Mapping) else x
         if torch is None or not isinstance(first, torch.Tensor):
             raise InputError(f"{self.name}: x is {type(first).__name__}", "step() takes PyTorch's tensors")
+        if _unusable is not None:
+            raise _unusable
         return _torch_call.run_step(self._plain, self._texts[False, False, False], x, state, params)
 
 

@@ -20,14 +20,14 @@ def test_a_library_that_is_not_there_is_named(monkeypatch):
 
 
 def test_without_a_library_the_folder_is_named(monkeypatch, tmp_path):
-    monkeypatch.delenv("RONDO_LIBRARY")
+    monkeypatch.delenv("RONDO_LIBRARY", raising=False)  # an installed package needs none
     monkeypatch.setattr(_library, "__file__", str(tmp_path / "rondo" / "_library.py"))
     with pytest.raises(ImportError, match="install the wheel of rondo-rnn, or set RONDO_LIBRARY"):
         _library.library_path()
 
 
 def test_the_library_beside_the_package_is_taken(monkeypatch, tmp_path):
-    monkeypatch.delenv("RONDO_LIBRARY")
+    monkeypatch.delenv("RONDO_LIBRARY", raising=False)  # an installed package needs none
     monkeypatch.setattr(_library, "__file__", str(tmp_path / "_library.py"))
     (tmp_path / "lib").mkdir()
     (tmp_path / "lib" / "librondo.so.0").touch()
@@ -80,3 +80,39 @@ def test_an_unknown_attribute_is_no_import_error():
     with pytest.raises(AttributeError, match="module 'rondo' has no attribute 'Cel'"):
         rondo.Cel
     assert {"Cell", "nn"} <= set(dir(rondo))
+
+
+def said_with(torch, code):
+    """What a process says in which `torch` is that of these lines."""
+    text = f"import sys, types\n{torch}\nimport rondo\ntry:\n    {code}\nexcept rondo.LibraryNotFoundError as error:\n    print(error)"
+    path = os.pathsep.join(sys.path)
+    done = subprocess.run([sys.executable, "-c", text], env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True)
+    assert not done.stderr
+    return done.stdout
+
+
+NONE = "sys.modules['torch'] = None"
+OLD = "sys.modules['torch'] = torch = types.ModuleType('torch'); torch.__version__, torch.Tensor = '2.7.1+cpu', list"
+
+
+@pytest.mark.parametrize("what", ["rondo.nn", "import rondo.nn", "rondo.prepare", "rondo.tune", "rondo.replace"])
+def test_what_needs_pytorch_says_so(what):
+    said = said_with(NONE, what)
+    assert "this needs PyTorch 2.8 or newer, which is not installed (pip install 'torch>=2.8'; rondo.Cell also" in said
+    assert "this needs PyTorch 2.8 or newer, and 2.7.1+cpu is installed (pip install 'torch>=2.8')" in said_with(OLD, what)
+
+
+@pytest.mark.parametrize("call", ["(torch.Tensor())", ".step(torch.Tensor())"])
+def test_a_pytorch_that_is_too_old_is_told_where_a_tensor_is_given(call):
+    assert "and 2.7.1+cpu is installed" in said_with(OLD, f"rondo.Cell('mingru'){call}")
+    pytest.importorskip("numpy")
+    arrays = "import numpy; print(rondo.Cell('mingru')(numpy.zeros((1, 2, 2, 16), 'float32'))[0].shape)"
+    assert said_with(OLD, arrays) == "(1, 2, 16)\n"
+
+
+def test_a_pytorch_that_is_not_whole_speaks_for_itself(tmp_path):
+    (tmp_path / "torch.py").write_text("import no_such_part_of_torch")
+    text = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import rondo; rondo.nn"
+    path = os.pathsep.join(sys.path)
+    done = subprocess.run([sys.executable, "-c", text], env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True)
+    assert "No module named 'no_such_part_of_torch'" in done.stderr.splitlines()[-1]

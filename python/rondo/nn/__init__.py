@@ -1,5 +1,6 @@
 """Layers: drop-in ones for `torch.nn.LSTM`, `GRU` and `RNN`, and `Recurrent`, which makes a layer of any cell."""
 
+from .. import _torch as _torch  # says what is missing where PyTorch is
 from .ready import HGRN, SLSTM, BlockGRU, LayerNormLSTM, MinGRU, MinLSTM, ParaGRU, ParaLSTM
 from .recurrent import Recurrent
 from .rnn import GRU, LSTM, RNN
