@@ -136,7 +136,14 @@ std::vector<VerifyCase> better_cases(const VerifyCase& shape) {
     double matrices, data;
   };
   constexpr std::int64_t kAll = std::int64_t{1} << 40, kSome = 8, kFew = 2;
-  constexpr Change kChanges[] = {{kAll, 0.25, 0.5}, {kSome, 0.25, 0.5}, {kFew, 1, 1}, {kFew, 0.25, 0.0625}};
+  constexpr Change kChanges[] = {{kAll, 0.25, 0.5},
+                                 {kSome, 0.25, 0.5},
+                                 {kFew, 1, 1},
+                                 {kFew, 0.25, 0.0625},
+                                 // Larger numbers: where a small one turns a decision, as the sigmoid of 0
+                                 // does one at a half, those that are nearer to 0 tell less.
+                                 {kFew, 1, 4},
+                                 {kFew, 4, 4}};
   std::vector<VerifyCase> cases;
   for (const Change& change : kChanges) {
     VerifyCase better = shape;
