@@ -11,6 +11,7 @@
 
 #include "compiler/schedule/analysis/saved_products.h"
 #include "compiler/step/ranges.h"
+#include "compiler/step/simplify.h"
 #include "compiler/step/structure.h"
 
 namespace rondo::engine {
@@ -210,13 +211,17 @@ Result<schedule::Parameters> parse_parameters(const std::vector<std::string>& te
   return result;
 }
 
+bool can_save_products(const step::Cell& written) {
+  return !schedule::saved_products(step::simplified(written, nullptr)).empty();
+}
+
 namespace {
 
 // Whether products are saved.
 Result<bool> parse_save(const step::Cell& cell, const std::string& text) {
   if (text == "states") return false;
   if (text != "products") return bad(fmt::format("unknown --save '{}'", text), "known: states, products");
-  if (schedule::can_save_products(cell)) return true;
+  if (can_save_products(cell)) return true;
   const bool multiplies = step::analyze(cell).has_matrix;
   return bad(fmt::format("--save products: cell {} has none to save: {}", cell.name,
                          multiplies ? "its backward pass reads no product of a matrix"

@@ -52,6 +52,10 @@ Result<step::Clip> parse_clip(const std::string& forward, const std::string& gra
 // or several with commas; "" is none.
 Result<step::Forms> parse_forms(const std::string& text);
 
+// Whether the backward step of a cell, as it is written, reads products of its matrices
+// (schedule::saved_products).
+bool can_save_products(const step::Cell& written);
+
 // "name=value" overrides of tuning parameters; values are integers.
 Result<schedule::Parameters> parse_parameters(const std::vector<std::string>& texts);
 // "name=value" overrides of the cell's constants.

@@ -1,5 +1,5 @@
-#include "compiler/schedule/analysis/saved_products.h"
 #include "compiler/schedule/strategies.h"
+#include "engine/request/problem_text.h"
 #include "engine/service/saving.h"
 #include "engine/service/service.h"
 
@@ -44,7 +44,7 @@ bool products_are_faster(const step::Cell& cell, const TrainingAnswer& states,
 
 Result<TrainingAnswer> answer_training(const Request& request, const Machine& machine, Save save) {
   if (save != Save::Faster) return training(request, machine, save);
-  if (!schedule::can_save_products(*request.cell)) return training(request, machine, Save::States);
+  if (!can_save_products(*request.cell)) return training(request, machine, Save::States);
   const auto leaves_the_other = [&](const Error& error) {
     return error.kind == ErrorKind::Unsupported ||
            (request.trust.pinned != nullptr && error.kind == ErrorKind::Missing);

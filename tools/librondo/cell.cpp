@@ -5,10 +5,10 @@
 #include <cstring>
 #include <utility>
 
-#include "compiler/schedule/analysis/saved_products.h"
 #include "compiler/step/forms.h"
 #include "compiler/step/without.h"
 #include "engine/request/load_cell.h"
+#include "engine/request/problem_text.h"
 #include "runtime/capi/launch/call.h"
 
 namespace rondo::capi {
@@ -80,7 +80,7 @@ std::unique_ptr<CellObject> cell_object(step::Cell cell) {
   object->hash = step::canonical_hash(cell);
   object->analysis = step::analyze(cell);
   object->structure = step::describe(cell, object->analysis);
-  object->saves_products = schedule::can_save_products(cell);
+  object->saves_products = engine::can_save_products(cell);
   object->cell = std::make_shared<const step::Cell>(std::move(cell));
   return object;
 }

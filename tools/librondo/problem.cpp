@@ -4,7 +4,6 @@
 #include <cstring>
 #include <map>
 
-#include "compiler/schedule/analysis/saved_products.h"
 #include "compiler/schedule/plan/problem_check.h"
 #include "engine/choice/shipped_layer.h"
 #include "engine/request/problem_text.h"
@@ -65,7 +64,7 @@ Result<bool> saves_products(std::int32_t save, const step::Cell& cell) {
   if (save == RONDO_SAVE_STATES) return false;
   if (save != RONDO_SAVE_PRODUCTS)
     return unknown("way to save", save, "RONDO_SAVE_STATES and _PRODUCTS; of training also _AUTO");
-  if (schedule::can_save_products(cell)) return true;
+  if (engine::can_save_products(cell)) return true;
   return Error{ErrorKind::Input,
                fmt::format("cell {} has no products to save: its backward pass reads none", cell.name),
                "take RONDO_SAVE_STATES"};

@@ -4,7 +4,6 @@
 #include <tuple>
 
 #include "compiler/schedule/analysis/product_groups.h"
-#include "compiler/step/simplify.h"
 
 namespace rondo::schedule {
 
@@ -24,10 +23,6 @@ std::map<NodeId, RowRef> saved_products(const step::Cell& cell) {
     result[id] = {{Role::Products, matrix}, rows[matrix]++};
   }
   return result;
-}
-
-bool can_save_products(const step::Cell& written) {
-  return !saved_products(step::simplified(written, nullptr)).empty();
 }
 
 std::vector<TensorId> product_tensors(const step::Cell& cell) {

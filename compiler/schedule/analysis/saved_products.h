@@ -15,8 +15,6 @@ namespace rondo::schedule {
 // matrix's tensor of Role::Products, in the order of the matrix's rows. Those that only lead to other
 // products are not among them. Empty for a cell whose backward step needs none.
 std::map<step::NodeId, RowRef> saved_products(const step::Cell& cell);
-// Whether a cell, as it is written, has such products.
-bool can_save_products(const step::Cell& written);
 
 // Matrices with such products, and how many of a matrix.
 std::vector<step::TensorId> product_tensors(const step::Cell& cell);
