@@ -14,6 +14,8 @@ Stages, in order:
   host     host time of an operator and of small layers, microseconds
   tf32     the eight layers in fp32 with tf32
   more     twelve more layers in bf16
+  memory   peak of a training step of the eight, and what it keeps between its passes, MiB: torch.nn in bf16 and fp16, and Rondo in
+           bf16 by what it saves and in chunks of a quarter of the steps
   compiled torch.compile of both, of the eight
   peers    other packages, where they import; the record names those that do not
   loop     a compiled loop of the same cell, of the eight and of cells that torch has not
@@ -39,8 +41,9 @@ from rondo_program import begun, query, until_stopped, write
 BEGIN = time.monotonic()
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 NO_GPU = 4
-STAGES = ("table", "first", "host", "tf32", "more", "compiled", "peers", "loop")
-NEEDS = {"first": 45, "host": 15, "compiled": 20, "peers": 20, "loop": 25}  # seconds without which a stage or its next layer is not begun
+STAGES = ("table", "first", "host", "tf32", "more", "memory", "compiled", "peers", "loop")
+NEEDS = {"first": 45, "host": 15, "memory": 15, "compiled": 20, "peers": 20, "loop": 25}  # seconds without which a stage or its next layer is not begun
+SHOWN = ("error", "right", "fw_ms", "fwbw_ms", "fw_graph_ms", "fwbw_graph_ms", "peak_MiB", "kept_MiB")
 NN = {"lstm": "LSTM", "gru": "GRU", "rnn": "RNN", "slstm": "SLSTM", "mingru": "MinGRU", "paragru": "ParaGRU"}
 
 
@@ -94,11 +97,11 @@ class Contenders:
             module.flatten_parameters()  # .to() leaves them apart
         return module
 
-    def rondo(self, layer, dtype, save="states"):
+    def rondo(self, layer, dtype, save="states", chunk=None):
         import rondo
         kind = getattr(rondo.nn, NN[layer.cell])
         stacked = dict(num_layers=layer.layers, bidirectional=layer.directions > 1, batch_first=True) if layer.is_torchs else {}
-        module = kind(layer.D, layer.D, **stacked)
+        module = kind(layer.D, layer.D, chunk=chunk, **stacked)
         module.load_state_dict(self.weights(layer))
         module.cell = module.cell.with_options(save=save, math="tf32" if dtype == "tf32" and self.device == "cuda" else "default")
         return self.placed(module, dtype)
@@ -115,10 +118,12 @@ class Contenders:
         return self.placed(self.shapes.Loop(layer, self.weights(layer), step), dtype)
 
     def made(self, layer, who):
-        """A module, and whether batches come first in its input."""
+        """A module, and whether batches come first in its input. Words behind the type say how: compiled, what is saved, `chunk=N`."""
         name, dtype, *how = who.split()
         if name == "rondo":
-            module, first = self.rondo(layer, dtype, self.saves.get((layer.name, dtype), "states")), True
+            save = next((word for word in how if word in ("states", "products")), self.saves.get((layer.name, dtype), "states"))
+            chunk = next((int(word[6:]) for word in how if word.startswith("chunk=")), None)
+            module, first = self.rondo(layer, dtype, save, chunk), True
         elif name == "torch":
             module, first = self.torchs(layer, dtype), False
         elif name == "loop":
@@ -146,15 +151,24 @@ class Contenders:
         return {"h": turn(passes.h), "u": turn(passes.leaf.grad),
                 **{names.get(name, name): weight.grad for name, weight in module.named_parameters() if weight.grad is not None}}
 
-    def measure(self, layer, who, of_torch):
-        """Errors first, then times."""
+    def checked(self, layer, who, of_torch):
+        """A module's passes, the module, and the errors of its results."""
         from layers_time import Passes
         dtype = who.split()[1]
         run, module, batch_first = self.made(layer, who)
         u, gradient = self.data(layer, dtype, batch_first)
         passes = Passes(run, u, gradient)
         errors = self.shapes.errors_of(self.results(passes, module, batch_first), self.exact(layer))
-        row = {"errors": errors, "right": self.shapes.within(errors, of_torch, dtype)}
+        return passes, module, {"errors": errors, "right": self.shapes.within(errors, of_torch, dtype)}
+
+    def memory(self, layer, who, of_torch):
+        """Errors first, then the memory of a training step."""
+        passes, _, row = self.checked(layer, who, of_torch)
+        return row | passes.memory(self.device)
+
+    def measure(self, layer, who, of_torch):
+        """Errors first, then times."""
+        passes, module, row = self.checked(layer, who, of_torch)
         if who.startswith("rondo"):
             row["save"] = module.cell.save
         slow = who.startswith("loop")
@@ -187,42 +201,51 @@ class Run:
         return [layer for layer in layers if re.search(self.options.only, layer.name)]
 
     def prepare(self, layers, dtypes):
-        """Plans of Rondo's layers, side by side, and what each had better save."""
+        """Plans of Rondo's layers, and what each had better save."""
         import rondo
-        begin = time.monotonic()
-        jobs = [(layer, dtype) for layer in layers for dtype in dtypes if f"rondo {dtype}" not in self.row_of(layer, layer in self.table)["times"]]
 
-        def one(job):
-            layer, dtype = job
+        def one(layer, dtype):
+            module = self.contenders.rondo(layer, dtype)
+            rondo.prepare(module, [(layer.B, layer.T)], choose_save=True, progress=False)
+            self.contenders.saves[layer.name, dtype] = module.cell.save
+
+        jobs = [(layer, dtype) for layer in layers for dtype in dtypes]
+        self.side_by_side([job for job in jobs if f"rondo {job[1]}" not in self.row_of(job[0], job[0] in self.table)["times"]], one)
+
+    def side_by_side(self, jobs, one):
+        """Makes plans: `one` those of a job, a layer and words."""
+        begin = time.monotonic()
+
+        def guarded(job):
             try:
-                module = self.contenders.rondo(layer, dtype)
-                rondo.prepare(module, [(layer.B, layer.T)], choose_save=True, progress=False)
-                self.contenders.saves[layer.name, dtype] = module.cell.save
+                one(*job)
             except Exception as error:  # the layer's own row says so
-                print(f"layers: plans of {layer.name} {dtype}: {error}", flush=True)
+                print(f"layers: plans of {job[0].name} {job[1]}: {error}", flush=True)
 
         with concurrent.futures.ThreadPoolExecutor(max(1, self.options.threads)) as pool:
-            list(pool.map(one, jobs))
+            list(pool.map(guarded, jobs))
         if jobs:
             print(f"layers: plans of {len(jobs)} layers in {time.monotonic() - begin:.1f} s", flush=True)
 
     def contend(self, layer, who, need=8):
         """One contender of one layer, unless the record has it or the time is over."""
         row = self.row_of(layer, layer in self.table)
-        if who in row["times"]:
-            return
-        if self.left() < need:
+        self.found(row["times"], layer, who, self.contenders.measure, need)
+
+    def found(self, results, layer, who, measure, need):
+        """What `measure` finds of a contender, into `results`."""
+        if who in results or self.left() < need:
             return
         begin = time.monotonic()
-        of_torch = row["times"].get(f"torch {who.split()[1]}", {}).get("errors")
+        of_torch = results.get(f"torch {who.split()[1]}", {}).get("errors")
         try:
-            row["times"][who] = self.contenders.measure(layer, who, of_torch)
-            self.wrong |= who.startswith("rondo") and not row["times"][who]["right"]
+            results[who] = measure(layer, who, of_torch)
+            self.wrong |= who.startswith("rondo") and not results[who]["right"]
         except Exception as error:  # a contender that fails must not end the run
-            row["times"][who] = {"error": f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"}
+            results[who] = {"error": f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"}
             self.wrong |= who.startswith("rondo")
-        found = row["times"][who]
-        shown = {key: found[key] for key in ("error", "right", "fw_ms", "fwbw_ms", "fw_graph_ms", "fwbw_graph_ms", "peak_MiB") if key in found}
+        one = results[who]
+        shown = {key: one[key] for key in SHOWN if key in one}
         print(f"layers: {layer.name} | {who} | {shown} ({time.monotonic() - begin:.1f} s)", flush=True)
         self.save()
         if self.options.device == "cuda":
@@ -259,6 +282,22 @@ class Run:
         for group in (self.more[:6], self.more[6:]):  # so that a run that ends early has some
             if self.left() > 40:
                 self.compare(self.chosen(group), ("bf16",))
+
+    def ways_of(self, layer):
+        """Of Rondo's layer, in which its memory differs."""
+        saves = ["states", "products"] if self.contenders.rondo(layer, "bf16").cell.may_save_products else ["states"]
+        return [*saves, *(f"{save} chunk={max(1, layer.T // 4)}" for save in saves)]
+
+    def stage_memory(self):
+        import rondo
+        layers = self.chosen(self.table)
+        results = {layer: self.record["memory"].setdefault(layer.name, {}) for layer in layers}
+        jobs = [(layer, f"rondo bf16 {way}") for layer in layers for way in self.ways_of(layer)]
+        self.side_by_side([(layer, who) for layer, who in jobs if who not in results[layer]],
+                          lambda layer, who: rondo.prepare(self.contenders.made(layer, who)[1], [(layer.B, layer.T)], progress=False))
+        for layer in layers:
+            for who in ("torch bf16", "torch fp16", *(who for of, who in jobs if of == layer)):
+                self.found(results[layer], layer, who, self.contenders.memory, NEEDS["memory"])
 
     def stage_compiled(self):
         for layer in self.chosen(self.table):
@@ -382,7 +421,7 @@ def main():
     if options.first_call:
         return first_call(options, contenders)
     record = begun(options.out, head_of(torch, options.device))
-    for key in ("host", "first_call"):
+    for key in ("host", "first_call", "memory"):
         record.setdefault(key, {})
     record |= {"commit": options.commit, "date": datetime.date.today().isoformat(), "rondo": rondo.version()}
     with contextlib.ExitStack() as kept:

@@ -36,6 +36,25 @@ def timed(run):
     return time.perf_counter() - begin
 
 
+def memory_of(run, device):
+    """Bytes beyond what PyTorch's allocator had given out before: at most while `run` ran, and after it."""
+    if device == "cuda":
+        torch.cuda.synchronize()
+        torch.cuda.reset_peak_memory_stats()
+        before = torch.cuda.memory_allocated()
+        run()
+        torch.cuda.synchronize()
+        return torch.cuda.max_memory_allocated() - before, torch.cuda.memory_allocated() - before
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], profile_memory=True) as seen:
+        run()
+    now = most = 0
+    events = [event for event in seen.profiler.kineto_results.events() if event.name() == "[memory]"]
+    for event in sorted(events, key=lambda event: event.start_ns()):
+        now += event.nbytes()
+        most = max(most, now)
+    return most, now
+
+
 def graph_of(run, warm=2):
     """A CUDA graph of a call."""
     side = torch.cuda.Stream()
@@ -69,18 +88,29 @@ class Passes:
         self.h.backward(self.gradient)
         self.h = self.h.detach()
 
+    def memory(self, device):
+        """Of a training step beyond what was there before it, in MiB: its peak, and what is kept between its passes, the output among
+        it. The step has run before, so that plans and what libraries allocate once are there."""
+        self.drop()
+
+        def forward():
+            self.h = self.module(self.leaf)[0]
+
+        def backward():
+            self.h.backward(self.gradient)
+            self.h = None
+
+        highest, kept = memory_of(forward, device)
+        highest = max(highest, kept + memory_of(backward, device)[0])
+        self.drop()
+        return {"peak_MiB": round(highest / 2 ** 20, 4), "kept_MiB": round(kept / 2 ** 20, 4)}
+
     def measure(self, device, graphs=True, least=5):
-        """Medians in ms; the peak of a training step beyond what was there before it, in MiB."""
+        """Medians in ms, and a training step's memory."""
         self.h = None
         row = {"fw_ms": median_ms(self.forward, device, least=least), "fwbw_ms": median_ms(self.training, device, least=least)}
         if device == "cuda":
-            self.drop()
-            torch.cuda.synchronize()
-            torch.cuda.reset_peak_memory_stats()
-            before = torch.cuda.memory_allocated()
-            self.training()
-            torch.cuda.synchronize()
-            row["peak_MiB"] = (torch.cuda.max_memory_allocated() - before) / 2 ** 20
+            row |= self.memory(device)
             for name in ("forward", "training") if graphs else ():
                 self.drop()
                 key = {"forward": "fw", "training": "fwbw"}[name]

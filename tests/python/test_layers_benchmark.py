@@ -1,0 +1,66 @@
+"""benchmarks/layers.py measures the memory of a training step, here that of a CPU."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="no PyTorch: its benchmark is not rehearsed")
+
+from conftest import SOURCE
+
+BENCHMARKS = SOURCE / "benchmarks"
+sys.path.insert(0, str(BENCHMARKS))
+
+import layers_time
+from rondo._library import library_path
+
+KIB = 1024
+
+
+def test_bytes_at_the_peak_and_after():
+    kept = []
+
+    def run():
+        first = torch.empty(30 * KIB, dtype=torch.uint8)
+        kept.append(torch.empty(10 * KIB, dtype=torch.uint8))
+        del first
+        torch.empty(20 * KIB, dtype=torch.uint8)
+
+    assert layers_time.memory_of(run, "cpu") == (40 * KIB, 10 * KIB)
+
+
+def test_the_peak_may_be_in_either_pass():
+    class Layer(torch.nn.Module):
+        """Its backward pass needs `extra` bytes for a moment, and it keeps x and its result."""
+
+        def __init__(self, extra):
+            super().__init__()
+            self.extra = extra
+
+        def forward(self, x):
+            result = x * x
+            result.register_hook(lambda grad: torch.empty(self.extra, dtype=torch.uint8) is None or grad)
+            return (result,)
+
+    mib = 1 << 20
+    u = torch.ones(mib // 4)
+    small, large = (layers_time.Passes(Layer(extra), u, torch.ones_like(u)).memory("cpu") for extra in (0, 50 * mib))
+    assert small["kept_MiB"] == large["kept_MiB"] == 1.0
+    assert 2.0 <= small["peak_MiB"] <= 4.0
+    assert 51.0 <= large["peak_MiB"] <= 54.0
+
+
+def test_a_rehearsal_says_that_chunks_keep_less(tmp_path):
+    record = tmp_path / "record.json"
+    words = ["--device", "cpu", "--stages", "memory", "--only", "^rnn", "--threads", "2", "--out", record]
+    done = subprocess.run([sys.executable, BENCHMARKS / "layers.py", library_path(), *words], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (found,) = json.loads(record.read_text())["memory"].values()
+    assert all(one["right"] for one in found.values())
+    chunked = [who for who in found if "chunk" in who]
+    assert sorted(who.split()[0] for who in found if who not in chunked) == ["rondo", "rondo", "torch", "torch"]
+    assert len(chunked) == 2
+    for who in chunked:
+        assert found[who]["kept_MiB"] < found[who.partition(" chunk")[0]]["kept_MiB"]
