@@ -67,6 +67,8 @@ struct TrainingAnswer {
 };
 // Both passes of training; the pass of the request's problem does not matter. Of two ways to save the faster
 // one (compare_saving); one that no strategy computes, or that a lock file does not pin, leaves the other.
+// Which is faster choices say, and only its plans are made; where these become others than were chosen (a
+// record is found wrong, or has no proof yet), those of both ways are made and compared.
 // Errors: those of answer().
 Result<TrainingAnswer> answer_training(const Request& request, const Machine& machine, Save save);
 

@@ -1,3 +1,7 @@
+#include <optional>
+#include <tuple>
+#include <utility>
+
 #include "compiler/schedule/strategies.h"
 #include "engine/request/problem_text.h"
 #include "engine/service/saving.h"
@@ -40,24 +44,69 @@ bool products_are_faster(const step::Cell& cell, const TrainingAnswer& states,
   return compare_saving(*with_states, *with_products).products_are_faster();
 }
 
+// Both ways to save, each made when it is first asked for.
+class Ways {
+ public:
+  Ways(Request request, const Machine& machine) : request_(std::move(request)), machine_(machine) {}
+
+  Result<TrainingAnswer>& of(Save save) {
+    std::optional<Result<TrainingAnswer>>& way = save == Save::Products ? products_ : states_;
+    if (!way) way = training(request_, machine_, save);
+    return *way;
+  }
+
+  Result<TrainingAnswer> faster() {
+    Result<TrainingAnswer>& states = of(Save::States);
+    if (!states && !leaves_the_other(states.error())) return std::move(states);
+    // Where there are no kernels at all, nothing is to be compared.
+    if (states && !states->forward.kernel && !states->backward.kernel) return std::move(states);
+    Result<TrainingAnswer>& products = of(Save::Products);
+    if (!products) return std::move(states && leaves_the_other(products.error()) ? states : products);
+    return std::move(!states || products_are_faster(*request_.cell, *states, *products) ? products : states);
+  }
+
+ private:
+  bool leaves_the_other(const Error& error) const {
+    return error.kind == ErrorKind::Unsupported ||
+           (request_.trust.pinned != nullptr && error.kind == ErrorKind::Missing);
+  }
+
+  const Request request_;
+  const Machine& machine_;
+  std::optional<Result<TrainingAnswer>> states_, products_;
+};
+
+// What would be faster, by choices alone: nothing is compiled.
+Result<TrainingAnswer> training_outline(Request request, const Machine& machine) {
+  request.outline = true;
+  request.trust.note = nullptr;  // the plans tell it
+  return Ways(std::move(request), machine).faster();
+}
+
+// Whether a kernel became what its outline was compared as.
+bool is_as_outlined(const Answer& made, const Answer& outline) {
+  if (!made.kernel || !outline.kernel) return made.kernel.has_value() == outline.kernel.has_value();
+  const auto of = [](const Answer& answer) {
+    const Choice& choice = answer.kernel->choice;
+    return std::tie(choice.strategy, choice.parameters, choice.origin, choice.expected_ms);
+  };
+  return of(made) == of(outline);
+}
+
 }  // namespace
 
 Result<TrainingAnswer> answer_training(const Request& request, const Machine& machine, Save save) {
   if (save != Save::Faster) return training(request, machine, save);
   if (!can_save_products(*request.cell)) return training(request, machine, Save::States);
-  const auto leaves_the_other = [&](const Error& error) {
-    return error.kind == ErrorKind::Unsupported ||
-           (request.trust.pinned != nullptr && error.kind == ErrorKind::Missing);
-  };
-  Result<TrainingAnswer> states = training(request, machine, Save::States);
-  if (!states && !leaves_the_other(states.error())) return states;
-  // Where there are no kernels at all, nothing is to be compared.
-  if (states && !states->forward.kernel && !states->backward.kernel) return states;
-  Result<TrainingAnswer> products = training(request, machine, Save::Products);
-  if (!products)
-    return states && leaves_the_other(products.error()) ? std::move(states) : std::move(products);
-  if (!states || products_are_faster(*request.cell, *states, *products)) return products;
-  return states;
+  Ways ways(request, machine);
+  if (request.outline || request.tune) return ways.faster();
+  if (const Result<TrainingAnswer> outline = training_outline(request, machine)) {
+    Result<TrainingAnswer>& made = ways.of(outline->save);
+    if (made && is_as_outlined(made->forward, outline->forward) &&
+        is_as_outlined(made->backward, outline->backward))
+      return std::move(made);
+  }
+  return ways.faster();
 }
 
 }  // namespace rondo::engine
