@@ -391,6 +391,37 @@ TEST(Compare, LargeLimitsCannotTell) {
   EXPECT_EQ(far.said(), Said::Wrong) << far.text();
 }
 
+// Where the limit is large, only a result that is near in every slice agrees: one that is off in a slice of
+// either axis, and hardly on the whole, may be wrong there.
+TEST(Compare, WhatIsFarInOneSliceOfAnyAxisIsNotNear) {
+  const auto exact = exact_values();
+  const Spread wide = spread_of(exact, 0.1);
+  const std::size_t width = exact.size() / 4;
+  const auto said = [&](auto is_off) {
+    std::vector<double> out = exact;
+    for (std::size_t i = 0; i < out.size(); ++i)
+      if (is_off(i)) out[i] *= 1.1;
+    const TensorCheck check = compare("h", {&wide, false, Storage::BF16, Storage::BF16}, out, exact);
+    EXPECT_GT(check.limit, 0.1);
+    EXPECT_LT(check.error, 16 * 0x1p-8) << "near on the whole";
+    return check.said();
+  };
+  EXPECT_EQ(said([](std::size_t) { return false; }), Said::Agrees);
+  for (std::size_t row = 0; row < 4; ++row)
+    EXPECT_EQ(said([&](std::size_t i) { return i / width == row; }), Said::CannotTell) << "B=" << row;
+  double average = 0;
+  for (const double value : exact) average += value * value / static_cast<double>(width);
+  int columns = 0;
+  for (std::size_t column = 0; column < width; column += 100) {
+    double size = 0;
+    for (std::size_t i = column; i < exact.size(); i += width) size += exact[i] * exact[i];
+    if (size < average) continue;  // then its error is held against that of an average one
+    ++columns;
+    EXPECT_EQ(said([&](std::size_t i) { return i % width == column; }), Said::CannotTell) << "D=" << column;
+  }
+  EXPECT_GT(columns, 0);
+}
+
 // Far runs that jump make limits of which nothing can be told, except of a result that did not jump.
 TEST(Compare, WhoTakesNoOtherSideAgreesBesideLargeJumps) {
   const auto exact = exact_values();
