@@ -88,6 +88,44 @@ static void test_passes_without_a_bias(void) {
   }
 }
 
+/* The hash of a cell whose text has those of three biases for which `has` has a bit, without what is named.
+ */
+static void hash_of(int has, const char* const* names, size_t count, char* hash, size_t size) {
+  char text[256];
+  snprintf(text, sizeof text,
+           "cell three(D) {\n input x[D]\n param w[D]%s%s%s\n state h[D]\n next h = tanh(w * h + x%s%s)%s\n"
+           " output h\n}\n",
+           has & 1 ? ", b[D]" : "", has & 2 ? ", c[D]" : "", has & 4 ? ", d[D]" : "", has & 1 ? " + b" : "",
+           has & 2 ? " - c" : "", has & 4 ? " + d" : "");
+  rondo_cell_options options = {.struct_size = sizeof options, .text = text};
+  options.without = names;
+  options.without_count = count;
+  rondo_cell* cell = NULL;
+  rondo_cell_info info = {.struct_size = sizeof info};
+  if (!OK(rondo_cell_create(&options, &cell, NULL))) return;
+  OK(rondo_cell_get_info(cell, &info));
+  snprintf(hash, size, "%s", info.hash);
+  OK(rondo_cell_destroy(cell));
+}
+
+/* Any of them, in any order: the cell is the one whose text does not have them. */
+static void test_several_biases(void) {
+  static const char* const kBiases[] = {"b", "c", "d"};
+  char less[128] = "", written[128] = "";
+  for (int first = 0; first < 3; ++first)
+    for (int second = 0; second < 3; ++second) {
+      if (second == first) continue;
+      const char* const names[] = {kBiases[first], kBiases[second], kBiases[3 - first - second]};
+      for (size_t count = 0; count <= 3; ++count) {
+        int has = 7;
+        for (size_t i = 0; i < count; ++i) has &= ~(1 << (names[i][0] - 'b'));
+        hash_of(7, names, count, less, sizeof less);
+        hash_of(has, NULL, 0, written, sizeof written);
+        CHECK(less[0] != '\0' && strcmp(less, written) == 0);
+      }
+    }
+}
+
 static void test_what_may_not_be_left_out(void) {
   static const char* const kMatrix[] = {"R"};
   static const char* const kTwice[] = {"b", "b"};
@@ -206,6 +244,7 @@ int main(void) {
   rondo_context_options options = {.struct_size = sizeof options, .device = RONDO_DEVICE_CPU};
   if (OK(rondo_context_create(&options, &cpu))) {
     test_passes_without_a_bias();
+    test_several_biases();
     test_what_may_not_be_left_out();
     test_chunks_of_time();
   }

@@ -204,8 +204,19 @@ static void test_most_workspace(void) {
     OK(rondo_plan_workspace_bytes(plan, B, fits + 1, &more));
     CHECK(needed <= allowed && allowed < more);
   }
-  OK(rondo_plan_destroy(plan));
   char words[32];
+  for (int i = 0; i < 4; ++i) {
+    options.most_workspace = one + (whole - one) * i / 4;
+    OK(rondo_plan_longest_time(plan, B, options.most_workspace, &fits));
+    snprintf(words, sizeof words, "ask for T = %lld,", (long long)fits);
+    rondo_plan* bounded = NULL;
+    FAILS(rondo_plan_outline(gpu, cell, &problem, &options, &bounded), RONDO_ERROR_UNSUPPORTED, words);
+    problem.time = fits;
+    OK(rondo_plan_outline(gpu, cell, &problem, &options, &bounded));
+    OK(rondo_plan_destroy(bounded));
+    problem.time = LONG;
+  }
+  OK(rondo_plan_destroy(plan));
   snprintf(words, sizeof words, "of %lld bytes", (long long)whole);
   options.most_workspace = whole - 1;
   FAILS(rondo_plan_outline(gpu, cell, &problem, &options, &plan), RONDO_ERROR_UNSUPPORTED, words);
