@@ -404,8 +404,6 @@ TEST(Search, KeepsToTheBudget) {
     EXPECT_LE(result.seconds, budget + 0.7) << "compile and verification in hand may finish";
     EXPECT_GE(result.seconds, 0.8 * budget);
     EXPECT_TRUE(result.best) << budget;
-    if (budget < 5) continue;  // its share for the leaders is less than what is in hand
-    EXPECT_EQ(result.rows[*result.best].timing.samples, options.confirm_rounds) << budget;
   }
 }
 
