@@ -95,12 +95,12 @@ TEST(HostSimulated, SegmentsOfTime) {
 }
 
 // A state that something is added to before it is multiplied: by another number, by the same one, beside a
-// state that nothing is added to; and a number that is the state's factor as well.
+// state that nothing is added to, and beside one that is what is added.
 TEST(HostSimulated, SegmentsOfStatesThatAreShifted) {
   for (const char* step :
        {"next h = sigmoid(w) * (h + a)", "next h = a * (h + a)", "next h = a * (h + a) + a",
         "next h = a * (h + a)\n next g = 0.5 * g + h", "next g = 0.5 * g + a\n next h = a * (h + a)",
-        "next h = h + 1\n next g = 0.5 * g + a"}) {
+        "next h = h + 1\n next g = 0.5 * g + a", "next h = a\n next g = sigmoid(w) * (g + a)"}) {
     const std::string two = std::string(step).find("next g") == std::string::npos ? "" : ", g[D]";
     const step::Cell cell = cells_of_text("cell shifted(D) {\n input x[D]\n param w[D]\n state h[D]" + two +
                                           "\n a = tanh(x + w)\n " + step + "\n output h\n}\n")
