@@ -174,7 +174,7 @@ CASES = {
 
 
 def fault(name, file, old, new, *cases, test=None):
-    folder = "" if file.startswith(("compiler/", "engine/", "runtime/", "tools/", "tuner/", "tuning_db/")) else "compiler/"
+    folder = "" if file.startswith(("compiler/", "engine/", "runtime/", "tools/", "tuner/", "tuning_db/", "python/")) else "compiler/"
     return {"name": name, "file": folder + file, "old": old, "new": new, "cases": list(cases), "test": test}
 
 

@@ -4,6 +4,7 @@ from cases import fault
 C, T, E = "engine/check/", "engine/trust/", "tuner/search/"
 COMPARE = "test_engine Compare.*:*InEachStorage*:Slices.*"
 
+SERVED = "test_engine Trust.*:Service.*:Stored.*:Verify.*:VerifiedPlans.*"
 FAULTS = [
     # The comparison of a tensor with the exact one.
     fault("compare: limits of slices are 100 times as wide", C + "compare.cpp",
@@ -93,6 +94,23 @@ FAULTS = [
           "verification.passed = true;", test="test_engine Trust.*"),
     fault("trust: strict lets records pass", T + "trust.cpp", "if (options_.strict) return no_proof(choice);",
           "if (options_.strict && !recorded) return no_proof(choice);", test="test_engine Trust.*"),
+    # What a comparison could tell, and where it runs.
+    fault("verification: what agrees at one step agrees at many", C + "verify.cpp",
+          " && (!several || other.steps > 1);", ";", test="test_engine Verifications.*"),
+    fault("compare: what is near on the whole is near in each slice", C + "compare.cpp",
+          "if (!within(all / axis.extent)) return false;", "within(all / axis.extent);", test=COMPARE),
+    fault("spread: histories in fp32 are rounded to fp16", C + "spread.cpp",
+          "if (task.history_storage(id) != problem.storage) base", "if (false) base",
+          test="test_engine Verify.*:FalseAlarms.*:Spreads.*"),
+    fault("trust: what could not be told is kept as wrong", T + "trusted_plan.cpp",
+          "made->choice.trial != 0 && found->said() != Said::CannotTell)", "made->choice.trial != 0)", test=SERVED),
+    fault("trust: what is used before it is verified is called verified", T + "trust.cpp",
+          "    choice.verified_code.clear();\n", "", test="test_engine Trust.*"),
+    fault("trust: a database for reading only is written to", T + "trust.cpp",
+          'if (!options_.keep) return Error{ErrorKind::Database, "the database is open for reading only"};', "",
+          test="test_engine Trust.*"),
+    fault("trust: a plan does not say whose code it has", T + "trusted_plan.cpp",
+          "if (ready_->compiled.foreign()) ready_->choice.note", "if (false) ready_->choice.note", test=SERVED),
     # The search for a winner.
     fault("search: the fastest is best whether it is right or not", E + "search.cpp",
           "r.verified = verdict->passed;", "r.verified = true;", test="test_tuner Search.*"),

@@ -15,7 +15,7 @@ sys.path.insert(0, str(HERE))
 import faults as planted  # noqa: E402 (lies beside this test)
 import run  # noqa: E402
 
-LEAST = 440  # faults
+LEAST = 500  # faults
 RONDO = sys.argv.pop(1)
 
 
@@ -115,6 +115,10 @@ class Mutation(unittest.TestCase):
         self.assertIsNone(run.finding_of_test(-11, in_c))
         self.assertIsNone(run.finding_of_test(1, "/a/launch_test.c:12: it does not hold that a == b\n"))
         self.assertIsNone(run.finding_of_test(0, "9 checks, 0 failed\n"))
+        in_python = "FAILED ../tests/python/test_chunks.py::test_lengths[gru] - assert 1\n1 failed, 9 passed in 2.00s\n"
+        self.assertEqual(run.finding_of_test(1, in_python)["test"], "test_chunks.py::test_lengths[gru]")
+        self.assertIsNone(run.finding_of_test(2, "ERROR ../tests/python/test_chunks.py\n1 error in 2.00s\n"))
+        self.assertIsNone(run.finding_of_test(-11, in_python))
 
 
 if __name__ == "__main__":

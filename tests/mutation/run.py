@@ -7,10 +7,11 @@ Builds `rondo`, or the tests that find the chosen faults, in build/mutation. For
 runs the fault's commands in three types, and puts the file back (after Ctrl-C, too). A fault is found in a type if `rondo verify` ends with the status for wrong
 results and names a tensor or a fault of the simulator; a crash, an error or a time-out is none. Every command must pass
 before faults are planted. What was found goes to score.json beside this script, after each fault; the test `mutation`
-reads it. Neither a GPU nor CUDA is needed.
+reads it. Neither a GPU nor CUDA is needed; for the package rondo the environment of `tools/setup python` is.
 """
 import argparse
 import concurrent.futures
+import contextlib
 import hashlib
 import json
 import os
@@ -20,6 +21,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -75,16 +77,23 @@ def finding_of_test(status, text):
     failed = re.search(r"^\[  FAILED  \] (\w+\.\w+)", text, re.M)
     if status == 1 and failed and " FAILED TEST" in text:
         return {"test": failed.group(1)}
+    failed = re.search(r"^FAILED \S*?(\w+\.py::\S+)", text, re.M)
+    if status == 1 and failed and re.search(r"^\d+ failed", text, re.M):
+        return {"test": failed.group(1)}
     failed = re.search(r"^\S*?(\w+\.[ch]):\d+: (.*)$", text, re.M)  # of a test in C (tests/capi/check.h)
     counted = re.search(r"^\d+ checks, [1-9]\d* failed$", text, re.M)
     return {"test": f"{failed.group(1)}: {failed.group(2)[:120]}"} if status == 1 and failed and counted else None
 
 
 def words_of_test(what):
-    """Program and words: a filter of its tests, or what a test in C is given, files of the build among it."""
+    """Program and words: a filter of its tests, or what a test in C is given, settings and files of the build."""
     program, *words = what.split()
+    if program == "python":
+        return [sys.executable, str(ROOT / "tests/python/run.py"), str(BUILD), "python", "--tb=no", "-m", "not long",
+                "-k", " ".join(words)]
     if program.startswith("capi_"):
-        return [str(BUILD / program), *(str(BUILD / word) for word in words)]
+        settings = [word for word in words if "=" in word]
+        return ["env", *settings, str(BUILD / program), *(str(BUILD / word) for word in words if word not in settings)]
     return [str(BUILD / program), *(f"--gtest_filter={word}" for word in words)]
 
 
@@ -95,7 +104,10 @@ class Runner:
         programs = {fault["test"].split()[0] if fault["test"] else "rondo" for fault in chosen}
         if any(program.startswith("capi_") for program in programs):
             programs.add("fake_cuda")
-        self.programs = sorted(programs)
+        if "python" in programs:
+            programs |= {"rondo", "rondo_shared", "fake_cuda"}
+        self.programs = sorted(programs - {"python"})
+        self.compiles_shim = threading.Lock()  # what runs the package's tests does, in one folder
 
     def build(self, log):
         with open(log, "w", encoding="utf-8") as out:
@@ -116,9 +128,11 @@ class Runner:
         """(status, text) of one run; status None after a time-out."""
         kind, what = run
         words = words_of_test(what) if kind == "test" else [str(BUILD / "rondo"), *command(what, kind)]
+        alone = self.compiles_shim if what.startswith("python ") else contextlib.nullcontext()
         try:
-            done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, errors="replace", check=False,
-                                  timeout=self.timeout)
+            with alone:
+                done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, errors="replace", check=False,
+                                      timeout=self.timeout)
         except subprocess.TimeoutExpired:
             return None, f"no end after {self.timeout} s"
         return done.returncode, done.stdout + done.stderr
@@ -131,7 +145,8 @@ class Runner:
         """Without a fault every run must pass: else finding one says nothing."""
         runs = list(dict.fromkeys(run for fault in chosen for run in runs_of(fault)))
         bad = [f"{kind}: {what}: status {status}: {text.strip().splitlines()[-1:]}"
-               for (kind, what), (status, text) in self.start_all(runs) if status != 0 or "0 tests from 0" in text]
+               for (kind, what), (status, text) in self.start_all(runs)
+               if status != 0 or "0 tests from 0" in text or (what.startswith("python ") and " passed" not in text)]
         if bad:
             sys.exit("these runs do not pass without a fault:\n  " + "\n  ".join(bad))
         print(f"{len(runs)} runs pass without a fault", flush=True)
