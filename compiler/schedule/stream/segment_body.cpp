@@ -193,8 +193,13 @@ void SegmentedStep::prefix_scan(Value stage) {
                     column_of(carried_, c));
 }
 
+// A carry that is not finite leaves none of those after it finite, so the newest tell of all, unless a step
+// cuts the sequence.
 void SegmentedStep::mark(const std::vector<Value>& values) {
-  for (const Value& value : values) b_.assign(mark_, b_.math(scalar::Op::Fma, {value, b_.real(0), mark_}));
+  for (const Value& value : values) {
+    const bool from_before = body_.cuts_ || value.id() != values.front().id();
+    b_.assign(mark_, b_.math(scalar::Op::Fma, {value, b_.real(0), from_before ? Value(mark_) : b_.real(0)}));
+  }
 }
 
 // Where blocks split time, the thread that has the last step stores the last carries: those that the scan
