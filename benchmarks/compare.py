@@ -1,28 +1,29 @@
 """Times two builds of rondo with the same parameters on the rows of a record, in turns, on the GPU at hand:
 
-    benchmarks/compare.py BEFORE AFTER RECORD OUT.json [SECONDS]
+    benchmarks/compare.py BEFORE AFTER RECORD OUT.json [SECONDS [TURNS [REGEX]]]
 
-BEFORE and AFTER are programs; parameters are those of the record, so nothing is tuned. Each row is timed once by each
-program, and who comes first alternates. Writes the times, and prints the ratios after / before. Rows that are sums of
-passes are left out.
+BEFORE and AFTER are programs; parameters are those of the record, so nothing is tuned. In each turn (1) each row is timed once
+by each program, and who comes first alternates. Writes the medians of the turns and all times, and prints the ratios after /
+before. Rows that are sums of passes are left out, and those of which REGEX does not match "CELL B=.. T=.. D=.. TYPE PASS".
 """
-import json, subprocess, sys, time
+import json, re, statistics, subprocess, sys, time
 
 from parameter_names import completed, current
 
-if len(sys.argv) not in (5, 6):
+if len(sys.argv) not in (5, 6, 7, 8):
     sys.exit(__doc__)
 before, after, record, out = sys.argv[1:5]
-limit = float(sys.argv[5]) if len(sys.argv) == 6 else 520
+limit, turns, only = (*sys.argv[5:], *(520, 1, "")[len(sys.argv) - 5:])
+limit, turns = float(limit), int(turns)
 rec = json.load(open(record))
 start = time.time()
 rows = [r for r in rec["rows"] + rec.get("dense", []) if r["pass"] in ("fw", "fws", "bw")]
 seen, jobs = set(), []
 for r in rows:
     key = (r["cell"], json.dumps(r["shape"], sort_keys=True), r["dtype"], r["pass"], r.get("save"), r["strategy"])
-    if key in seen: continue
+    text = f"{r['cell']} B={r['shape']['B']} T={r['shape']['T']} D={r['shape']['D']} {r['dtype']} {r['pass']}"
+    if key in seen or not re.search(only, text): continue
     seen.add(key); jobs.append(r)
-result = []
 def bench(binary, r):
     s = r["shape"]
     cmd = [binary, "bench", r["cell"], "--shape", f"B={s['B']},T={s['T']},H={s['H']},D={s['D']}", "--dtype", r["dtype"],
@@ -37,13 +38,17 @@ def bench(binary, r):
     d = json.loads(p.stdout)
     d = d["rows"][0] if isinstance(d, dict) and "rows" in d else d[0] if isinstance(d, list) else d
     return {"ms": d["median_ms"], "spread": d["spread"], "ready_ms": d["ready_ms"]}
-for i, r in enumerate(jobs):
-    if time.time() - start > limit: break
-    order = ["before", "after"] if i % 2 == 0 else ["after", "before"]
-    row = {k: r.get(k) for k in ("cell", "shape", "dtype", "pass", "save", "strategy")}
-    for name in order:
-        row[name] = bench({"before": before, "after": after}[name], r)
-    result.append(row)
+result = [{k: r.get(k) for k in ("cell", "shape", "dtype", "pass", "save", "strategy")} for r in jobs]
+for turn in range(turns):
+    for i, (r, row) in enumerate(zip(jobs, result)):
+        if time.time() - start > limit: break
+        for name in ("before", "after") if (i + turn) % 2 == 0 else ("after", "before"):
+            one = bench({"before": before, "after": after}[name], r)
+            if turn and "ms" in one and "ms" in row[name]:
+                every = [*row[name].get("all_ms", [row[name]["ms"]]), one["ms"]]
+                one |= {"ms": statistics.median(every), "spread": max(one["spread"], row[name]["spread"]), "all_ms": every}
+            row[name] = one
+result = [row for row in result if "after" in row and "before" in row]
 json.dump({"jobs": len(jobs), "rows": result}, open(out, "w"), indent=1)
 ok = [r for r in result if "ms" in r["after"] and "ms" in r["before"]]
 ratio = sorted((r["after"]["ms"] / r["before"]["ms"], r["cell"], r["pass"], json.dumps(r["shape"])) for r in ok)
