@@ -38,16 +38,20 @@ def whole(row):
 def layers_section(record):
     rows = [row for row in record["rows"] if whole(row)]
     left = [row["layer"] for row in record["rows"] if not whole(row)]
-    text = f"\n## {record['device']}, {record['date']}\n\n" + wrapped(f"""PyTorch {record['torch']}, cuDNN {record['cudnn']}, driver
-{record['driver']}. `benchmarks/layers.py` timed both sides in one run, with the product of the input; every row's results were first compared with
-float64. Times are milliseconds, medians of single calls between two events. *fp16* or *bf16* behind a time is the type in which that side was
-faster. The last columns say how many times as long cuDNN's best takes: called eagerly, as CUDA graphs, and with the best way of each side. PyTorch brings
-weights together once where they are fp16; those in bf16 cuDNN brings together at each call.""") + "\n"
-    for pass_, title in PASSES:
+    text = f"\n## {record['device']}, {record['date']}\n\n"
+    text += wrapped(f"PyTorch {record['torch']}, cuDNN {record['cudnn']}, driver {record['driver']}.{how_timed() if rows else ''}") + "\n"
+    for pass_, title in PASSES if rows else ():
         text += f"\n### {title}\n\n" + wrapped(said_of(rows, pass_)) + "\n\n" + layers_table(rows, pass_)
     if left:
         text += "\n" + wrapped(f"Not timed on both sides before the run's time was over: {', '.join(left)}.") + "\n"
     return text + memory_of(rows) + memory_section(record) + host_section(record) + first_section(record)
+
+
+def how_timed():
+    return """ `benchmarks/layers.py` timed both sides in one run, with the product of the input; every row's results were first compared with
+float64. Times are milliseconds, medians of single calls between two events. *fp16* or *bf16* behind a time is the type in which that side was
+faster. The last columns say how many times as long cuDNN's best takes: called eagerly, as CUDA graphs, and with the best way of each side. PyTorch brings
+weights together once where they are fp16; those in bf16 cuDNN brings together at each call."""
 
 
 def said_of(rows, pass_):

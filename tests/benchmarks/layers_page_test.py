@@ -1,4 +1,4 @@
-"""The page of layers: what a training step's memory is beside cuDNN's."""
+"""The page of layers: what a training step's memory is beside cuDNN's, and runs of some stages."""
 import pathlib
 import sys
 import unittest
@@ -37,6 +37,16 @@ class Memory(unittest.TestCase):
     def test_without_a_record_nothing_is_said(self):
         self.assertEqual(report_python.memory_section({}), "")
         self.assertEqual(report_python.memory_section(record(states=found(1.0, right=False))), "")
+
+
+class Stages(unittest.TestCase):
+    def test_a_run_without_the_table_has_what_it_measured(self):
+        run = {"device": "a board", "date": "2026-11-28", "torch": "2", "cudnn": 9, "driver": "580", "rows": [], "first_call": {},
+               "host": {"operator forward": 36.61}}
+        said = report_python.layers_section(run)
+        self.assertIn("| operator forward | 36.6 |", said)
+        self.assertIn("over before first calls", said)
+        self.assertNotIn("As CUDA graphs", said)
 
 
 if __name__ == "__main__":
