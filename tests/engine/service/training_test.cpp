@@ -34,8 +34,8 @@ class Training : public ::testing::Test {
 
   std::size_t compiled() { return database_->cubins().value().size(); }
 
-  // Both ways, made and compared.
-  Save by_plans() {
+  // By choices alone.
+  Save by_choices() {
     Request outline = request_;
     outline.outline = true;
     const Result<TrainingAnswer> found = answer_training(outline, machine_, Save::Faster);
@@ -56,7 +56,7 @@ TEST_F(Training, OnlyTheFasterWayIsCompiled) {
   ASSERT_TRUE(found.ok()) << found.error().message;
   ASSERT_TRUE(found->forward.kernel && found->backward.kernel);
   EXPECT_NE(found->forward.kernel->plan, nullptr) << "it is no outline";
-  EXPECT_EQ(found->save, by_plans());
+  EXPECT_EQ(found->save, by_choices());
   EXPECT_EQ(compiled(), 2U) << "forward and backward";
 }
 
@@ -76,7 +76,7 @@ TEST_F(Training, RemarksAreThoseOfThePlans) {
   ASSERT_TRUE(answer_training(request_, machine_, Save::Faster).ok());
   const std::vector<std::string> once = notes_;
   notes_.clear();
-  ASSERT_TRUE(answer_training(request_, machine_, by_plans()).ok());
+  ASSERT_TRUE(answer_training(request_, machine_, by_choices()).ok());
   EXPECT_EQ(once, notes_);
 }
 
