@@ -9,7 +9,7 @@ SEEDS. For each target one line is printed: runs, edges covered, inputs, the mos
 a crash, an exception, undefined behaviour, a leak, a property that does not hold, or one of the bounds below. The input
 that did it is kept below build/fuzz/found, and its end of the log is printed. The status is 1 if a target fails.
 
---by-turns leaves every second target out where RONDO_TURN is set to a number, which says whose turn it is; the status is
+--by-turns takes every third target where RONDO_TURN is set to a number, which says whose turn it is; the status is
 77 where none of those named has its turn.
 
 --keep puts what was found into corpus/NAME, as few files as cover the same edges. --record writes a record of the run.
@@ -35,6 +35,7 @@ BUILD = ROOT / "build" / "fuzz"
 MEMORY_MB = 768  # of the process
 PIECE_MB = 64  # in one piece
 INPUT_S = 20  # for one input
+TURNS = 3  # until all targets had theirs
 SKIPPED = 77  # status of a test of CTest that had nothing to do
 
 # Of each target: the longest input in bytes, the dictionary, folders of inputs beside corpus/NAME.
@@ -177,7 +178,7 @@ def main():
     if unknown:
         parser.error(f"no target {unknown[0]}; there are {', '.join(TARGETS)}")
     if options.by_turns and os.environ.get("RONDO_TURN"):
-        names = [name for name in names if (list(TARGETS).index(name) + int(os.environ["RONDO_TURN"])) % 2 == 0]
+        names = [name for name in names if (list(TARGETS).index(name) + int(os.environ["RONDO_TURN"])) % TURNS == 0]
         if not names:
             print("fuzz: not the turn of", *options.targets)
             return SKIPPED
