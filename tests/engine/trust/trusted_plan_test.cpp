@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/engine/choice/tuned_folder.h"
 #include "tests/engine/plan/cells.h"
 
@@ -66,6 +68,64 @@ TEST(VerifiedPlans, WhatCannotBeToldIsNotKept) {
   const Compares untold = compared(rondo::testing::cell_from(kRounds));
   EXPECT_EQ(untold.said, Said::CannotTell);
   EXPECT_EQ(untold.kept, 0u) << "it proves nothing, and refutes nothing";
+}
+
+// The reference runs beside the compiler, with the cases of what is compiled. Where that is known to be wrong
+// here, another kernel takes its place, and is compared in the cases of its own.
+TEST(VerifiedPlans, HaveTheCasesOfTheirOwnKernel) {
+  Recorded recorded(rondo::testing::library_cell("lstm"));
+  schedule::Problem problem = Recorded::problem_of_few();
+  problem.sizes = {3, 40, 1, 32};
+  const schedule::Task task = recorded.task.with(problem);
+  const auto of_rows = [&](std::int64_t rows) {
+    const std::vector<Candidate> all = ranked_candidates(task).value();
+    const auto found = std::ranges::find_if(
+        all, [=](const Candidate& candidate) { return candidate.parameters.at("rows") == rows; });
+    EXPECT_NE(found, all.end()) << rows;
+    return *found;
+  };
+  const auto record = [&](db::Database& into, std::int64_t time, const Candidate& candidate) {
+    problem.sizes.time = time;
+    db::Trial of;
+    of.strategy = candidate.strategy;
+    of.parameters = parameters_to_json(candidate.parameters);
+    of.verified = true;
+    of.median_ms = 1;
+    const auto id = into.upsert_problem(database_problem(task.with(problem)));
+    const auto trial = into.record_trial(id.value(), of);
+    EXPECT_TRUE(into.set_best(trial.value(), db::Replace::Always).ok());
+    return trial.value();
+  };
+  record(*recorded.database, 40, of_rows(1));
+  const Result<ReadyPlan> first = trusted_plan(task, recorded.machine, {}, recorded.options);
+  ASSERT_TRUE(first.ok()) << first.error().message;
+
+  db::Database other = db::Database::open(recorded.database->path() + ".other").value();
+  ASSERT_TRUE(other.merge_database(recorded.database->path()).ok()) << "without its code";
+  db::Verification found;
+  found.trial = other.find_best(database_problem(task)).value()->trial.id;
+  found.pass = schedule::pass_key(task.problem);
+  found.batch = 3;
+  found.time = 40;
+  found.platform = recorded.machine.platform;
+  found.code = first->compiled.code;
+  found.image = first->compiled.digest();
+  found.summary = "wrong here";
+  found.created_at = 1000;
+  ASSERT_TRUE(other.record_verification(found).ok());
+  found.code = "of another version";
+  found.passed = true;
+  found.created_at = 2000;
+  ASSERT_TRUE(other.record_verification(found).ok());
+  const std::int64_t next = record(other, 41, of_rows(4));
+  recorded.options.database = &other;
+  const Result<ReadyPlan> second = trusted_plan(task, recorded.machine, {}, recorded.options);
+  ASSERT_TRUE(second.ok()) << second.error().message;
+  EXPECT_EQ(second->choice.trial, next);
+  const std::vector<db::Verification> kept = other.verifications(next).value();
+  ASSERT_EQ(kept.size(), 1u);
+  // Three tensors, at three shapes: the one asked for, five rows, and one step. One row has no tile to fill.
+  EXPECT_EQ(kept[0].summary.find("all 9 tensors agree"), 0u) << kept[0].summary;
 }
 
 // Code of another database that was verified here serves, and its plan goes on saying where it is from.
