@@ -111,6 +111,9 @@ FAULTS = [
           test="test_engine Trust.*"),
     fault("trust: a plan does not say whose code it has", T + "trusted_plan.cpp",
           "if (ready_->compiled.foreign()) ready_->choice.note", "if (false) ready_->choice.note", test=SERVED),
+    fault("trust: the cases of what was compiled first are those of all", T + "trusted_plan.cpp",
+          "verifier->check(*machine_.device, *ready_->plan, cases);", "verifier->check(*machine_.device, *ready_->plan);",
+          test=SERVED),
     # The search for a winner.
     fault("search: the fastest is best whether it is right or not", E + "search.cpp",
           "r.verified = verdict->passed;", "r.verified = true;", test="test_tuner Search.*"),
