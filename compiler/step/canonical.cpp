@@ -54,7 +54,8 @@ class CanonicalWriter {
       text += fmt::format("const {} {}\n", constant.name, constant.value);
     // Only where there is one, so that cells without keep their hash. The forward clip is in the graph.
     if (cell_.clip.gradient) text += fmt::format("clip gradient {}\n", *cell_.clip.gradient);
-    if (cell_.reversed) text += "reversed\n";
+    if (cell_.direction == Direction::Reversed) text += "reversed\n";
+    if (cell_.direction == Direction::Halves) text += "directions\n";
     const std::string roots = rows("next", cell_.next) + rows("output", cell_.outputs);
     return text + nodes_ + roots;
   }

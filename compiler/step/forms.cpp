@@ -26,7 +26,9 @@ class FormRewriting {
  public:
   FormRewriting(const Cell& cell, const Forms& forms) : original_(cell), result_(cell) {
     result_.graph = {};
-    result_.reversed = forms.reversed;
+    result_.direction = forms.reversed     ? Direction::Reversed
+                        : forms.directions ? Direction::Halves
+                                           : Direction::Forward;
     if (forms.resets) reset_ = add_leaf(TensorKind::Reset, kResetsName);
     if (forms.lengths) valid_ = add_leaf(TensorKind::Length, kLengthsName);
     for (const TensorId state : original_.of_kind(TensorKind::State))
@@ -143,6 +145,9 @@ Result<Cell> with_forms(const Cell& cell, const Forms& forms) {
   for (const auto& [wanted, name] :
        {std::pair(forms.resets, kResetsName), std::pair(forms.lengths, kLengthsName)})
     if (Status status = wanted ? check_name(cell, name) : success(); !status) return status.error();
+  if (forms.reversed && forms.directions)
+    return Error{ErrorKind::Input, "cell " + cell.name + " is to walk both reversed and in two directions",
+                 "ask for one of the forms reversed and directions"};
   if (forms.reset_states && !forms.resets)
     return Error{ErrorKind::Input,
                  "cell " + cell.name + " is to be reset to given states, but without resets",
@@ -158,8 +163,9 @@ Result<Cell> with_forms(const Cell& cell, const Forms& forms) {
 Forms forms_of(const Cell& cell) {
   const std::vector<TensorId> states = cell.of_kind(TensorKind::State);
   return {cell.first_of_kind(TensorKind::Reset).has_value(),
-          cell.first_of_kind(TensorKind::Length).has_value(), cell.reversed,
-          std::ranges::any_of(states, [&](TensorId id) { return is_reset_state(cell, id); })};
+          cell.first_of_kind(TensorKind::Length).has_value(), cell.direction == Direction::Reversed,
+          std::ranges::any_of(states, [&](TensorId id) { return is_reset_state(cell, id); }),
+          cell.direction == Direction::Halves};
 }
 
 std::vector<std::string> form_names(const Forms& forms) {
@@ -168,7 +174,15 @@ std::vector<std::string> form_names(const Forms& forms) {
   if (forms.lengths) names.emplace_back(kLengthsName);
   if (forms.reset_states) names.emplace_back(kResetStatesName);
   if (forms.reversed) names.emplace_back(kReversedName);
+  if (forms.directions) names.emplace_back(kDirectionsName);
   return names;
+}
+
+Status check_forms(const Cell& cell, const Sizes& sizes) {
+  if (cell.direction != Direction::Halves || sizes.heads % 2 == 0) return success();
+  return Error{ErrorKind::Input,
+               fmt::format("H is {}, but the heads are halves that walk in two directions", sizes.heads),
+               "give an even number of heads: first those that walk forward, then as many that walk back"};
 }
 
 std::string reset_state_name(const std::string& state) { return state + "_reset"; }
@@ -192,6 +206,8 @@ std::string describe_forms(const Cell& cell) {
   if (forms.lengths)
     text += "lengths: steps from lengths [B] on leave the states as they are and give outputs of zero\n";
   if (forms.reversed) text += "reversed: time is walked from the last step to the first\n";
+  if (forms.directions)
+    text += "directions: the second half of the heads walks time from the last step to the first\n";
   return text;
 }
 

@@ -13,17 +13,20 @@
 //   reversed  the walk goes from the last step to the first; tensors with a time axis stay in the order of
 //             time, histories too. "Before" a step is what follows it in time. With lengths each row begins
 //             at its own last step.
+//   directions  the first half of the heads walks as without it, the second half as if reversed: a layer that
+//             reads a sequence both ways is one cell. Not together with reversed. H is even.
 //
 // Resets and lengths are rewritings of the step, like clipping (clip.h): a leaf says what the tensor has for
 // this row and step, and selects put it into effect. So the reference executor, the backward step and every
 // strategy know them through the graph alone. What is affine stays affine, what is diagonal stays diagonal.
 // Reversed time is a matter of addresses: kernels get the place of the last step and strides of the other
-// sign.
+// sign, or, where only half of the heads walks back, make them where they know their head.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "compiler/step/sizes.h"
 #include "compiler/step/step_ir.h"
 #include "compiler/support/result.h"
 
@@ -34,26 +37,31 @@ struct Forms {
   bool lengths = false;
   bool reversed = false;
   bool reset_states = false;
-  bool any() const { return resets || lengths || reversed || reset_states; }
+  bool directions = false;
+  bool any() const { return resets || lengths || reversed || reset_states || directions; }
 };
 
 inline constexpr const char* kResetsName = "resets";
 inline constexpr const char* kLengthsName = "lengths";
 inline constexpr const char* kReversedName = "reversed";
+inline constexpr const char* kDirectionsName = "directions";
 inline constexpr const char* kResetStatesName = "reset_states";
 
 // The cell with the tensors of its forms, named as above, and the step rewritten; a cell that is to be
 // clipped is clipped first. Errors (Input): the cell has a form already, or a tensor or constant of a name
-// that a form needs, or states are given without resets.
+// that a form needs, states are given without resets, or directions are asked for with reversed.
 Result<Cell> with_forms(const Cell& cell, const Forms& forms);
 
 // The forms that a cell has.
 Forms forms_of(const Cell& cell);
-// Their names: "resets", "lengths", "reset_states", "reversed".
+// Their names: "resets", "lengths", "reset_states", "reversed", "directions".
 std::vector<std::string> form_names(const Forms& forms);
 
 // The name of what the state is reset to.
 std::string reset_state_name(const std::string& state);
+// An error (Input) if the sizes do not suit the cell's forms: two directions need an even number of heads.
+Status check_forms(const Cell& cell, const Sizes& sizes);
+
 // Whether the tensor holds what a state is reset to.
 bool is_reset_state(const Cell& cell, TensorId tensor);
 

@@ -90,7 +90,8 @@ std::string print(const Cell& cell) {
   for (const NamedConstant& constant : cell.constants)
     text += fmt::format("  const {} = {}\n", constant.name, constant.value);
   if (cell.clip.gradient) text += fmt::format("  clip gradient {}\n", *cell.clip.gradient);
-  if (cell.reversed) text += "  reversed\n";
+  if (cell.direction == Direction::Reversed) text += "  reversed\n";
+  if (cell.direction == Direction::Halves) text += "  directions\n";
   text += nodes_text(cell, cell.graph, 0, size_of(cell.graph));
   return text + rows_text(cell, cell.next, "next") + rows_text(cell, cell.outputs, "output");
 }

@@ -177,6 +177,13 @@ struct Clip {
   bool any() const { return forward || gradient; }
 };
 
+// Which way the heads walk over time (forms.h).
+enum class Direction : std::uint8_t {
+  Forward,   // all from the first step to the last
+  Reversed,  // all from the last step to the first
+  Halves,    // the first half of the heads forward, the second half reversed
+};
+
 // A typed, checked cell.
 struct Cell {
   std::string name;
@@ -189,9 +196,13 @@ struct Cell {
   std::vector<Row> next;     // one for every row of every State, in tensor then row order
   std::vector<Row> outputs;  // one for every row of every Output, in tensor then row order
   Clip clip;
-  bool reversed = false;  // time is walked from the last step to the first (forms.h)
+  Direction direction = Direction::Forward;
 
   const Tensor& tensor(TensorId id) const { return tensors[static_cast<std::size_t>(id)]; }
+  // Whether head `head` of `heads` walks from the last step to the first.
+  bool walks_back(std::int64_t head, std::int64_t heads) const {
+    return direction == Direction::Reversed || (direction == Direction::Halves && head >= heads / 2);
+  }
   bool is_head_value(TensorId id) const { return tensor(id).tail == Tail::Scalar; }  // one value a head
   std::vector<TensorId> of_kind(TensorKind kind) const;
   std::optional<TensorId> find(const std::string& name) const;

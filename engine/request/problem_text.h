@@ -48,8 +48,8 @@ Result<schedule::Problem> parse_problem(const step::Cell& cell, const ProblemTex
 // "" is no bound.
 Result<step::Clip> parse_clip(const std::string& forward, const std::string& gradient);
 
-// Forms of the sequence (compiler/step/forms.h), as `--forms` gives them: "resets", "lengths", "reversed",
-// or several with commas; "" is none.
+// Forms of the sequence (compiler/step/forms.h), as `--forms` gives them: "resets", "reset_states",
+// "lengths", "reversed", "directions", or several with commas; "" is none.
 Result<step::Forms> parse_forms(const std::string& text);
 
 // Whether the backward step of a cell, as it is written, reads products of its matrices

@@ -156,6 +156,12 @@ CASES = {
                   "--param time_split=2 --param exchange=cluster " + SHOT,
     "late shoot saving": "paragru --forms lengths,reversed --shape B=5,T=1200,D=40,H=2 --pass fws --param segments=8 "
                          "--param time_split=2 --param exchange=cluster " + SHOT,
+    "directions": "mingru --forms resets,lengths,directions --shape B=5,T=41,D=40,H=2 --pass fw --param steps=8 "
+                  "--param stages=2 " + PLAIN,
+    "directions short": DRAWS + " --forms lengths,directions --shape B=5,T=41,D=40,H=2 --pass fws --param steps=8 "
+                        "--param stages=2 " + PLAIN,
+    "directions persistent": "lstm --forms resets,lengths,directions --shape B=11,T=33,D=40,H=2 --pass fws "
+                             "--param blocks=1 --param steps=2 " + KEPT,
     "forms reversed": "mingru --forms lengths,reversed --shape B=5,T=41,D=40 --pass fw --param steps=8 "
                       "--param stages=2 " + PLAIN,
     "forms in segments": "mingru --forms resets,lengths --shape B=5,T=77,D=40 --pass fws --param segments=4 "

@@ -68,8 +68,9 @@ bool draw_cell(Random& random, Point& point) {
   if (point.exact && chance(random, dense ? 0.4 : 0.2)) clip.gradient = pick(random, 1, 4);
   point.cell = step::clipped(point.cell, clip).value();
   Random forms(point.seed + 7);  // of its own: points without forms stay as they are
-  point.cell =
-      step::with_forms(point.cell, {chance(forms, 0.2), chance(forms, 0.2), chance(forms, 0.2)}).value();
+  step::Forms drawn{chance(forms, 0.2), chance(forms, 0.2), chance(forms, 0.2)};
+  drawn.directions = !drawn.reversed && chance(forms, 0.2);
+  point.cell = step::with_forms(point.cell, drawn).value();
   return true;
 }
 
@@ -102,6 +103,7 @@ void draw_problem(Random& random, bool dense, Scale scale, Point& point) {
   if (chance(random, 0.3)) problem.math = problem.storage == Storage::F32 ? Math::Tf32 : Math::Accurate;
   problem.save_products = dense && problem.pass != Pass::Forward && chance(random, 0.35);
   draw_sizes(random, dense, scale, problem.sizes);
+  if (step::forms_of(point.cell).directions && problem.sizes.heads % 2 != 0) problem.sizes.heads *= 2;
   // Fewer steps leave little to cut in segments.
   constexpr std::array kLongTimes = {64, 1000, 4000};
   if (point.strategy->name() == "shoot") problem.sizes.time = one_of(random, kLongTimes);

@@ -18,9 +18,24 @@
 namespace rondo::schedule {
 namespace {
 
-constexpr step::Forms kForms[] = {{true, false, false},    {false, true, false}, {true, true, false},
-                                  {false, false, true},    {true, true, true},   {true, false, false, true},
-                                  {true, true, true, true}};
+constexpr step::Forms kForms[] = {{true, false, false},
+                                  {false, true, false},
+                                  {true, true, false},
+                                  {false, false, true},
+                                  {true, true, true},
+                                  {true, false, false, true},
+                                  {true, true, true, true},
+                                  {false, false, false, false, true},
+                                  {true, true, false, true, true}};
+
+// Heads of a case: halves walk in two directions.
+std::int64_t heads_of(const step::Cell& cell, std::int64_t heads) {
+  return step::forms_of(cell).directions ? 2 * heads : heads;
+}
+
+// Lengths, in each direction and in both.
+constexpr step::Forms kLengthsBothWays[] = {
+    {false, true, false}, {false, true, true}, {false, true, false, false, true}};
 
 // Both passes at the first point of their spaces.
 Case case_of(const Strategy& strategy, const step::Cell& cell, Storage storage, const step::Sizes& sizes) {
@@ -43,10 +58,11 @@ TEST(FormsSimulated, EveryCellOfEveryStrategy) {
       Problem problem;
       problem.storage = storage;
       if (!strategy->legal({plain, problem, {}}).legal) continue;
-      for (const bool given : {false, true}) {
-        const step::Cell cell = step::with_forms(plain, {true, true, true, given}).value();
+      for (const step::Forms& forms :
+           {step::Forms{true, true, true}, {true, true, true, true}, {true, true, false, false, true}}) {
+        const step::Cell cell = step::with_forms(plain, forms).value();
         ASSERT_TRUE(strategy->legal({cell, problem, {}}).legal) << cell.name << ": forms must not change it";
-        Comparison(case_of(*strategy, cell, storage, {5, 9, 1, 40})).run();
+        Comparison(case_of(*strategy, cell, storage, {5, 9, heads_of(cell, 1), 40})).run();
         ASSERT_FALSE(HasFailure()) << strategy->name() << " " << cell.name;
       }
       ++runs;
@@ -67,7 +83,9 @@ TEST(FormsSimulated, AwkwardSizes) {
           Problem problem;
           problem.storage = storage;
           if (!strategy->legal({cell, problem, {}}).legal || !rondo::testing::has_turn(turn, 5)) continue;
-          Comparison(case_of(*strategy, cell, storage, {turn % 5 + 5, time, turn % 2 + 1, dim})).run();
+          Comparison(
+              case_of(*strategy, cell, storage, {turn % 5 + 5, time, heads_of(cell, turn % 2 + 1), dim}))
+              .run();
           ASSERT_FALSE(HasFailure()) << strategy->name() << " " << cell.name;
         }
 }
@@ -132,9 +150,9 @@ TEST(FormsSimulated, AWalkEndsWithItsLongestRow) {
   int turn = 0;
   for (const char* name : {"mingru", "indrnn", "lstm", "gru"})
     for (const Strategy* strategy : strategies())
-      for (const bool reversed : {false, true})
+      for (const step::Forms& forms : kLengthsBothWays)
         for (const std::vector<double>& lengths : of_rows) {
-          const step::Cell cell = step::with_forms(cell_named(name), {false, true, reversed}).value();
+          const step::Cell cell = step::with_forms(cell_named(name), forms).value();
           if (!strategy->legal({cell, Problem{}, {}}).legal || !rondo::testing::has_turn(++turn, 4)) continue;
           Case c = case_of(*strategy, cell, Storage::BF16, {5, 11, 2, 33});
           c.flags["lengths"] = lengths;
@@ -150,14 +168,14 @@ TEST(FormsSimulated, TheLongestRowLiesAnywhereInATile) {
   int turn = 0;
   for (const char* name : {"lstm", "mingru"})
     for (const Strategy* strategy : strategies())
-      for (const bool reversed : {false, true}) {
-        const step::Cell cell = step::with_forms(cell_named(name), {false, true, reversed}).value();
+      for (const step::Forms& forms : kLengthsBothWays) {
+        const step::Cell cell = step::with_forms(cell_named(name), forms).value();
         if (!strategy->legal({cell, Problem{}, {}}).legal) continue;
         for (std::int64_t longest = 0; longest < kBatch; ++longest) {
           const bool edge = longest == 0 || longest == kTile - 1 || longest == kTile || longest == kLast;
           const bool tiles = strategy->name() == "persistent";
           if (!rondo::testing::has_turn(++turn, edge && tiles ? 1 : 16)) continue;
-          Case c = case_of(*strategy, cell, Storage::BF16, {kBatch, 9, 1, 16});
+          Case c = case_of(*strategy, cell, Storage::BF16, {kBatch, 9, heads_of(cell, 1), 16});
           std::vector<double> lengths(kBatch, 2);
           lengths[static_cast<std::size_t>(longest)] = 7;
           c.flags["lengths"] = lengths;
@@ -198,7 +216,7 @@ TEST(FormsSimulated, TimeIsCutInSegments) {
       }
       for (const int turn : {0, 1, 2, 3}) {
         Case c{find_strategy("stream"), cell, {}, {}, {}, false};
-        c.problem.sizes = {4, 37, 1, 64};
+        c.problem.sizes = {4, 37, heads_of(cell, 1), 64};
         c.problem.storage = Storage::F32;
         c.problem.math = kernel::Math::Accurate;
         c.parameters = stream_in_cluster_of_two(64, turn % 2 == 1);

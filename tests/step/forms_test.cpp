@@ -22,6 +22,7 @@ namespace {
 constexpr Forms kResets{true, false, false}, kLengths{false, true, false}, kBoth{true, true, false};
 constexpr Forms kGiven{true, false, false, true}, kAllGiven{true, true, true, true};
 constexpr Forms kReversed{false, false, true}, kAll{true, true, true};
+constexpr Forms kDirections{false, false, false, false, true}, kAllDirections{true, true, false, true, true};
 
 // next h = a h + x, output h.
 Cell leaky_sum(double a) {
@@ -333,14 +334,65 @@ TEST(Forms, ReversedTimeIsTheWalkOfWhatIsTurnedRound) {
     }
 }
 
+// A head of the first half walks as without the form, one of the second half as if reversed.
+TEST(Forms, TwoDirectionsAreHalvesOfTheHeads) {
+  const Sizes both{3, 5, 4, 2}, half{3, 5, 2, 2};
+  // Heads 0 and 1, or 2 and 3, of [outer, H, ...].
+  const auto of_half = [](const Numbers& all, std::int64_t outer, std::int64_t which) {
+    const auto each = static_cast<std::ptrdiff_t>(all.size()) / (2 * outer);
+    Numbers result;
+    for (std::int64_t i = 0; i < outer; ++i) {
+      const auto first = all.begin() + (2 * i + which) * each;
+      result.insert(result.end(), first, first + each);
+    }
+    return result;
+  };
+  for (const Cell& plain : {lstm(), mingru()}) {
+    const Cell cell = formed(plain, kAllDirections);
+    EXPECT_TRUE(verify(cell).empty());
+    Random random(29);
+    ForwardArguments<double> arguments = random_arguments(cell, both, random);
+    arguments.flags["lengths"] = {5, 0, 3};
+    const LossGradients<double> loss = random_loss(cell, both, random);
+    const auto run = run_forward(cell, both, arguments);
+    const auto back = run_backward(cell, both, arguments, loss);
+    ASSERT_TRUE(run.ok() && back.ok()) << plain.name;
+    const std::int64_t steps = both.batch * both.time;
+    for (const std::int64_t which : {0, 1}) {
+      ForwardArguments<double> own = arguments;
+      LossGradients<double> own_loss = loss;
+      for (auto* tensors : {&own.inputs, &own_loss.outputs})
+        for (auto& [name, values] : *tensors) values = of_half(values, steps, which);
+      for (auto* tensors : {&own.initial_states, &own_loss.last_states})
+        for (auto& [name, values] : *tensors) values = of_half(values, both.batch, which);
+      for (auto& [name, values] : own.params) values = of_half(values, 1, which);
+      const Cell alone = formed(plain, {true, true, which == 1, true});
+      const auto wanted = run_forward(alone, half, own);
+      const auto wanted_back = run_backward(alone, half, own, own_loss);
+      ASSERT_TRUE(wanted.ok() && wanted_back.ok());
+      const auto compare = [&](const TensorMap<double>& of_both, const TensorMap<double>& of_one,
+                               std::int64_t outer) {
+        for (const auto& [name, values] : of_one)
+          EXPECT_EQ(of_half(of_both.at(name), outer, which), values) << name;
+      };
+      compare(run->outputs, wanted->outputs, steps);
+      compare(run->last_states, wanted->last_states, both.batch);
+      compare(back->inputs, wanted_back->inputs, steps);
+      compare(back->initial_states, wanted_back->initial_states, both.batch);
+      compare(back->params, wanted_back->params, 1);
+    }
+  }
+}
+
 TEST(Forms, GradientsOfRandomCellsAgreeWithCentralDifferences) {
   long nonzero = 0, compared = 0;
   for (int seed = 0; seed < random_cell_count(); ++seed) {
-    constexpr Forms kDrawn[] = {kResets, kLengths, kBoth, kReversed, kAll, kGiven, kAllGiven};
-    const Forms& forms = kDrawn[seed % 7];
+    constexpr Forms kDrawn[] = {kResets, kLengths,  kBoth,       kReversed,     kAll,
+                                kGiven,  kAllGiven, kDirections, kAllDirections};
+    const Forms& forms = kDrawn[seed % 9];
     const Cell cell = formed(random_cell_of_seed(static_cast<std::uint64_t>(seed)), forms);
     ASSERT_TRUE(verify(cell).empty()) << verify(cell).front() << "\n" << provenance(seed, cell);
-    const Sizes sizes{2, 3, 1, 2};
+    const Sizes sizes{2, 3, forms.directions ? 2 : 1, 2};
     Random random(static_cast<std::uint64_t>(seed) + 5000000);
     const ForwardArguments<double> arguments = random_arguments(cell, sizes, random);
     const LossGradients<double> loss = random_loss(cell, sizes, random);
@@ -355,11 +407,11 @@ TEST(Forms, GradientsOfRandomCellsAgreeWithCentralDifferences) {
 // Padding may be anything: no result of any cell depends on it, not by a product with zero either.
 TEST(Forms, WhatStandsPastTheLengthReachesNothing) {
   for (int seed = 0; seed < random_cell_count(); ++seed) {
-    constexpr Forms kDrawn[] = {kLengths, kBoth, kAll, kAllGiven};
+    constexpr Forms kDrawn[] = {kLengths, kBoth, kAll, kAllGiven, kAllDirections};
     Cell plain = random_cell_of_seed(static_cast<std::uint64_t>(seed));
     if (seed % 3 == 0) plain = clipped(plain, {0.5, 0.25}).value();
-    const Cell cell = formed(plain, kDrawn[seed % 4]);
-    const Sizes sizes{3, 4, 1, 2};
+    const Cell cell = formed(plain, kDrawn[seed % 5]);
+    const Sizes sizes{3, 4, forms_of(cell).directions ? 2 : 1, 2};
     Random random(static_cast<std::uint64_t>(seed) + 6000000);
     ForwardArguments<double> arguments = random_arguments(cell, sizes, random);
     arguments.flags["lengths"] = {2, 0, 4};
@@ -378,7 +430,7 @@ TEST(Forms, WhatStandsPastTheLengthReachesNothing) {
 }
 
 TEST(Forms, WhatIsAffineOrDiagonalStaysSo) {
-  for (const Forms& forms : {kResets, kLengths, kBoth, kAll}) {
+  for (const Forms& forms : {kResets, kLengths, kBoth, kAll, kAllDirections}) {
     EXPECT_TRUE(analyze(formed(mingru(), forms)).affine);
     EXPECT_TRUE(analyze(formed(diagonal_gru(), forms)).all_diagonal);
     EXPECT_FALSE(analyze(formed(lstm(), forms)).all_diagonal);
@@ -391,12 +443,19 @@ TEST(Forms, AreOfTheCellsMeaning) {
   EXPECT_NE(canonical_hash(formed(mingru(), kResets)), plain);
   EXPECT_NE(canonical_hash(formed(mingru(), kBoth)), canonical_hash(formed(mingru(), kResets)));
   EXPECT_NE(canonical_hash(formed(mingru(), kReversed)), plain);
+  EXPECT_NE(canonical_hash(formed(mingru(), kDirections)), plain);
+  EXPECT_NE(canonical_hash(formed(mingru(), kDirections)), canonical_hash(formed(mingru(), kReversed)));
+  for (const Forms& forms : {kAll, kAllDirections}) {
+    const Cell written = formed(lstm(), forms);
+    ByteWriter writer;
+    write_cell(writer, written);
+    const std::string bytes = writer.bytes();
+    ByteReader reader(bytes);
+    EXPECT_EQ(canonical_text(read_cell(reader)), canonical_text(written));
+  }
+  EXPECT_EQ(form_names(forms_of(formed(lstm(), kDirections))), std::vector<std::string>{"directions"});
+  EXPECT_NE(describe_forms(formed(lstm(), kDirections)).find("second half of the heads"), std::string::npos);
   const Cell cell = formed(lstm(), kAll);
-  ByteWriter writer;
-  write_cell(writer, cell);
-  const std::string bytes = writer.bytes();
-  ByteReader reader(bytes);
-  EXPECT_EQ(canonical_text(read_cell(reader)), canonical_text(cell));
   EXPECT_NE(describe_forms(cell).find("last step to the first"), std::string::npos);
   EXPECT_NE(describe_forms(cell).find("resets [B, T]"), std::string::npos);
   EXPECT_EQ(describe_forms(lstm()), "");
@@ -413,6 +472,13 @@ TEST(Forms, WhatCannotBeIsRefused) {
   EXPECT_NE(taken.error().message.find("lengths"), std::string::npos);
   EXPECT_TRUE(with_forms(b.cell(), kResets).ok());
   EXPECT_FALSE(with_forms(formed(lstm(), kResets), kLengths).ok()) << "twice";
+  const Result<Cell> twice = with_forms(lstm(), {false, false, true, false, true});
+  ASSERT_FALSE(twice.ok());
+  EXPECT_EQ(twice.error().message, "cell lstm is to walk both reversed and in two directions");
+  EXPECT_EQ(run_forward(formed(leaky_sum(1), kDirections), {1, 1, 3, 1}, ForwardArguments<double>{})
+                .error()
+                .message,
+            "H is 3, but the heads are halves that walk in two directions");
 
   const Cell cell = formed(leaky_sum(1), kBoth);
   ForwardArguments<double> arguments;

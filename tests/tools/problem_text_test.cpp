@@ -83,6 +83,7 @@ TEST(ProblemText, Forms) {
   ASSERT_TRUE(both.ok());
   EXPECT_TRUE(both->resets && both->lengths && !both->reversed);
   EXPECT_TRUE(parse_forms("reversed")->reversed);
+  EXPECT_TRUE(parse_forms("lengths,directions")->directions);
   EXPECT_TRUE(parse_forms("resets,reset_states")->reset_states);
   EXPECT_FALSE(both->reset_states);
   for (const char* bad : {"reset", "resets,", ",", "resets,resets", "lengths resets"}) {

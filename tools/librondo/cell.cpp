@@ -137,7 +137,7 @@ rondo_cell_info describe(const CellObject& object) {
   info.clip_gradient = object.cell->clip.gradient.value_or(0);
   info.resets = step::forms_of(*object.cell).resets ? 1 : 0;
   info.lengths = step::forms_of(*object.cell).lengths ? 1 : 0;
-  info.reversed = object.cell->reversed ? 1 : 0;
+  info.reversed = step::forms_of(*object.cell).reversed ? 1 : 0;
   info.reset_states = step::forms_of(*object.cell).reset_states ? 1 : 0;
   info.draws = object.cell->seed() ? 1 : 0;
   return info;

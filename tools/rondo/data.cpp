@@ -63,7 +63,7 @@ std::string run_command(const Options& options, const step::Cell& cell, const st
   for (const std::string& constant : options.constants) text += " --const " + quoted(constant);
   if (!options.clip_forward.empty()) text += " --clip-forward " + quoted(options.clip_forward);
   for (const DataFile& file : files) text += " " + file.option + quoted(file.path);
-  if (cell.reversed) text += " --reversed";
+  if (cell.direction == step::Direction::Reversed) text += " --reversed";
   if (options.dtype_given && options.dtype == "bf16") text += " --dtype bf16";
   const step::TensorId output = cell.of_kind(step::TensorKind::Output).front();
   const std::string& name = cell.tensor(output).name;

@@ -56,6 +56,7 @@ class HeadValuesBuilder {
     const std::int64_t span = std::int64_t{teams} * kTeamSteps;
     const Value spans = b.let("spans", ceil_div(time, span));
     head_ = b.let("head", b.block() % task_.problem.sizes.heads);
+    signature_.set_head(head_);
     const Value rest = b.let("rest", b.block() / task_.problem.sizes.heads);
     row_ = b.let("row", rest / spans);
     const Value first =

@@ -66,6 +66,7 @@ class VectorBuilder {
     const Value time = signature_.time();
     values_.set_time(time);
     const TimeThreads::Place place = threads.place(b, time);
+    signature_.set_head(place.head);
     values_.set_place({place.row, place.head, place.channel});
     const auto walk = [&] {
       for (int c = 0; c < access_.vector; ++c)
@@ -133,6 +134,7 @@ class VectorBuilder {
     values_.set_time(time);
     const Value spans = b.let("spans", ceil_div(time, kSteps));
     const Value head = b.let("head", b.block() % task_.problem.sizes.heads);
+    signature_.set_head(head);
     const Value rest = b.let("rest", b.block() / task_.problem.sizes.heads);
     const Value row = b.let("row", rest / spans);
     const Value span = b.let("span", rest % spans), first = b.let("first", span * kSteps);

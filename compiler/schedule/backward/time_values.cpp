@@ -53,7 +53,7 @@ void TimeValues::declare(const std::vector<NodeId>& roots, int vector) {
 
 Value TimeValues::place(const KernelTensor& tensor, int row, const When& when) {
   const std::int64_t dim = task_.problem.sizes.dim;
-  Value step = builder_.wide(at_.row) * tensor.stride_b + builder_.wide(when.t) * tensor.stride_t;
+  Value step = tensor.row_begin(at_.row) + builder_.wide(when.t) * tensor.stride_t;
   if (when.later != 0) step = step + tensor.stride_t * when.later;
   if (tensor.per_head) return step + builder_.wide(at_.head * tensor.rows + row);
   return step + builder_.wide(at_.head * (tensor.rows * dim) + at_.channel + row * dim);

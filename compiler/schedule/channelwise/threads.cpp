@@ -46,6 +46,7 @@ void ChannelThreads::place_channels() {
   const Value tile = b.let("tile", here_.team % tiles());
   here_.head = b.let("head", here_.team / tiles() % task_.problem.sizes.heads);
   here_.batch_row = b.let("row", here_.team / (tiles() * task_.problem.sizes.heads));
+  signature_.set_head(here_.head);
   limit_time();
   here_.tile_channel = b.let("first_channel", tile * channels);
   const bool parts = p.segments > 1;

@@ -132,6 +132,7 @@ class GradientKernel {
     first_n_ = b_.let("first_n", b_.block() % tiles_n() * p_.tile_n);
     first_m_ = b_.let("first_m", b_.block() / tiles_n() % tiles_m() * p_.tile_m);
     head_ = b_.let("head", b_.block() / across % heads);
+    signature_.set_head(head_);
     part_ = b_.let("part", b_.block() / (across * heads));
     row_stages_ = b_.let("row_stages", ceil_div(time_, p_.tile_k));
     const Value stages = b_.let("stages", batch_ * row_stages_);

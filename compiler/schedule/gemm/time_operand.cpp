@@ -33,7 +33,7 @@ void TimeReader::place(const GemmTile& tile, GemmTile::Side side, Value head, Va
 
 void TimeReader::move_to(Value row, Value t) {
   kernel::Builder& b = *row.builder();
-  b.assign(at_, own_ + b.wide(row) * tensor_.stride_b + b.wide(t) * tensor_.stride_t);
+  b.assign(at_, own_ + tensor_.row_begin(row) + b.wide(t) * tensor_.stride_t);
 }
 
 void TimeReader::next_steps(int steps) { at_.builder()->assign(at_, at_ + tensor_.stride_t * steps); }

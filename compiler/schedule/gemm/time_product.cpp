@@ -101,6 +101,7 @@ class TimeProductKernel {
     const Value rest = b_.let("rest", b_.block() / (tiles_ * heads));
     first_step_ = b_.let("first_step", rest % spans * p_.tile_m);
     batch_row_ = b_.let("row", rest / spans);
+    signature_.set_head(head_);
     first_output_ = b_.let("first_output", of_run([&](const ProductRun&, std::int64_t before) {
                              return (tile_n_ - before) * p_.tile_n;
                            }));
@@ -179,7 +180,7 @@ class TimeProductKernel {
     b_.if_(and_inside(t < time_, i, outputs_, outputs_divide()), [&] {
       in_run([&](const ProductRun& run) {
         const KernelTensor& out = run.results;
-        const Value to = b_.wide(batch_row_) * out.stride_b + b_.wide(t) * out.stride_t +
+        const Value to = out.row_begin(batch_row_) + b_.wide(t) * out.stride_t +
                          b_.wide((head_ * out.rows + run.out.row) * dim() + i);
         tile_.store_vector(out.memory[to], from);
       });

@@ -110,6 +110,7 @@ class DiagonalBuilder {
     b.named("kDim", dim(), "channels a head");
     const Value tile = b.let("tile", b.block() % tiles());
     head_ = b.let("head", b.block() / tiles() % task_.problem.sizes.heads);
+    signature_.set_head(head_);
     const std::int64_t of_part = tiles() * task_.problem.sizes.heads;
     row_ = b.let("batch_row", b.block() / (of_part * parts()));
     place_segment(of_part);

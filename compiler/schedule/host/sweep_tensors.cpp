@@ -50,7 +50,7 @@ bool SweepTensors::is_head_value(TensorRef ref) const {
 Value SweepTensors::at_step(const KernelTensor& tensor, int row, Value t, const Place& place) const {
   kernel::Builder& b = *t.builder();
   const std::int64_t dim = task_.problem.sizes.dim;
-  const Value step = b.wide(place.batch_row) * tensor.stride_b + b.wide(t) * tensor.stride_t;
+  const Value step = tensor.row_begin(place.batch_row) + b.wide(t) * tensor.stride_t;
   if (is_head_value(tensor.ref)) return step + b.wide(place.head * tensor.rows + row);
   return step + b.wide(place.head * (tensor.rows * dim) + row * dim + place.channel);
 }

@@ -62,6 +62,7 @@ class ProductBuilder {
     HostTimeReader::Span span;
     span.row = b_.let("row", rest / spans);
     span.head = b_.let("head", tile / packed_.tiles);
+    signature_.set_head(span.head);
     span.t = b_.let("first_step", rest % spans * steps_);
     span.steps = b_.let("steps", min(time - span.t, b_.constant(steps_)));
     span.first = span.place = b_.constant(0);
@@ -91,7 +92,7 @@ class ProductBuilder {
         const KernelTensor& out = outputs_[at(i)];
         const Value unit = b_.let("unit", b_.thread() + v * p_.lanes);
         const Value channel = b_.let("channel", tile % packed_.tiles * p_.channels() + unit);
-        const Value place = b_.wide(span.row) * out.stride_b + b_.wide(t) * out.stride_t +
+        const Value place = out.row_begin(span.row) + b_.wide(t) * out.stride_t +
                             b_.wide(span.head * (out.rows * dim) + products_[at(i)].out.row * dim + channel);
         const auto put = [&] {
           b_.store(out.memory[place], b_.load("sum", sums_[product.sum_at(i, step) + unit]));
@@ -150,6 +151,7 @@ class GradientBuilder {
         b_.shared("right", kernel::Storage::F32, std::int64_t{kChunk} * columns_, "[strip][step][column]");
     const Value batch = signature_.batch(), time = signature_.time();
     const Value head = b_.let("head", b_.block() / (row_tiles * column_tiles));
+    signature_.set_head(head);
     const Value first_row = b_.let("first_row", b_.block() / column_tiles % row_tiles * rows_);
     const Value first_column = b_.let("first_column", b_.block() % column_tiles * columns_);
     b_.for_("i", b_.constant(0), b_.constant(rows_ * columns_), b_.constant(p_.lanes), 1,

@@ -37,7 +37,7 @@ void HostTimeReader::bring(kernel::Memory to, const Span& span) const {
     const Value t = b.let("t", span.t + step), place = b.let("place", span.place + step * span.pitch);
     const auto copy_step = [&](Value of) {
       const Value from =
-          b.let("from", b.wide(span.row) * tensor_.stride_b + b.wide(of) * tensor_.stride_t +
+          b.let("from", tensor_.row_begin(span.row) + b.wide(of) * tensor_.stride_t +
                             b.wide(span.head * (tensor_.rows * dim) + operand_.row.row * dim + span.first));
       copy(to, span, place, tensor_.memory, from, tensor_.stride_t * kAhead);
     };

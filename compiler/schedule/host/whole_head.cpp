@@ -46,6 +46,7 @@ class WholeHeadBuilder {
     flags_.set_time(time_);
     b.named("kDim", dim(), "channels a head");
     head_ = b.let("head", b.block() % task_.problem.sizes.heads);
+    signature_.set_head(head_);
     row_ = b.let("batch_row", b.block() / task_.problem.sizes.heads);
     for_channels([&] { begin(); });
     b.for_("step", b.constant(0), time_, b.constant(1), 1, [&](Value count) {

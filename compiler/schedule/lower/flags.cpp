@@ -29,7 +29,7 @@ Value FlagReader::place(TensorId tensor, Value batch_row, Value t) const {
   kernel::Builder& b = *batch_row.builder();
   const KernelTensor& from = tensors_.at(tensor);
   if (left_out_.valid()) t = t + left_out_;
-  return b.wide(batch_row) * from.stride_b + b.wide(t) * from.stride_t;
+  return from.row_begin(batch_row) + b.wide(t) * from.stride_t;
 }
 
 Value FlagReader::load_at(TensorId tensor, Value place) const {
@@ -44,7 +44,8 @@ Value FlagReader::value(TensorId tensor, Value loaded, Value t) const {
 
 Value FlagReader::within(Value length, Value t) const {
   if (left_out_.valid()) t = t + left_out_;
-  return (cell_.reversed ? time_ - 1 - t : t) < length;
+  const Value of_time = signature_.by_direction([&] { return t; }, [&] { return time_ - 1 - t; });
+  return of_time < length;
 }
 
 Value FlagReader::read(TensorId tensor, Value batch_row, Value t) const {
@@ -59,12 +60,12 @@ std::vector<TensorId> FlagReader::tensors() const {
 
 bool FlagReader::stops_early() const {
   const std::optional<TensorId> lengths = cell_.first_of_kind(TensorKind::Length);
-  return lengths && !cell_.reversed && tensors_.count(*lengths) != 0;
+  return lengths && cell_.direction != step::Direction::Reversed && tensors_.count(*lengths) != 0;
 }
 
 bool FlagReader::starts_late() const {
   const std::optional<TensorId> lengths = cell_.first_of_kind(TensorKind::Length);
-  return lengths && cell_.reversed && tensors_.count(*lengths) != 0;
+  return lengths && cell_.direction != step::Direction::Forward && tensors_.count(*lengths) != 0;
 }
 
 bool FlagReader::declare_lengths() {
@@ -89,6 +90,10 @@ FlagReader::Values FlagReader::read(Value batch_row, Value t) const {
   Values values;
   for (const auto& [id, tensor] : tensors_) values[id] = read(id, batch_row, t);
   return values;
+}
+
+Value FlagReader::left_out_before(Value left_out) const {
+  return signature_.by_direction([&] { return left_out.builder()->constant(0); }, [&] { return left_out; });
 }
 
 }  // namespace rondo::schedule

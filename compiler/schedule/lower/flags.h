@@ -35,9 +35,11 @@ class FlagReader {
   std::vector<step::TensorId> tensors() const;
   bool any() const { return !tensors_.empty(); }
   // Whether a walk may end before T: after the longest of its rows. Where time is reversed, the steps past
-  // the end come first: there a walk may start late.
+  // the end come first: there a walk may start late. Where heads walk in two directions, both may be.
   bool stops_early() const;
   bool starts_late() const;
+  // Of steps that a walk leaves out, those that it leaves out before its first; where a walk may start late.
+  kernel::Value left_out_before(kernel::Value left_out) const;
   // From here on steps are counted from step `first` of the walk: it starts late.
   void count_from(kernel::Value first) { left_out_ = first; }
   // Steps that rows `first` to `end` of the batch, at least one row, have at most: from 1 to T, so that every

@@ -41,12 +41,13 @@ Launch sum_channels(const Task& task, int count, TensorId id) {
   const std::int64_t heads = task.problem.sizes.heads, of_row = count > 0 ? count : task.problem.sizes.dim;
   const Value spans = b.let("spans", ceil_div(time, kWarps));
   const Value head = b.let("head", b.block() % heads);
+  signature.set_head(head);
   const Value batch = b.let("row", b.block() / heads / spans);
   const Value t = b.let("t", b.block() / heads % spans * kWarps + b.thread() / 32);
   const Value lane = b.let("lane", b.thread() % 32);
   b.if_(t < time, [&] {
     const auto place = [&](const KernelTensor& of, Value of_head) {
-      return b.wide(batch) * of.stride_b + b.wide(t) * of.stride_t + b.wide(of_head);
+      return of.row_begin(batch) + b.wide(t) * of.stride_t + b.wide(of_head);
     };
     for (int row = 0; row < tensor.rows; ++row) {
       const Value first =

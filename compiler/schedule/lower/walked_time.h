@@ -19,7 +19,7 @@ class WalkedTime {
   kernel::Value steps() const { return steps_; }  // of the walk
   kernel::Value all() const { return all_; }      // T
   bool is_limited() const { return limited_; }
-  // Whether the steps that are left out come first.
+  // Whether the steps that are left out come first, of some heads at least.
   bool starts_late() const { return left_out_.valid(); }
   // Step `step` of the walk, counted from the first that there is of T.
   kernel::Value among_all(kernel::Value step) const { return starts_late() ? step + left_out_ : step; }
@@ -32,7 +32,8 @@ class WalkedTime {
 
  private:
   kernel::Value all_, steps_;
-  kernel::Value left_out_;  // steps before the first of the walk; invalid: none
+  kernel::Value left_out_;   // steps before the first of the walk; invalid: none
+  kernel::Value after_all_;  // T where the steps that are left out come first, else 0; invalid: 0
   bool limited_ = false;
 };
 

@@ -30,11 +30,11 @@ class ForwardBuilder : PersistentBody {
     emit_roles(
         [&] {
           load_start("", first_);
-          if (kernel_.threads().walked().starts_late()) store_histories_past_end();
+          store_histories_past_end(true);
         },
         [&] {
           store_carries(last_, "last states");
-          if (!kernel_.threads().walked().starts_late()) store_histories_past_end();
+          store_histories_past_end(false);
         },
         [&](const step::Node& node, const PersistentKernel::Step& step, int channel) {
           return leaf(node, step, channel);
@@ -83,9 +83,20 @@ class ForwardBuilder : PersistentBody {
   }
 
   // The states at the steps past the end of the longest row: the last ones, or, where these steps come first,
-  // the initial ones.
+  // the initial ones. `first`: before the walk, else after it.
+  void store_histories_past_end(bool first) {
+    if (histories_.empty() || !kernel_.threads().walked().is_limited()) return;
+    if (task_.cell.direction != step::Direction::Halves) {
+      if (first == kernel_.threads().walked().starts_late()) store_histories_past_end();
+      return;
+    }
+    const Value back = kernel_.signature().walks_back();
+    first ? kernel_.builder().if_(back, [&] { store_histories_past_end(); })
+          : kernel_.builder().if_(
+                back, [] {}, [&] { store_histories_past_end(); });
+  }
+
   void store_histories_past_end() {
-    if (histories_.empty()) return;
     const auto is_kept = [&](const step::Row& row) { return histories_.count(row.tensor) != 0; };
     const auto store = [&](const step::Row& row, int channel, Value t) {
       const KernelTensor& to = kernel_.results().tensor(histories_.at(row.tensor));

@@ -34,6 +34,7 @@ void PersistentThreads::place() {
   if (g.in_grid()) p.team = signature_.among_all_parts(p.team, heads);
   if (g.p.blocks > 1) p.team = b.let("team", p.team);
   p.head = b.let("head", p.team % heads);
+  signature_.set_head(p.head);
   p.first_row = b.let("first_row", p.team / heads * g.batch);
   limit_time();
   p.first_unit = b.let("first_unit", p.rank * b.named("kUnits", g.units, "channels a block"));

@@ -67,7 +67,7 @@ class PlanLowering {
       return executable::Argument{kind, bytes, *tensor};
     };
     const auto back = [&](TensorRef ref) {
-      return task_.cell.reversed && has_time_axis(ref.role) && !is_internal(ref.role);
+      return task_.cell.direction == step::Direction::Reversed && lies_in_order_of_time(ref);
     };
     if (const auto* p = std::get_if<Pointer>(&argument))
       return of_tensor(back(p->tensor) ? Kind::LastStep : Kind::Pointer, p->tensor, !param.written,

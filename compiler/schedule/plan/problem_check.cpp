@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "compiler/executable/tensor.h"
+#include "compiler/step/forms.h"
 
 namespace rondo::schedule {
 
@@ -67,6 +68,7 @@ Status check_problem(const step::Cell& cell, const Problem& problem) {
     if (extent < 1)
       return Error{ErrorKind::Input, fmt::format("{} is {}", axis, extent),
                    "every extent must be at least 1"};
+  if (Status status = step::check_forms(cell, sizes); !status) return status;
   for (const step::Tensor& tensor : cell.tensors)
     if (Status status = check_tensor(tensor, sizes); !status) return status;
   return success();

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <stdexcept>
+
 #include "compiler/schedule/analysis/saved_products.h"
 
 namespace rondo::schedule {
@@ -35,6 +37,13 @@ std::string shape_of(TensorRef ref, const step::Cell& cell) {
   return fmt::format("[{}H, {}{}]", role.timed ? "B, T, " : role.per_batch ? "B, " : "", tensor.rows, tail);
 }
 
+bool lies_in_order_of_time(TensorRef ref) { return has_time_axis(ref.role) && !is_internal(ref.role); }
+
+Value KernelTensor::row_begin(Value batch_row) const {
+  const Value begin = batch_row.builder()->wide(batch_row) * stride_b;
+  return origin.valid() ? begin + origin : begin;
+}
+
 KernelTensor Signature::declare(TensorRef ref, bool written) {
   KernelTensor result;
   result.ref = ref;
@@ -59,12 +68,49 @@ KernelTensor Signature::declare(TensorRef ref, bool written) {
   if (has_time_axis(ref.role)) {
     result.stride_b = builder_.argument(result.name + "_stride_b", Type::I64);
     arguments_.push_back(StrideB{ref});
-    const std::string stride_t = result.name + "_stride_t";
-    result.stride_t = narrow_strides_ ? builder_.wide(builder_.argument(stride_t, Type::I32))
-                                      : builder_.argument(stride_t, Type::I64);
+    const Value stride =
+        builder_.argument(result.name + "_stride_t", narrow_strides_ ? Type::I32 : Type::I64);
+    result.stride_t = builder_.wide(stride);
     arguments_.push_back(StrideT{ref});
+    if (task_.cell.direction == step::Direction::Halves && lies_in_order_of_time(ref)) turn(result, stride);
   }
   return result;
+}
+
+// The kernel's head is known only after its tensors are declared, so what depends on it are variables.
+void Signature::turn(KernelTensor& tensor, Value stride) {
+  if (!way_.valid()) {
+    way_ = builder_.variable("way", builder_.constant(1));
+    first_step_ = builder_.variable("first_of_walk", builder_.constant(0));
+  }
+  tensor.stride_t = builder_.wide(stride * way_);
+  tensor.origin = builder_.wide(first_step_) * builder_.wide(stride);
+}
+
+void Signature::set_head(Value head) {
+  if (task_.cell.direction != step::Direction::Halves) return;
+  if (walks_back_.valid()) throw std::logic_error("a kernel whose head is set twice");
+  builder_.comment("the second half of the heads walks back");
+  walks_back_ = builder_.let("walks_back", head >= task_.problem.sizes.heads / 2);
+  if (!way_.valid()) return;
+  builder_.assign(way_, builder_.select(walks_back_, builder_.constant(-1), builder_.constant(1)));
+  builder_.assign(first_step_, builder_.select(walks_back_, time() - 1, builder_.constant(0)));
+}
+
+Value Signature::by_direction(const Make& forward, const Make& reversed) const {
+  switch (task_.cell.direction) {
+    case step::Direction::Forward: return forward();
+    case step::Direction::Reversed: return reversed();
+    case step::Direction::Halves: break;
+  }
+  const Value back = reversed();
+  return back.builder()->select(walks_back_, back, forward());
+}
+
+std::vector<LaunchArgument> Signature::arguments() const {
+  if (way_.valid() && !walks_back_.valid())
+    throw std::logic_error("a kernel that does not say which head it is of");
+  return arguments_;
 }
 
 kernel::Value Signature::batch() {
@@ -93,8 +139,9 @@ Launch Signature::finish(std::int64_t blocks_per_batch) {
 }
 
 kernel::Value Signature::time() {
+  if (time_.valid()) return time_;
   arguments_.push_back(Time{});
-  return builder_.argument("time", Type::I32, "T");
+  return time_ = builder_.argument("time", Type::I32, "T");
 }
 
 }  // namespace rondo::schedule

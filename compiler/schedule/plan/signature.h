@@ -2,6 +2,7 @@
 // drift apart.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -11,12 +12,17 @@
 
 namespace rondo::schedule {
 
-// A tensor as a kernel sees it. Strides are valid only for tensors with a time axis.
+// A tensor as a kernel sees it, in the order of the walk. Strides are valid only for tensors with a time
+// axis.
 struct KernelTensor {
+  // Element of a batch row at the walk's first step. Of a tensor with a time axis.
+  kernel::Value row_begin(kernel::Value batch_row) const;
+
   TensorRef ref;
   kernel::Memory memory;
   kernel::Value stride_b;
   kernel::Value stride_t;
+  kernel::Value origin;  // element of batch row 0 at the walk's first step; invalid: 0
   kernel::Storage storage = kernel::Storage::F32;
   int rows = 1;
   bool per_head = false;  // one value a head: no axis of channels
@@ -40,7 +46,17 @@ class Signature {
   KernelTensor reads(TensorRef ref) { return declare(ref, false); }
   KernelTensor writes(TensorRef ref) { return declare(ref, true); }
   kernel::Value batch();
-  kernel::Value time();
+  kernel::Value time();  // the same value each time
+  // Where heads walk in two directions: says which head all that follows is of, the same in all threads that
+  // share a walk. Called once, outside any condition, before a place in a tensor with a time axis is worked
+  // out. Every kernel with such tensors calls it, whatever the cell's direction.
+  void set_head(kernel::Value head);
+  // Pred: the head that was set walks back; invalid where all heads walk the same way.
+  kernel::Value walks_back() const { return walks_back_; }
+  // What a head has that walks forward, or one that is reversed; where heads walk in two directions both are
+  // made, and the head that was set chooses.
+  using Make = std::function<kernel::Value()>;
+  kernel::Value by_direction(const Make& forward, const Make& reversed) const;
   // The number among the teams of all parts of the launch, of a team of blocks that is `team` in its own part
   // (Launch:: tiles_together); `each_tile`: teams of a batch tile.
   kernel::Value among_all_parts(kernel::Value team, std::int64_t each_tile);
@@ -52,10 +68,11 @@ class Signature {
   // The launch of such a kernel, so many blocks for each batch tile.
   Launch finish(std::int64_t blocks_per_batch);
 
-  std::vector<LaunchArgument> arguments() const { return arguments_; }
+  std::vector<LaunchArgument> arguments() const;
 
  private:
   KernelTensor declare(TensorRef ref, bool written);
+  void turn(KernelTensor& tensor, kernel::Value stride);
 
   kernel::Builder& builder_;
   const Task& task_;
@@ -63,8 +80,15 @@ class Signature {
   std::vector<int> scratch_rows_;
   int shares_ = 0;
   bool narrow_strides_ = false;
+  kernel::Value time_;
+  // Where heads walk in two directions: variables, of the head that was set. `way_`: 1, or -1 where it walks
+  // back. `first_step_`: the step where its walk begins.
+  kernel::Value way_, first_step_, walks_back_;
 };
 
+// Whether steps of the tensor lie in the order of time, as all do that a caller sees; others lie in the order
+// of the walk.
+bool lies_in_order_of_time(TensorRef ref);
 // Storage of a tensor's elements, e.g. fp32 for vector parameters and state boundaries.
 kernel::Storage storage_of(TensorRef ref, const Task& task);
 // Its name in emitted text: "x", "grad_x", "h_last" ...

@@ -24,7 +24,8 @@ Launch shoot_forward(const Task& task, const ShootParameters& parameters) {
   sweep.declare();
   ShootRounds rounds(kernel, sweep, task, parameters);
   // No thread that stores histories knows the last states, which stand past the end, but all know the first.
-  if (task.problem.pass == Pass::Forward || stored_histories(task.cell).empty() || task.cell.reversed)
+  if (task.problem.pass == Pass::Forward || stored_histories(task.cell).empty() ||
+      task.cell.direction == step::Direction::Reversed)
     kernel.threads().stop_early();
   kernel.place();
   sweep.start();

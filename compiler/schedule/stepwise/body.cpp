@@ -90,6 +90,7 @@ void StepwiseBody::place_threads(Value batch, Value time) {
   b.named("kUnits", g.units, "channels a block");
   tile_ = b.let("tile", b.block() % g.tiles);
   head_ = b.let("head", b.block() / g.tiles % task_.problem.sizes.heads);
+  signature_.set_head(head_);
   first_row_ = b.let("first_row", b.block() / (g.tiles * task_.problem.sizes.heads) * g.batch);
   if (!g.row_by_row) place_turns({});
 }
@@ -150,9 +151,9 @@ void StepwiseBody::if_exists(int turn, const std::function<void()>& body) {
 Value StepwiseBody::place(const KernelTensor& tensor, int row, Value time, int turn) {
   const Channel& c = channels_[at(turn)];
   if (is_head_value(tensor.ref))
-    return builder_.wide(c.batch_row) * tensor.stride_b + builder_.wide(time) * tensor.stride_t +
+    return tensor.row_begin(c.batch_row) + builder_.wide(time) * tensor.stride_t +
            builder_.wide(head_ * tensor.rows + row);
-  return builder_.wide(c.batch_row) * tensor.stride_b + builder_.wide(time) * tensor.stride_t +
+  return tensor.row_begin(c.batch_row) + builder_.wide(time) * tensor.stride_t +
          builder_.wide(head_ * (tensor.rows * shape_.dim) + c.channel + row * shape_.dim);
 }
 

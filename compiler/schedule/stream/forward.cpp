@@ -19,7 +19,8 @@ class ForwardBuilder : StreamBody {
   Launch build() {
     declare();
     // Where blocks split time, no thread that stores histories knows the last states; all can read the first.
-    if (histories_.empty() || !parameters_.among_blocks() || task_.cell.reversed)
+    if (histories_.empty() || !parameters_.among_blocks() ||
+        task_.cell.direction == step::Direction::Reversed)
       stream_.threads().stop_early();
     stream_.place();
     declare_carries("");
@@ -75,7 +76,8 @@ class ForwardBuilder : StreamBody {
     std::vector<Value> values;
     for (const auto& [state, history] : histories_)
       for (int channel = 0; history == written && channel < parameters_.per_thread; ++channel)
-        values.push_back(task_.cell.reversed ? first_state(state, row, channel) : carry(state, row, channel));
+        values.push_back(stream_.signature().by_direction([&] { return carry(state, row, channel); },
+                                                          [&] { return first_state(state, row, channel); }));
     return values;
   }
 

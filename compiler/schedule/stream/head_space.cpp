@@ -275,6 +275,9 @@ void HeadSpace::require_heads() {
   s_.require(mod(floor_div(channels, per_thread) * heads, kWarpLanes) == 0, "heads of whole warps");
   // More threads than those of the heads there are would do nothing.
   s_.require(heads == 1 || heads < 2 * task_.problem.sizes.heads, "heads there are");
+  if (task_.cell.direction == step::Direction::Halves)
+    s_.require(divides(heads, static_cast<int>(task_.problem.sizes.heads / 2)),
+               "heads of a block walk the same way");
   s_.require(unroll <= steps, "unrolling");
 }
 

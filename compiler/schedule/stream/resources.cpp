@@ -25,6 +25,7 @@ constexpr int kTeamChannelRegisters = 2, kTeamParamRegisters = 6, kTeamGradientR
 // Of a row of values that all channels share, resets too; of lengths, and where a walk starts late (measured
 // likewise: a masked gated cell, backward, and hgrn).
 constexpr int kHeadValueRegisters = 4, kLengthRegisters = 4, kLateRegisters = 6;
+constexpr int kTurnedRegisters = 4;  // of turned strides, in two directions (mingru and hgrn, at least)
 constexpr int kShortestSegment = 4, kRegistersOfThread = 255;  // steps; of a thread, of every architecture
 constexpr int kSlackRegisters = 24;    // that no cell's arithmetic is known to exceed without tuning
 constexpr int kRegistersOfSm = 65536;  // of every architecture that has clusters (CUDA guide, 16.2)
@@ -108,7 +109,8 @@ int shared_registers(const step::Cell& cell) {
   const bool lengths = cell.first_of_kind(TensorKind::Length).has_value();
   const auto rows = static_cast<int>(head_value_bytes(cell) / (SharedValues::kStages * 4));
   return kHeadValueRegisters * rows + (lengths ? kLengthRegisters : 0) +
-         (lengths && cell.reversed ? kLateRegisters : 0);
+         (lengths && cell.direction != step::Direction::Forward ? kLateRegisters : 0) +
+         (cell.direction == step::Direction::Halves ? kTurnedRegisters : 0);
 }
 
 }  // namespace

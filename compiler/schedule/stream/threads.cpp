@@ -49,6 +49,7 @@ void StreamThreads::place_heads() {
   }
   here_.batch_row = b.let("row", here_.team / groups);
   heads_.first = b.let("first_head", here_.team % groups * p.heads);
+  signature_.set_head(heads_.first);
   Value exists;
   heads_.of_block = heads_.read = b.constant(0);
   here_.head = heads_.first;

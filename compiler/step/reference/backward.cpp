@@ -101,7 +101,7 @@ class BackwardWorker {
       carried_.assign(id, loss == nullptr ? nullptr : loss + item * block_of(id));
     }
     for (std::int64_t done = sizes().time - 1; done >= 0; --done) {
-      const std::int64_t t = Flags<Real>::step_of(cell(), sizes(), done);
+      const std::int64_t t = Flags<Real>::step_of(cell(), sizes(), head, done);
       locate(batch, t, head, done == 0);
       interpreter_.run_step(sources_);
       store((batch * sizes().time + t) * sizes().heads + head, head, part);
@@ -116,15 +116,16 @@ class BackwardWorker {
   void locate(std::int64_t batch, std::int64_t t, std::int64_t head, bool first) {
     const std::int64_t place = (batch * sizes().time + t) * sizes().heads + head;
     const std::int64_t item = batch * sizes().heads + head;
+    const bool back = cell().walks_back(head, sizes().heads);
     flags_.locate(batch, t, sources_);
     sources_.row = batch;
-    sources_.step = Flags<Real>::step_of(cell(), sizes(), t);  // of the walk
+    sources_.step = Flags<Real>::step_of(cell(), sizes(), head, t);  // of the walk
     sources_.head = head;
     for (const TensorId id : run_.program.inputs)
       sources_.leaf[at(id)] = run_.inputs[at(id)] + place * block_of(id);
     for (const TensorId id : run_.program.states) {
       const std::size_t index = at(id);
-      const std::int64_t before = cell().reversed ? place + sizes().heads : place - sizes().heads;
+      const std::int64_t before = back ? place + sizes().heads : place - sizes().heads;
       if (!first)
         sources_.leaf[index] = run_.history[index] + before * block_of(id);
       else

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "compiler/step/forms.h"
 #include "compiler/step/ranges.h"
 
 namespace rondo::step {
@@ -64,7 +65,7 @@ Status check_run(const Cell& cell, const Sizes& sizes, const std::map<std::strin
         [&, &wanted = name](const NamedConstant& constant) { return constant.name == wanted; });
     if (!known) return input_error(fmt::format("cell {} has no constant {}", cell.name, name));
   }
-  return success();
+  return check_forms(cell, sizes);
 }
 
 template <class Real>

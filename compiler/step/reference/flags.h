@@ -12,9 +12,9 @@ namespace rondo::step::detail {
 template <class Real>
 class Flags {
  public:
-  // The step that the walk reaches after `done` others.
-  static std::int64_t step_of(const Cell& cell, const Sizes& sizes, std::int64_t done) {
-    return cell.reversed ? sizes.time - 1 - done : done;
+  // The step that the walk of a head reaches after `done` others.
+  static std::int64_t step_of(const Cell& cell, const Sizes& sizes, std::int64_t head, std::int64_t done) {
+    return cell.walks_back(head, sizes.heads) ? sizes.time - 1 - done : done;
   }
   // `bound`: the tensors of flags by TensorId, null for other tensors. It outlives this.
   Flags(const Cell& cell, const Sizes& sizes, const std::vector<const Real*>& bound)

@@ -58,7 +58,7 @@ class ForwardWorker {
     sources_.row = batch;
     sources_.head = head;
     for (std::int64_t done = 0; done < sizes().time; ++done) {
-      const std::int64_t t = Flags<Real>::step_of(cell(), sizes(), done);
+      const std::int64_t t = Flags<Real>::step_of(cell(), sizes(), head, done);
       flags_.locate(batch, t, sources_);
       sources_.step = done;
       step((batch * sizes().time + t) * sizes().heads + head);

@@ -118,7 +118,8 @@ TEST(HostOracle, SegmentsOfFormsClipsAndDraws) {
                                    step::clipped(cell_named("mingru"), {{}, 0.5}).value(),
                                    frontend::parse(kDraws, "draws").cells.front()};
   for (const char* name : {"mingru", "hgrn", "affine"})
-    for (const step::Forms forms : {step::Forms{true, true, false}, step::Forms{true, true, true}})
+    for (const step::Forms forms : {step::Forms{true, true, false}, step::Forms{true, true, true},
+                                    step::Forms{true, true, false, false, true}})
       cells.push_back(step::with_forms(cell_named(name), forms).value());
   int turn = 0;
   for (const step::Cell& cell : cells) {
@@ -169,7 +170,8 @@ TEST(HostOracle, PartsOfColumnsAndSteps) {
 TEST(HostOracle, FormsOfTheSequence) {
   int turn = 0;
   for (const char* name : {"mingru", "hgrn", "paralstm", "lstm", "mgu"})
-    for (const step::Forms forms : {step::Forms{true, true, false}, step::Forms{true, true, true}}) {
+    for (const step::Forms forms : {step::Forms{true, true, false}, step::Forms{true, true, true},
+                                    step::Forms{true, true, false, false, true}}) {
       ++turn;
       const step::Cell cell = step::with_forms(cell_named(name), forms).value();
       Case c = native_case(cell, {5, 9, 2, 33}, kStorages[turn % 3]);
@@ -219,7 +221,8 @@ TEST(HostOracle, FormsOfCellsThatReduce) {
   std::vector<step::Cell> cells = reducing_cells();
   cells.push_back(cell_named("lnlstm"));
   for (const step::Cell& plain : cells)
-    for (const step::Forms forms : {step::Forms{true, true, false, true}, step::Forms{true, true, true}}) {
+    for (const step::Forms forms : {step::Forms{true, true, false, true}, step::Forms{true, true, true},
+                                    step::Forms{true, true, false, false, true}}) {
       const step::Cell cell = step::with_forms(plain, forms).value();
       Case c = native_case(cell, {5, 9, 2, 33}, Storage::F32);
       c.parameters = {{"lanes", 16}, {"vectors", 1}, {"rows", 2}, {"together", 1}, {"tile", 1}};
