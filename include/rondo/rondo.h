@@ -39,6 +39,10 @@ typedef struct rondo_cell_options {
    * INPUT. */
   const char* const* without;
   size_t without_count;
+  /* A form, too. 1: the first half of the heads walks from the first step to the last, the second half from
+   * the last to the first; H is even. Not with `reversed`. */
+  int32_t directions;
+  int32_t reserved;
 } rondo_cell_options;
 
 /* A cell is immutable. Errors: INPUT (the text has errors: the message shows all of them, and so does
@@ -81,8 +85,8 @@ typedef struct rondo_cell_info {
   double clip_forward, clip_gradient; /* 0: none */
   int32_t resets, lengths, reversed;  /* 1: the cell has the form */
   int32_t reset_states;
-  int32_t draws; /* 1: it draws random numbers, which depend on the number of the step within a launch */
-  int32_t reserved;
+  int32_t draws;      /* 1: it draws random numbers, which depend on the number of the step within a launch */
+  int32_t directions; /* 1: the cell has the form */
 } rondo_cell_info;
 
 /* The strings belong to the cell. */

@@ -93,6 +93,11 @@ static void test_cells(void) {
   options.reversed = -1;
   FAILS(rondo_cell_create(&options, &cell, NULL), RONDO_ERROR_INPUT, "reversed = -1");
   options.reversed = 0;
+  options.directions = 2;
+  FAILS(rondo_cell_create(&options, &cell, NULL), RONDO_ERROR_INPUT, "directions = 2: it is 0 or 1");
+  options.reversed = options.directions = 1;
+  FAILS(rondo_cell_create(&options, &cell, NULL), RONDO_ERROR_INPUT, "both reversed and in two directions");
+  options.reversed = options.directions = 0;
   options.text_bytes = (size_t)1 << 40;
   FAILS(rondo_cell_create(&options, &cell, NULL), RONDO_ERROR_INPUT, "the most is");
   options.text_bytes = 0;
@@ -108,29 +113,10 @@ static void test_cells(void) {
   FAILS(rondo_cell_create(&options, &cell, NULL), RONDO_ERROR_INPUT, "1 bytes");
 }
 
-/* Resets and lengths are tensors of plans like others, by their roles. */
-static void test_forms(rondo_context* context) {
-  rondo_cell_options options = {.struct_size = sizeof options, .text = kLeaky, .resets = 1, .lengths = 1};
-  rondo_cell* cell = NULL;
-  OK(rondo_cell_create(&options, &cell, NULL));
-  rondo_cell_info info = {.struct_size = sizeof info};
-  OK(rondo_cell_get_info(cell, &info));
-  CHECK(info.resets == 1 && info.lengths == 1 && info.reversed == 0 && info.tensors == 6 && info.affine == 1);
-  rondo_cell_tensor tensor = {.struct_size = sizeof tensor};
-  OK(rondo_cell_get_tensor(cell, 4, &tensor));
-  CHECK(strcmp(tensor.name, "resets") == 0 && tensor.kind == RONDO_KIND_RESET &&
-        tensor.tail == RONDO_TAIL_SCALAR);
-  const rondo_problem problem = problem_of(RONDO_PASS_FORWARD);
-  rondo_plan* plan = NULL;
-  OK(rondo_plan_create(context, cell, &problem, NULL, &plan));
-  OK(rondo_cell_destroy(cell));
+/* Launches a forward plan of kLeaky with forms; its states are zero, and thrown away. */
+static void launch_forms(rondo_plan* plan, float* x, float* w, float* h, uint8_t* resets, int32_t* lengths) {
   rondo_plan_info of_plan = {.struct_size = sizeof of_plan};
   OK(rondo_plan_get_info(plan, &of_plan));
-  float x[B * T * H * D], w[H * D], h[B * T * H * D];
-  for (int i = 0; i < B * T * H * D; ++i) x[i] = 1;
-  for (int i = 0; i < H * D; ++i) w[i] = 1;
-  uint8_t resets[B * T] = {0, 0, 0, 1, 0, 0, 0, 0, 0, 0};
-  int32_t lengths[B] = {T, 2};
   rondo_tensor given[8];
   memset(given, 0, sizeof given);
   size_t count = 0;
@@ -149,13 +135,13 @@ static void test_forms(rondo_context* context) {
       CHECK(t.type == RONDO_TYPE_I32 && t.rank == 1 && t.strided == 0 && strcmp(t.shape, "[B]") == 0);
       data = lengths;
     }
-    if (data == NULL) continue; /* states: zero, thrown away */
+    if (data == NULL) continue;
     given[count].index = i;
     given[count].type = t.type;
     given[count].bytes = RONDO_BYTES_UNKNOWN;
     given[count++].data = data;
   }
-  CHECK(count == 5);
+  CHECK(count == (resets == NULL ? 3 : 5));
   int64_t bytes = 0;
   OK(rondo_plan_workspace_bytes(plan, B, T, &bytes));
   rondo_launch_args args = {.struct_size = sizeof args, .tensor_size = sizeof given[0], .tensors = given};
@@ -165,11 +151,64 @@ static void test_forms(rondo_context* context) {
   args.batch = B;
   args.time = T;
   OK(rondo_launch(plan, &args));
+  free(args.workspace);
+}
+
+/* Resets and lengths are tensors of plans like others, by their roles. */
+static void test_forms(rondo_context* context) {
+  rondo_cell_options options = {.struct_size = sizeof options, .text = kLeaky, .resets = 1, .lengths = 1};
+  rondo_cell* cell = NULL;
+  OK(rondo_cell_create(&options, &cell, NULL));
+  rondo_cell_info info = {.struct_size = sizeof info};
+  OK(rondo_cell_get_info(cell, &info));
+  CHECK(info.resets == 1 && info.lengths == 1 && info.reversed == 0 && info.tensors == 6 && info.affine == 1);
+  rondo_cell_tensor tensor = {.struct_size = sizeof tensor};
+  OK(rondo_cell_get_tensor(cell, 4, &tensor));
+  CHECK(strcmp(tensor.name, "resets") == 0 && tensor.kind == RONDO_KIND_RESET &&
+        tensor.tail == RONDO_TAIL_SCALAR);
+  const rondo_problem problem = problem_of(RONDO_PASS_FORWARD);
+  rondo_plan* plan = NULL;
+  OK(rondo_plan_create(context, cell, &problem, NULL, &plan));
+  OK(rondo_cell_destroy(cell));
+  float x[B * T * H * D], w[H * D], h[B * T * H * D];
+  for (int i = 0; i < B * T * H * D; ++i) x[i] = 1;
+  for (int i = 0; i < H * D; ++i) w[i] = 1;
+  uint8_t resets[B * T] = {0, 0, 0, 1, 0, 0, 0, 0, 0, 0};
+  int32_t lengths[B] = {T, 2};
+  launch_forms(plan, x, w, h, resets, lengths);
   const float wanted[B][T] = {{1, 1.5f, 1.75f, 1, 1.5f}, {1, 1.5f, 0, 0, 0}};
   for (int b = 0; b < B; ++b)
     for (int t = 0; t < T; ++t)
       for (int i = 0; i < H * D; ++i) CHECK(h[(b * T + t) * H * D + i] == wanted[b][t]);
-  free(args.workspace);
+  OK(rondo_plan_destroy(plan));
+}
+
+/* The second half of the heads walks back. */
+static void test_directions(rondo_context* context) {
+  rondo_cell_options options = {.struct_size = sizeof options, .text = kLeaky, .directions = 1};
+  rondo_cell* cell = NULL;
+  OK(rondo_cell_create(&options, &cell, NULL));
+  rondo_cell_info info = {.struct_size = sizeof info};
+  OK(rondo_cell_get_info(cell, &info));
+  CHECK(info.directions == 1 && info.reversed == 0 && info.resets == 0 && info.tensors == 4);
+  rondo_problem problem = problem_of(RONDO_PASS_FORWARD);
+  rondo_plan* plan = NULL;
+  problem.heads = 3;
+  FAILS(rondo_plan_create(context, cell, &problem, NULL, &plan), RONDO_ERROR_INPUT, "H is 3");
+  problem.heads = H;
+  OK(rondo_plan_create(context, cell, &problem, NULL, &plan));
+  OK(rondo_cell_destroy(cell));
+  float x[B * T * H * D], w[H * D], h[B * T * H * D];
+  for (int i = 0; i < B * T * H * D; ++i) x[i] = 1;
+  for (int i = 0; i < H * D; ++i) w[i] = 1;
+  launch_forms(plan, x, w, h, NULL, NULL);
+  const float wanted[T] = {1, 1.5f, 1.75f, 1.875f, 1.9375f};
+  for (int b = 0; b < B; ++b)
+    for (int t = 0; t < T; ++t)
+      for (int i = 0; i < D; ++i) {
+        const float* head = h + ((b * T + t) * H * D + i);
+        CHECK(head[0] == wanted[t] && head[D] == wanted[T - 1 - t]);
+      }
   OK(rondo_plan_destroy(plan));
 }
 
@@ -619,6 +658,7 @@ int main(void) {
   test_forward(context);
   test_reset_states();
   test_forms(context);
+  test_directions(context);
   test_first_values(context);
   test_wrong_problems(context);
   test_training(context, kTrained, RONDO_SAVE_STATES);

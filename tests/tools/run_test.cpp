@@ -343,6 +343,23 @@ TEST(Verify, SimulatesForms) {
   }
 }
 
+TEST(Verify, SimulatesTwoDirections) {
+  for (const char* cell : {"mingru", "gru"}) {
+    const Outcome outcome =
+        rondo({"verify", cell, "--simulate", "--json", "--shape", "B=5,T=7,H=2,D=33", "--pass", "fws,bw",
+               "--forms", "resets,lengths,directions", "--seed", "5"});
+    ASSERT_EQ(outcome.status, 0) << outcome.err << outcome.out;
+    const nlohmann::json parsed = nlohmann::json::parse(outcome.out);
+    EXPECT_TRUE(parsed["passed"].get<bool>());
+    EXPECT_EQ(parsed["forms"], (nlohmann::json{"resets", "lengths", "directions"})) << outcome.out;
+  }
+  const Outcome odd =
+      rondo({"verify", "gru", "--simulate", "--shape", "B=2,T=3,H=3,D=8", "--forms", "directions"});
+  EXPECT_NE(odd.status, 0);
+  EXPECT_NE(odd.err.find("H is 3, but the heads are halves that walk in two directions"), std::string::npos)
+      << odd.err;
+}
+
 // A sine of so much that rounding alone decides what it is.
 TEST(Verify, SaysWhereNothingCanBeSaid) {
   const Folder folder;

@@ -106,15 +106,16 @@ Result<std::unique_ptr<CellObject>> create_cell(const rondo_cell_options* given,
   const std::pair<std::int32_t, const char*> forms[] = {{options.resets, "resets"},
                                                         {options.lengths, "lengths"},
                                                         {options.reversed, "reversed"},
-                                                        {options.reset_states, "reset_states"}};
+                                                        {options.reset_states, "reset_states"},
+                                                        {options.directions, "directions"}};
   for (const auto& [field, name] : forms)
     if (Status status = zero_or_one(field, name); !status) return status.error();
   step::Clip clip;
   if (options.clip_forward != 0) clip.forward = options.clip_forward;
   if (options.clip_gradient != 0) clip.gradient = options.clip_gradient;
-  selected = engine::changed_cell(
-      *selected, clip,
-      {options.resets != 0, options.lengths != 0, options.reversed != 0, options.reset_states != 0});
+  selected = engine::changed_cell(*selected, clip,
+                                  {options.resets != 0, options.lengths != 0, options.reversed != 0,
+                                   options.reset_states != 0, options.directions != 0});
   if (!selected) return selected.error();
   return cell_object(std::move(selected).value());
 }
@@ -135,10 +136,12 @@ rondo_cell_info describe(const CellObject& object) {
   info.saves_products = object.saves_products ? 1 : 0;
   info.clip_forward = object.cell->clip.forward.value_or(0);
   info.clip_gradient = object.cell->clip.gradient.value_or(0);
-  info.resets = step::forms_of(*object.cell).resets ? 1 : 0;
-  info.lengths = step::forms_of(*object.cell).lengths ? 1 : 0;
-  info.reversed = step::forms_of(*object.cell).reversed ? 1 : 0;
-  info.reset_states = step::forms_of(*object.cell).reset_states ? 1 : 0;
+  const step::Forms forms = step::forms_of(*object.cell);
+  info.resets = forms.resets ? 1 : 0;
+  info.lengths = forms.lengths ? 1 : 0;
+  info.reversed = forms.reversed ? 1 : 0;
+  info.reset_states = forms.reset_states ? 1 : 0;
+  info.directions = forms.directions ? 1 : 0;
   info.draws = object.cell->seed() ? 1 : 0;
   return info;
 }

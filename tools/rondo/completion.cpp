@@ -40,17 +40,18 @@ const std::map<std::string, Words>& values() {
     for (const pipeline::StageInfo& stage : pipeline::kStages) stages.emplace_back(stage.text);
     for (const pipeline::PassInfo& pass : pipeline::kPasses) passes.emplace_back(pass.text);
     for (const schedule::Strategy* strategy : schedule::strategies()) strategies.push_back(strategy->name());
-    return std::map<std::string, Words>{{"--dtype", {"bf16", "fp16", "fp32"}},
-                                        {"--math", {"fast", "accurate", "tf32"}},
-                                        {"--pass", {"fw", "fws", "bw"}},
-                                        {"--save", {"states", "products", "auto"}},
-                                        {"--forms", {"resets", "reset_states", "lengths", "reversed"}},
-                                        {"--backend", {"auto", "nvrtc", "llvm"}},
-                                        {"--arch", targets()},
-                                        {"--ptx", {"sm_80", "sm_90", "none"}},
-                                        {"--stage", stages},
-                                        {"--print-after", passes},
-                                        {"--strategy", strategies}};
+    return std::map<std::string, Words>{
+        {"--dtype", {"bf16", "fp16", "fp32"}},
+        {"--math", {"fast", "accurate", "tf32"}},
+        {"--pass", {"fw", "fws", "bw"}},
+        {"--save", {"states", "products", "auto"}},
+        {"--forms", {"resets", "reset_states", "lengths", "reversed", "directions"}},
+        {"--backend", {"auto", "nvrtc", "llvm"}},
+        {"--arch", targets()},
+        {"--ptx", {"sm_80", "sm_90", "none"}},
+        {"--stage", stages},
+        {"--print-after", passes},
+        {"--strategy", strategies}};
   }();
   return all;
 }

@@ -28,7 +28,7 @@ void add_cell(CLI::App& app, Options& o) {
 void add_forms(CLI::App& app, Options& o) {
   app.add_option("--forms", o.forms,
                  "forms of the sequence, with commas: resets and lengths, for each of which the cell takes a "
-                 "tensor more, reset_states, for which it takes one a state, and reversed")
+                 "tensor more, reset_states, for which it takes one a state, and reversed or directions")
       ->type_name("LIST");
 }
 
@@ -184,6 +184,8 @@ void run_options(CLI::App& app, Options& o) {
   app.add_option("--lengths", o.lengths, "integers [B]: steps that each row has")->type_name("FILE");
   app.add_flag("--reversed", o.reversed,
                "from the last step to the first; outputs stay in the order of time");
+  app.add_flag("--directions", o.directions,
+               "the first half of the heads from the first step to the last, the second half back");
   app.add_option("--out", o.outs, "write an output: h=h.npy, [B, T, H, ..., D]")->type_name("NAME=FILE");
   app.add_option("--last", o.lasts, "write a last state: h=last.npy, [B, H, ..., D]")->type_name("NAME=FILE");
   app.add_option("--grad", o.grads,

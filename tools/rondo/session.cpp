@@ -28,6 +28,7 @@ Result<LoadedCell> load_cell(const Options& options, pipeline::PassWatcher* watc
   forms->reset_states |= !options.reset_states.empty();
   forms->lengths |= !options.lengths.empty();
   forms->reversed |= options.reversed;
+  forms->directions |= options.directions;
   cell = engine::changed_cell(*cell, *clip, *forms, watcher);
   if (!cell) return cell.error();
   return LoadedCell{std::move(file).value(), std::move(cell).value()};
