@@ -39,7 +39,7 @@ class Description:
         Those that have other values than in the text, by name in order.
     clip_forward, clip_gradient : float
         Bounds of the recurrent path; 0: none.
-    resets, lengths, reverse : bool
+    resets, lengths, reverse, directions : bool
         Forms of the sequence.
     save : str
         What a training pass saves, "states" or "products".
@@ -59,6 +59,7 @@ class Description:
     resets: bool = False
     lengths: bool = False
     reverse: bool = False
+    directions: bool = False
     save: str = "states"
     math: str = "default"
     strategy: str = ""

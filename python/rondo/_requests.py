@@ -20,17 +20,21 @@ Shape = Sequence[int]
 
 
 class Use:
-    """A cell as a layer uses it: heads, channels, type and device."""
+    """A cell as a layer uses it: heads, channels, type and device; and which way its heads walk."""
 
     def __init__(
-        self, cell: Cell, heads: int, dim: int, reverses: Sequence[bool], like: torch.Tensor | None, chunk: int | None = None
+        self, cell: Cell, heads: int, dim: int, walk: str, like: torch.Tensor | None, chunk: int | None = None
     ) -> None:
-        self.cell, self.heads, self.dim, self.reverses, self.like = cell, heads, dim, reverses, like
+        self.cell, self.heads, self.dim, self.walk, self.like = cell, heads, dim, walk, like
         self.chunk = chunk
 
-    def steps(self, steps: int, pass_: int) -> list[int]:
-        """Of the plans of a pass over so many steps."""
-        return sorted(set(lengths_of(steps, None if pass_ == s.PASS_FORWARD else self.chunk)))
+    def walks(self, steps: int, pass_: int) -> list[tuple[str, int, int]]:
+        """Of the plans of a pass over so many steps: which way heads walk, how many there are, and over how many steps. Where a
+        layer is cut in chunks, each of its directions walks alone."""
+        chunks = sorted(set(lengths_of(steps, None if pass_ == s.PASS_FORWARD else self.chunk)))
+        if self.walk != "directions" or chunks == [steps]:
+            return [(self.walk, self.heads, some) for some in chunks]
+        return [(walk, self.heads // 2, some) for walk in ("forward", "reverse") for some in chunks]
 
 
 def layers_of(module: torch.nn.Module) -> Iterator[torch.nn.Module]:
@@ -43,10 +47,11 @@ def layers_of(module: torch.nn.Module) -> Iterator[torch.nn.Module]:
 def _use_of(layer: torch.nn.Module) -> Use:
     like = next(layer.parameters())
     if isinstance(layer, Recurrent):
-        return Use(layer.cell, layer.heads, layer.hidden_size // layer.heads, [layer.reverse], like, layer.chunk)
+        walk = "reverse" if layer.reverse else "forward"
+        return Use(layer.cell, layer.heads, layer.hidden_size // layer.heads, walk, like, layer.chunk)
     assert isinstance(layer, Layers)
-    reverses = [False, True] if layer.bidirectional else [False]
-    return Use(layer.cell, 1, layer.hidden_size, reverses, like, layer.chunk)
+    walk = "directions" if layer.bidirectional else "forward"
+    return Use(layer.cell, layer.directions, layer.hidden_size, walk, like, layer.chunk)
 
 
 def uses_of(what: Any, caller: str) -> list[Use]:
@@ -58,7 +63,7 @@ def uses_of(what: Any, caller: str) -> list[Use]:
         It is neither a cell nor a module with layers of Rondo.
     """
     if isinstance(what, Cell):
-        return [Use(what, 0, 0, [False], None)]
+        return [Use(what, 0, 0, "forward", None)]
     if not isinstance(what, torch.nn.Module):
         raise InputError(f"{caller}: {type(what).__name__} is neither a module nor a rondo.Cell")
     found = [_use_of(layer) for layer in layers_of(what)]
@@ -103,11 +108,11 @@ def requests_of(
         kind = dtype or (use.like.dtype if use.like is not None else torch.float32)
         ordinal = -1 if place.type == "cpu" else place.index if place.index is not None else torch.cuda.current_device()
         for shape in wanted:
-            batch, steps, heads, dim = shape if is_cell else (*shape, use.heads, use.dim)
-            for reverse in use.reverses:
-                how = use.cell.text(lengths, resets, reverse)
-                type_ = type_of(kind, use.cell.name, place)
-                for pass_ in passes:
-                    for some in use.steps(steps, pass_):
-                        made[PlanRequest(how, pass_, device_of(ordinal), type_, batch, some, heads, dim)] = None
+            batch, steps = shape[:2]
+            type_ = type_of(kind, use.cell.name, place)
+            for pass_ in passes:
+                for walk, own_heads, some in use.walks(steps, pass_):
+                    heads, dim = shape[2:] if is_cell else (own_heads, use.dim)
+                    how = use.cell.text(lengths, resets, walk)
+                    made[PlanRequest(how, pass_, device_of(ordinal), type_, batch, some, heads, dim)] = None
     return list(made)

@@ -136,6 +136,7 @@ def make_cell(description: Description) -> c.c_void_p:
         resets=int(description.resets),
         lengths=int(description.lengths),
         reversed=int(description.reverse),
+        directions=int(description.directions),
     )
     if description.without:
         names = (c.c_char_p * len(description.without))(*(name.encode() for name in description.without))
@@ -229,7 +230,8 @@ class Structure:
 
     # A plan of the reference says what a pass has: it costs a fifth of a millisecond, and nothing is compiled.
     def _specs_for(self, lib: Library, pass_: int, save: int, probed: int) -> list[TensorSpec]:
-        problem = self.problem({"B": 1, "T": 1, "H": 1, "D": 16}, probed, pass_, save, math=s.MATH_DEFAULT)
+        heads = 2 if self.description.directions else 1
+        problem = self.problem({"B": 1, "T": 1, "H": heads, "D": 16}, probed, pass_, save, math=s.MATH_DEFAULT)
         options = s.sized(s.rondo_plan_options, strategy=b"reference")
         context = lib.context(s.DEVICE_CPU, 0)
         plan = lib.handle("rondo_plan_create", context, self.handle, c.byref(problem), c.byref(options))

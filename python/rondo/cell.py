@@ -48,6 +48,10 @@ def _names_of(without: Any) -> tuple[str, ...]:
     return tuple(sorted(names))
 
 
+# Which way heads walk over time, by the forms that say so.
+_WALKS: dict[str, dict[str, bool]] = {"forward": {}, "reverse": {"reverse": True}, "directions": {"directions": True}}
+
+
 class Cell:
     """A recurrence cell: the step of a recurrent network, over whole sequences.
 
@@ -135,12 +139,12 @@ class Cell:
         self.description = description
         # torch.compile can follow a look-up, and no call of librondo: texts of all forms are made here.
         self._texts = {
-            (lengths, resets, reverse): description.with_(lengths=lengths, resets=resets, reverse=reverse).text
+            (lengths, resets, walk): description.with_(lengths=lengths, resets=resets, **_WALKS[walk]).text
             for lengths in (False, True)
             for resets in (False, True)
-            for reverse in (False, True)
+            for walk in _WALKS
         }
-        self._plain: Structure = structure_of(self._texts[False, False, False])
+        self._plain: Structure = structure_of(self._texts[False, False, "forward"])
         for text in self._texts.values():
             structure_of(text)
 
@@ -237,9 +241,9 @@ class Cell:
         made._set(self.description.with_(**changes))
         return made
 
-    def text(self, lengths: bool, resets: bool, reverse: bool) -> str:
-        """The text by which operators know this cell with these forms."""
-        return self._texts[lengths, resets, reverse]
+    def text(self, lengths: bool, resets: bool, walk: str) -> str:
+        """The text by which operators know this cell with these forms; `walk`: "forward", "reverse" or "directions"."""
+        return self._texts[lengths, resets, walk]
 
     # --- what it computes ---
 
@@ -253,6 +257,7 @@ class Cell:
         resets: Any = None,
         reverse: bool = False,
         batch_first: bool = True,
+        directions: bool = False,
     ) -> tuple[Any, dict[str, Any]]:
         """Runs the cell over sequences.
 
@@ -276,6 +281,8 @@ class Cell:
             Walks from the last step to the first.
         batch_first : bool, optional
             False: x, resets and outputs have T before B.
+        directions : bool, optional
+            The first half of the heads walks as without it, the second half as with `reverse`.
 
         Returns
         -------
@@ -292,7 +299,9 @@ class Cell:
             A second derivative, or one in forward mode.
         """
         first = next(iter(x.values()), None) if isinstance(x, Mapping) else x
-        form = (lengths is not None, resets is not None, bool(reverse))
+        if reverse and directions:
+            raise InputError(f"{self.name}: reverse and directions", "directions reverses half of the heads: give one of them")
+        form = (lengths is not None, resets is not None, "directions" if directions else "reverse" if reverse else "forward")
         if torch is not None and isinstance(first, torch.Tensor):
             if _unusable is not None:
                 raise _unusable
@@ -336,7 +345,7 @@ class Cell:
             raise InputError(f"{self.name}: x is {type(first).__name__}", "step() takes PyTorch's tensors")
         if _unusable is not None:
             raise _unusable
-        return _torch_call.run_step(self._plain, self._texts[False, False, False], x, state, params)
+        return _torch_call.run_step(self._plain, self._texts[False, False, "forward"], x, state, params)
 
 
 def _shapes(specs: list[TensorSpec]) -> dict[str, str]:

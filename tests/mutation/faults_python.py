@@ -30,5 +30,9 @@ FAULTS = [
     fault("chunks: states are rounded between them", N + "_layers.py",
           "len(self._names) == 1 and self.chunk is None", "len(self._names) == 1", test=CHUNKS),
     fault("chunks: the other direction begins with the first", N + "_layers.py",
-          "axis=axis, reverse=direction == 1)", "axis=axis, reverse=False)", test=CHUNKS),
+          "axis=axis, reverse=back)", "axis=axis, reverse=False)", test=CHUNKS),
+    fault("layers: both directions of a layer walk forward", N + "_layers.py",
+          'start, both, "directions", lengths', 'start, both, "forward", lengths', test="python test_parity"),
+    fault("vmap: mapped parameters are halves of the heads", T + "vmap.py",
+          'behind = 1 if axis == "H" else 0', "behind = 0", test="python test_func"),
 ]

@@ -35,6 +35,26 @@ def gru_loop(x, R, b, h, lengths=None, resets=None, reverse=False):
     return torch.stack(outputs, 1), h
 
 
+def test_two_directions_agree_with_a_loop():
+    tensors = [leaf(4, 9, 2, 3, 16), leaf(2, 3, 16, 16, scale=0.25), leaf(2, 3, 16), leaf(4, 2, 16)]
+    how = {"lengths": torch.tensor([9, 4, 0, 7]), "resets": torch.rand(4, 9) < 0.3}
+    x, R, b, h = tensors
+    y, last = rondo.Cell("gru")(x, params={"R": R, "b": b}, initial={"h": h}, directions=True, **how)
+    (y.square().sum() + last["h"].sum()).backward()
+    exact = [tensor.detach().double().requires_grad_() for tensor in tensors]
+    x, R, b, h = exact
+    halves = [
+        gru_loop(x[:, :, way : way + 1], R[way : way + 1], b[way : way + 1], h[:, way : way + 1], reverse=way == 1, **how)
+        for way in (0, 1)
+    ]
+    z, end = torch.cat([z for z, _ in halves], 2), torch.cat([end for _, end in halves], 1)
+    (z.square().sum() + end.sum()).backward()
+    assert_close(y, z)
+    assert_close(last["h"], end)
+    for mine, theirs in zip(tensors, exact, strict=True):
+        assert_close(mine.grad, theirs.grad, 1e-4)
+
+
 @pytest.mark.parametrize("reverse", [False, True])
 @pytest.mark.parametrize("form", ["plain", "lengths", "resets", "both"])
 def test_forms_agree_with_a_loop(form, reverse):

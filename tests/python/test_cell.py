@@ -101,6 +101,21 @@ def test_initial_states_and_layouts():
     np.testing.assert_array_equal(with_rows, without)
 
 
+def test_two_directions():
+    x = draw(3, 5, 4, 16)
+    cell = rondo.Cell(LEAK)
+    lengths = np.array([5, 2, 0])
+    y, last = cell(x, lengths=lengths, directions=True)
+    for heads, reverse in ((slice(0, 2), False), (slice(2, 4), True)):
+        alone, end = cell(np.ascontiguousarray(x[:, :, heads]), lengths=lengths, reverse=reverse)
+        np.testing.assert_array_equal(y[:, :, heads], alone)
+        np.testing.assert_array_equal(last["h"][:, heads], end["h"])
+    with pytest.raises(rondo.InputError, match="reverse and directions"):
+        cell(x, directions=True, reverse=True)
+    with pytest.raises(rondo.InputError, match="H is 3"):
+        cell(x[:, :, :3], directions=True)
+
+
 def test_reverse_lengths_and_resets():
     x = draw(3, 5, 16)
     cell = rondo.Cell(LEAK)

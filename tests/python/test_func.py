@@ -77,6 +77,15 @@ def test_vmap_of_parameters():
     assert_close(run(stacked, u), torch.stack([member(u)[0] for member in members]))
 
 
+def test_vmap_of_parameters_in_both_directions():
+    reference, layer = pair(bidirectional=True)
+    u = torch.randn(4, 3, 8)
+    members, stacked = ensemble(reference)
+    found = torch.vmap(torch.func.grad(loss_of(layer)), in_dims=(0, None))(stacked, u)
+    each = [torch.func.grad(loss_of(reference))(weights_of(member), u) for member in members]
+    assert_all_close(found, {name: torch.stack([one[name] for one in each]) for name in found})
+
+
 def test_vmap_of_parameters_is_one_launch():
     """By rule: heads."""
     cell = rondo.Cell("lstm")

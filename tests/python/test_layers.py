@@ -28,6 +28,17 @@ def test_state_dict_both_ways(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_both_directions_are_one_launch(kind):
+    layer = KINDS[kind][1](8, 20, bidirectional=True)
+    u = torch.randn(5, 3, 8)
+    before = len(rondo.plans())
+    layer(u)[0].sum().backward()
+    with torch.no_grad():
+        layer(u)
+    assert [(plan.pass_, plan.heads, plan.dim) for plan in rondo.plans()[before:]] == [(p, 2, 20) for p in ("fws", "bw", "fw")]
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_attributes_are_those_of_torch(kind):
     theirs, ours = KINDS[kind]
     options = dict(num_layers=2, bias=False, batch_first=True, dropout=0.5, bidirectional=True)

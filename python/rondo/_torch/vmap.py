@@ -53,6 +53,7 @@ def _folded(
     specs: Sequence[TensorSpec],
     results: Sequence[TensorSpec],
 ) -> Any:
+    behind = 1 if axis == "H" else 0  # the heads there are, of which halves may walk in two directions and stay together
     folded = []
     for tensor, dim, spec in zip(tensors, dims, specs, strict=True):
         if axis not in spec.axes:  # parameters beside rows, lengths and resets beside heads: one for all
@@ -60,14 +61,18 @@ def _folded(
             continue
         at = spec.axes.index(axis)
         if dim is None:
-            tensor = tensor.unsqueeze(at).expand(*tensor.shape[:at], many, *tensor.shape[at:])
+            tensor = tensor.unsqueeze(at + behind)
+            tensor = tensor.expand(*tensor.shape[: at + behind], many, *tensor.shape[at + behind + 1 :])
         else:
-            tensor = tensor.movedim(dim, at)
+            tensor = tensor.movedim(dim, at + behind)
         folded.append(tensor.flatten(at, at + 1))
     found = run(folded)
     places = [spec.axes.index(axis) for spec in results]
-    unfolded = tuple(out.unflatten(at, (many, out.shape[at] // many)) for out, at in zip(found, places, strict=True))
-    return unfolded, tuple(places)
+    unfolded = []
+    for out, at in zip(found, places, strict=True):
+        each = out.shape[at] // many
+        unfolded.append(out.unflatten(at, (each, many) if behind else (many, each)))
+    return tuple(unfolded), tuple(place + behind for place in places)
 
 
 def _one_by_one(run: Run, many: int, dims: Sequence[Any], tensors: Tensors, results: Sequence[TensorSpec]) -> Any:

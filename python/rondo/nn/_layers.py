@@ -178,43 +178,64 @@ class Layers(torch.nn.Module):
     ) -> tuple[torch.Tensor, list[torch.Tensor]]:
         """`first`: states of all layers and directions, or None."""
         lasts: list[list[torch.Tensor]] = []
-        directions = self.directions
         for layer in range(self.num_layers):
-            outputs = []
-            for direction in range(directions):
-                start = [None if state is None else state[len(lasts)] for state in first]
-                weights = self._weights(self._names[len(lasts)])
-                one = self._one if self.chunk is None else self._chunked
-                h, last = one(u, start, weights, direction, lengths, batch_first)
-                outputs.append(h)
-                lasts.append(last)
-            u = outputs[0] if len(outputs) == 1 else torch.cat(outputs, -1)
+            begin = layer * self.directions
+            start = [None if state is None else state[begin : begin + self.directions] for state in first]
+            u, last = self._layer(u, start, self._names[begin : begin + self.directions], lengths, batch_first)
+            lasts.append(last)
             if self.dropout and layer + 1 < self.num_layers:
                 u = F.dropout(u, self.dropout, self.training)
-        if len(lasts) == 1:
+        if len(self._names) == 1:
             return u, [state if state.dtype is u.dtype else state.to(u.dtype) for state in lasts[0]]
         return u, [torch.cat([last[number] for last in lasts]).to(u.dtype) for number in range(self.states)]
+
+    def _layer(
+        self,
+        u: torch.Tensor,
+        first: Sequence[State],
+        names: Sequence[Sequence[str]],
+        lengths: torch.Tensor | None,
+        batch_first: bool,
+    ) -> tuple[torch.Tensor, list[torch.Tensor]]:
+        """A layer in all its directions; in training in chunks of time, if it is to be. `first` and the last states:
+        `[directions, B, D]`. Chunks follow each other one way, so two directions in chunks are two walks."""
+        axis = 1 if batch_first else 0
+        weights = [self._weights(some) for some in names]
+        tensors = [one for one in (u, *[weight for some in weights for weight in some], *first) if one is not None]
+        if self.chunk is not None and _chunks.wanted(self.chunk, u.shape[axis], tensors):
+            made = [
+                self._chunked(u, [None if state is None else state[way] for state in first], some, walk, lengths, axis)
+                for way, (some, walk) in enumerate(zip(weights, ("forward", "reverse"), strict=False))
+            ]
+            outputs, lasts = zip(*made, strict=True)
+            u = outputs[0] if len(outputs) == 1 else torch.cat(outputs, -1)
+            return u, [states[0] if len(states) == 1 else torch.cat(states) for states in zip(*lasts, strict=True)]
+        if len(weights) == 1:
+            start = [None if state is None else state[0] for state in first]
+            return self._one(u, start, weights[0], "forward", lengths, batch_first)
+        # One walk of both: heads, of which the second walks back.
+        both = [None if some[0] is None else torch.cat(some) for some in zip(*weights, strict=True)]
+        start = [None if state is None else state.transpose(0, 1).flatten(1) for state in first]
+        return self._one(u, start, both, "directions", lengths, batch_first)
 
     def _chunked(
         self,
         u: torch.Tensor,
         first: Sequence[State],
         weights: Sequence[Any],
-        direction: int,
+        walk: str,
         lengths: torch.Tensor | None,
-        batch_first: bool,
+        axis: int,
     ) -> tuple[torch.Tensor, list[torch.Tensor]]:
-        """A layer in one direction; in training in chunks of time, if it is to be. The product of the input is within them."""
-        axis = 1 if batch_first else 0
-        tensors = [one for one in (u, *weights, *first) if one is not None]
-        if self.chunk is None or not _chunks.wanted(self.chunk, u.shape[axis], tensors):
-            return self._one(u, first, weights, direction, lengths, batch_first)
+        """One direction in chunks of time. The product of the input is within them."""
+        assert self.chunk is not None
 
         def run(parts: Sequence[torch.Tensor], states: Sequence[State], left: Any, _: Any) -> Any:
-            h, last = self._one(parts[0], states, weights, direction, left, batch_first)
+            h, last = self._one(parts[0], states, weights, walk, left, axis == 1)
             return (h,), [state.squeeze(0) for state in last]
 
-        (h,), last = _chunks.over_time(run, [u], first, lengths, None, chunk=self.chunk, axis=axis, reverse=direction == 1)
+        back = walk == "reverse"
+        (h,), last = _chunks.over_time(run, [u], first, lengths, None, chunk=self.chunk, axis=axis, reverse=back)
         return h, [state.unsqueeze(0) for state in last]
 
     def _one(
@@ -222,38 +243,41 @@ class Layers(torch.nn.Module):
         u: torch.Tensor,
         first: Sequence[State],
         weights: Sequence[Any],
-        direction: int,
+        walk: str,
         lengths: torch.Tensor | None,
         batch_first: bool,
     ) -> tuple[torch.Tensor, list[torch.Tensor]]:
+        """One walk over time, of the heads of one direction or of both: `first` are `[B, heads * D]`, weights have the rows of
+        one head behind those of the other, and the last states are `[heads, B, D]`."""
         # Which of the cell's tensors there are: x, R, b where it has one, states and lengths.
         mask = 0b111 if self.bias else 0b11
         for number, one in enumerate((*first, lengths), 3 if self.bias else 2):
             if one is not None:
                 mask |= 1 << number
         states = [state for state in first if state is not None]
-        how = self.cell.text(lengths is not None, False, direction == 1)
+        how = self.cell.text(lengths is not None, False, walk)
+        heads, size = 2 if walk == "directions" else 1, self.hidden_size
         tensors = [u, *weights, *states] if self.bias else [u, *weights[:2], *states]
         if _whole.serves(tensors):
             # Between chunks states stay as they are.
             converts = len(self._names) == 1 and self.chunk is None
-            layer = _whole.Layer(how, mask, not batch_first, self.bias, self.biases_apart, converts)
+            layer = _whole.Layer(how, mask, not batch_first, self.bias, self.biases_apart, converts, heads)
             h, *last = _whole.run(layer, tensors, lengths)
-            return h, last
+            # Of one direction they are the node's own.
+            return h, last if heads == 1 else [_by_head(state, heads, size) for state in last]
         w_ih, w_hh, b_ih, b_hh = weights
-        size = self.hidden_size
         b_x, b = self._biases(b_ih, b_hh)
-        x = F.linear(u, w_ih, b_x).unflatten(-1, (1, self.gates, size))
+        x = F.linear(u, w_ih, b_x).unflatten(-1, (heads, self.gates, size))
         # All shapes are known to be right here, so the cell's checks of them are left out.
-        tensors = [x if batch_first else x.transpose(0, 1), w_hh.view(1, self.gates, size, size)]
+        tensors = [x if batch_first else x.transpose(0, 1), w_hh.view(heads, self.gates, size, size)]
         if b is not None:
-            tensors.append(b.view(1, self.gates, size))
-        tensors += [state.reshape(-1, 1, 1, size) for state in states]
+            tensors.append(b.view(heads, self.gates, size))
+        tensors += [state.reshape(-1, heads, 1, size) for state in states]
         if lengths is not None:
             tensors.append(lengths)
         h, *last = run(tensors, how, mask, not batch_first)
         h = h.flatten(2)
-        return h if batch_first else h.transpose(0, 1), [state.view(1, -1, size) for state in last]
+        return h if batch_first else h.transpose(0, 1), [_by_head(state, heads, size) for state in last]
 
     def _given(self, hx: Any, batch: int, alone: bool) -> list[State]:
         """Initial states, one of each kind, with a batch."""
@@ -273,6 +297,11 @@ class Layers(torch.nn.Module):
 
     def _taken(self, last: list[torch.Tensor]) -> Any:
         return tuple(last) if self.states > 1 else last[0]
+
+
+def _by_head(state: torch.Tensor, heads: int, size: int) -> torch.Tensor:
+    """States of a batch, of all heads, as `[heads, B, D]`."""
+    return state.view(1, -1, size) if heads == 1 else state.view(-1, heads, size).transpose(0, 1)
 
 
 def _check(name: str, input_size: Any, hidden_size: Any, num_layers: Any, dropout: Any, proj_size: Any) -> None:

@@ -2,9 +2,10 @@
 input, the recurrence, and both backward. Small layers that are called eagerly take as long as their nodes do, which would be
 fifteen.
 
-Tensors are as `torch.nn` has them here: `u`, `[T, B, F]` or `[B, T, F]`, matrices `[rows * D, D]`, states `[B, D]`. What the
-recurrence takes has the same memory, so the shim is told of them as they are, and does all of a pass in one call then. Where
-it does not know them, the recurrence's operators are called with views.
+Tensors are as `torch.nn` has them here: `u`, `[T, B, F]` or `[B, T, F]`, matrices `[rows * D, D]`, states `[B, D]`. Those of
+both directions lie one behind the other: `[2 * rows * D, D]`, `[B, 2 * D]`. What the recurrence takes has the same memory, so
+the shim is told of them as they are, and does all of a pass in one call then. Where it does not know them, the recurrence's
+operators are called with views.
 """
 
 from __future__ import annotations
@@ -58,11 +59,12 @@ class Layer(NamedTuple):
     bias: bool  # whether it has two
     apart: bool  # of these the first is of the product of the input; else the recurrence takes their sum
     converts: bool  # last states are to have the type of the input
+    heads: int = 1  # two where it has both directions, whose rows and channels lie one head behind the other
 
 
 def run(layer: Layer, tensors: Sequence[torch.Tensor], lengths: torch.Tensor | None) -> Sequence[torch.Tensor]:
-    """`h`, `[T, B, D]` as the input is, and the last states, `[1, B, D]`. `tensors`: the input u, W and R, both biases where
-    the layer has any, and the states that there are."""
+    """`h`, `[T, B, heads * D]` as the input is, and the last states, `[1, B, heads * D]`. `tensors`: the input u, W and R, both
+    biases where the layer has any, and the states that there are."""
     call = _call_of(layer)
     if len(tensors) > call.state:
         states = wide_type(tensors[_R].dtype)
@@ -170,7 +172,7 @@ class _Call:
 
     def _sizes(self, x: torch.Tensor, w_hh: torch.Tensor) -> dict[str, int]:
         steps, batch = x.shape[:2] if self.layer.time_major else x.shape[1::-1]
-        return {"B": batch, "T": steps, "H": 1, "D": w_hh.shape[1]}
+        return {"B": batch, "T": steps, "H": self.layer.heads, "D": w_hh.shape[1]}
 
     def _views(self, specs: Sequence[TensorSpec], sizes: dict[str, int], tensors: Sequence[torch.Tensor]) -> list[torch.Tensor]:
         """As the recurrence has them."""
