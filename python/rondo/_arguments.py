@@ -35,7 +35,15 @@ def named(
 
 
 def inputs_of(structure: Structure, x: Any) -> Mapping[str, Any]:
-    """Inputs by name: x itself is the only one."""
+    """Inputs by name: x itself is the only one.
+
+    Raises
+    ------
+    InputError
+        The cell has no inputs, or several and x is one.
+    """
+    if not structure.inputs:
+        raise InputError(f"{structure.name}: a cell without inputs has no steps", "declare an input")
     if isinstance(x, Mapping):
         return x
     if len(structure.inputs) != 1:

@@ -261,7 +261,7 @@ class Structure:
         Raises
         ------
         InputError
-            A shape contradicts the cell or another one.
+            A shape contradicts the cell or another one, or none says D.
         """
         sizes: dict[str, Any] = {}
         origin: dict[str, str] = {}
@@ -280,6 +280,8 @@ class Structure:
                     )
                 if isinstance(axis, str):
                     origin.setdefault(axis, spec.short)
+        if "D" not in sizes:
+            raise InputError(f"{self.name}: no tensor that is given says D", "give an initial state")
         return sizes
 
 

@@ -7,6 +7,8 @@ import rondo
 
 np = pytest.importorskip("numpy", reason="no NumPy: forward passes on arrays are not tested")
 
+from texts import SCALAR, STILL
+
 LEAK = """cell leak(N) {
   input x[N]
   state h[N]
@@ -183,6 +185,11 @@ def test_all_errors_of_a_text_are_told():
     assert isinstance(caught.value, ValueError)
 
 
+def test_a_state_may_say_how_many_channels_there_are():
+    y, last = rondo.Cell(SCALAR)(draw(2, 6, 1), initial={"h": np.ones((2, 1, 16), np.float32)})
+    assert y.shape == (2, 6, 1, 16) and last["h"].shape == (2, 1, 16)
+
+
 X, LSTM_X = draw(2, 6, 16), draw(2, 6, 4, 16)
 WRONG = {
     "no such cell": (lambda: rondo.Cell("lstmm"), rondo.MissingError, "lstmm"),
@@ -264,6 +271,17 @@ WRONG = {
         "'h' has shape .*B is 2, by 'x'",
     ),
     "one tensor for two inputs": (lambda: rondo.Cell("affine")(X), rondo.InputError, "the cell has the inputs a, b"),
+    "no inputs": (lambda: rondo.Cell(STILL)({}), rondo.InputError, "still: a cell without inputs has no steps .declare an"),
+    "no channels": (
+        lambda: rondo.Cell(SCALAR)(draw(2, 6, 1)),
+        rondo.InputError,
+        "scalar: no tensor that is given says D .give an initial state",
+    ),
+    "no channels of no steps": (
+        lambda: rondo.Cell(SCALAR)(draw(2, 0, 1)),
+        rondo.InputError,
+        "scalar: no tensor that is given says D",
+    ),
     "one of two inputs": (lambda: rondo.Cell("affine")({"a": X}), rondo.InputError, "x lacks 'b'"),
     "a step of arrays": (lambda: rondo.Cell(LEAK).step(X[:, 0]), rondo.InputError, "step.. takes PyTorch's tensors"),
 }

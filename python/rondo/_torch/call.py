@@ -71,8 +71,6 @@ class Arguments:
             elif not batch_first:
                 tensor = tensor.transpose(0, 1)
             self.add(spec, _whole(structure, name, spec, tensor))
-        if self.device is None:
-            raise InputError(f"{structure.name}: a cell without inputs has no steps", "declare an input")
 
     def add(self, spec: TensorSpec, tensor: torch.Tensor) -> None:
         self.specs.append(spec)
@@ -155,16 +153,17 @@ def run_step(
 ) -> tuple[Any, dict[str, Any]]:
     arguments = Arguments(structure, x, False, True)
     arguments.add_named("params", structure.params, params, True)
-    sizes = structure.sizes(arguments.specs, [tensor.shape for tensor in arguments.tensors])
-    made = state if state is not None else _first_states(structure, sizes, arguments)
+    if state is None:
+        sizes = structure.sizes(arguments.specs, [tensor.shape for tensor in arguments.tensors])
+        state = _first_states(structure, sizes, arguments)
     states = []
-    for spec, name, value in named(structure, "state", structure.initials, made, True):
+    for spec, name, value in named(structure, "state", structure.initials, state, True):
         tensor = _tensor(structure, name, value, arguments.device)
         wanted = dtype_of_spec(spec, arguments.storage)
         if tensor.dtype is not wanted or not tensor.is_contiguous():
             raise InputError(f"{structure.name}: {name} is {str(tensor.dtype)[6:]}", f"it is to be {str(wanted)[6:]} and dense")
         states.append(_whole(structure, name, spec, tensor))
-    structure.sizes(arguments.specs + structure.initials, [t.shape for t in (*arguments.tensors, *states)])
+    sizes = structure.sizes(arguments.specs + structure.initials, [t.shape for t in (*arguments.tensors, *states)])
     if not torch.compiler.is_compiling() and autograd.wants_gradient([*arguments.tensors, *states]):
         raise autograd.no_step_gradient()
     x = arguments.tensors[0]
@@ -176,7 +175,7 @@ def run_step(
         rows = spec.rows_axis - 1
         tensor = tensor.squeeze(rows) if spec.has_one_row else tensor
         outputs[spec.short] = tensor.squeeze(rows - 1) if arguments.headless else tensor
-    return (next(iter(outputs.values())) if len(outputs) == 1 else outputs), made
+    return (next(iter(outputs.values())) if len(outputs) == 1 else outputs), state
 
 
 def _first_states(structure: Structure, sizes: dict[str, Any], arguments: Arguments) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import torch
 
 from .. import _structs as s
-from .._errors import InputError, RondoError
+from .._errors import RondoError
 from .._launch import WORKSPACE_ALIGNMENT, Arguments
 from .._library import library
 from .._plans import Plan, PlanRequest, make_ahead, on_forget, plan_for
@@ -225,8 +225,6 @@ def plan_of(
     ordinal = -1 if device.type == "cpu" else device.index
     if ordinal >= 0:
         torch.cuda.init()
-    if "D" not in sizes:
-        raise InputError(f"{structure.name}: no tensor that is given says D", "give an initial state")
     request = PlanRequest(
         structure.description.text,
         pass_,
