@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
 from torch._functorch import autograd_function as functorch
 from torch.autograd import forward_ad
 
-from .._errors import NotDifferentiableError
+from .._errors import NotDifferentiableError, UnsupportedError
 from .._structure import structure_of
 from . import operators, vmap
 
@@ -55,8 +55,14 @@ class Recurrence(torch.autograd.Function):
             return tuple(result)
         coming = [grad for grad in public if grad is not None]
         arguments = (ctx.how, operators.mask_of(public), ctx.given, wanted, ctx.time_major)
+
+        def by_rule(many: list[torch.Tensor]) -> Any:
+            return NoSecond.apply(*arguments, *many, *tensors)
+
         if torch._C._are_functorch_transforms_active():
-            found: Any = NoSecond.apply(*arguments, *coming, *tensors)
+            found: Any = by_rule(coming)
+        elif in_batches(coming):
+            found = of_batches(by_rule, coming)
         else:
             found = _backward([*coming, *tensors], *arguments)
         for at, grad in zip(numbers, found, strict=True):
@@ -107,6 +113,32 @@ class NoSecond(torch.autograd.Function):
             return NoSecond.apply(how, grads, given, wanted, time_major, *many)
 
         return vmap.backward(run, info.batch_size, in_dims[5:], tensors, how, grads, given, wanted)
+
+
+# Of `torch.autograd.grad(is_grads_batched=True)` and `torch.autograd.functional` with `vectorize=True`: their vmap is an older
+# one than torch.func's, of this level, and asks no function for its rule.
+_LEVEL = 1
+_old: Any = torch  # it exports them without saying so
+_is_batch: Callable[[torch.Tensor], bool] = _old._C._functorch.is_legacy_batchedtensor
+
+
+def in_batches(gradients: Tensors) -> bool:
+    """Whether one call of a backward pass is to serve many gradients."""
+    return any(map(_is_batch, gradients))
+
+
+def of_batches(run: Callable[[list[torch.Tensor]], Any], gradients: Tensors) -> list[torch.Tensor]:
+    """What `run` gives of each of the gradients in batches, by torch.func's vmap, which has rules for all that it does."""
+    dims = [0 if _is_batch(gradient) else None for gradient in gradients]
+    plain = [_old._remove_batch_dim(one, _LEVEL, 1, 0) if dim == 0 else one for one, dim in zip(gradients, dims, strict=True)]
+    if in_batches(plain):
+        raise UnsupportedError("Rondo has no gradients in batches of batches", "take torch.func.vmap")
+
+    def one(*some: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        return tuple(run([*some]))
+
+    found: Any = torch.func.vmap(one, tuple(dims))(*plain)
+    return [_old._add_batch_dim(one, 0, _LEVEL) for one in found]
 
 
 def wants_gradient(tensors: Tensors) -> bool:

@@ -131,18 +131,22 @@ class _Call:
         self._tell(family, call, tensors, views, plain, made)
         return plain
 
-    def backward(self, of: _Backward, tensors: list[torch.Tensor]) -> Sequence[torch.Tensor]:
-        """The gradients that `of` asks for. `tensors`: those of results, and what the forward pass has kept."""
-        family = operators.family_of("layer", *of.what)
-        found: Any = _asked("layer_backward", tensors, family, of.form)
-        if found is not None:
-            return found
+    def backward(self, of: _Backward, tensors: list[torch.Tensor], batched: bool) -> Sequence[torch.Tensor]:
+        """The gradients that `of` asks for. `tensors`: those of results, and what the forward pass has kept;
+        the former under a vmap if `batched`."""
         *everything, w, u = tensors
-        found = self._launch_backward(family, of, everything)
+        if batched:
+            found: Any = self._batched(of, everything)
+        else:
+            family = operators.family_of("layer", *of.what)
+            found = _asked("layer_backward", tensors, family, of.form)
+            if found is not None:
+                return found
+            found = self._launch_backward(family, of, everything)
         if not of.form:
             return found
         x, *found = found
-        flat = _as(x, w.dtype).view(-1, w.shape[0])
+        flat = _as(x, w.dtype).reshape(-1, w.shape[0])
         made = [torch.mm(flat, w).view(u.shape)] if of.form & _OF_INPUT else []
         if of.form & _OF_MATRIX:
             made.append(torch.mm(flat.t(), u.reshape(-1, w.shape[1])))
@@ -155,15 +159,24 @@ class _Call:
         found = sites.launched(family, everything)
         if found is not None:
             return found
+        sizes, views = self._views_of_backward(of, everything)
+        made = operators.run_backward(views, *of.what[1:])
+        plain = self._plain(operators.of_mask(self.structure.grads_out, of.wanted), sizes, made)
+        call = operators.remembered_call(operators.family_of(*of.what), views[of.grads.bit_count()], views)
+        self._tell(family, call, everything, views, plain, made)
+        return plain
+
+    def _batched(self, of: _Backward, everything: list[torch.Tensor]) -> list[torch.Tensor]:
+        """The same under a vmap over the gradients that come in: the recurrence has a rule for it."""
+        sizes, views = self._views_of_backward(of, everything)
+        made: Any = autograd.NoSecond.apply(*of.what[1:], *views)
+        return self._plain(operators.of_mask(self.structure.grads_out, of.wanted), sizes, made)
+
+    def _views_of_backward(self, of: _Backward, everything: list[torch.Tensor]) -> tuple[dict[str, int], list[torch.Tensor]]:
         structure, count = self.structure, of.grads.bit_count()
         sizes = self._sizes(*everything[count : count + 2])
         specs = operators.of_mask(structure.grads_in, of.grads) + operators.of_mask(structure.given, self.layer.given)
-        views = self._views(specs + structure.kept, sizes, everything)
-        made = operators.run_backward(views, *of.what[1:])
-        plain = self._plain(operators.of_mask(structure.grads_out, of.wanted), sizes, made)
-        call = operators.remembered_call(operators.family_of(*of.what), views[count], views)
-        self._tell(family, call, everything, views, plain, made)
-        return plain
+        return sizes, self._views(specs + structure.kept, sizes, everything)
 
     def _tell(self, family: Any, call: Any, tensors: Any, views: Any, results: Any, made: Any) -> None:
         pairs = [*zip(tensors, views, strict=True), *zip(results, made, strict=True)]
@@ -253,8 +266,11 @@ class WholeLayer(torch.autograd.function._SingleLevelFunction):
         if not coming:
             return (None,) * len(ctx.needs_input_grad)
         saved = ctx.saved_tensors  # once: what a checkpoint computes again it gives a single time
+        if autograd.in_batches(coming):  # the recurrence's own node raises at a second derivative
+            return _gradients(ctx, saved, grads, coming, True)
         if not torch.is_grad_enabled():
-            return _gradients(ctx, saved, grads, coming)
+            with _BelowAutograd():
+                return _gradients(ctx, saved, grads, coming)
         # A graph of the gradients is wanted: one that raises, whatever is asked of it.
         return _Once.apply(lambda: _gradients(ctx, saved, grads, coming), *coming, *saved)
 
@@ -268,7 +284,8 @@ class _Once(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, compute: Callable[[], Any], *tensors: torch.Tensor) -> Any:  # type: ignore[override]
-        return compute()
+        with _BelowAutograd():
+            return compute()
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:
@@ -276,23 +293,27 @@ class _Once(torch.autograd.Function):
 
 
 def _gradients(
-    ctx: Any, saved: Sequence[torch.Tensor], grads: Sequence[torch.Tensor | None], coming: list[torch.Tensor]
+    ctx: Any,
+    saved: Sequence[torch.Tensor],
+    grads: Sequence[torch.Tensor | None],
+    coming: list[torch.Tensor],
+    batched: bool = False,
 ) -> tuple[Any, ...]:
     """Of all that WholeLayer takes. `saved`: what its forward pass did."""
     call = ctx.call
     of = call.backward_of(ctx.needs_input_grad[1:], operators.mask_of(grads))
     if not of.wanted:
         return (None,) * len(ctx.needs_input_grad)
-    with _BelowAutograd():
-        states, of_output = wide_type(saved[1].dtype), grads[0] is not None
-        tensors = [
-            (grad if of_output and number == 0 else _as(grad, states)).contiguous() for number, grad in enumerate(coming)
-        ]
-        found = call.backward(of, [*tensors, *saved])
-        result = [None if source is None else found[source] for source in of.sources]
-        for number, wanted in enumerate(of.states, call.state):
-            if wanted:
-                result[number] = found[of.sources[number]].squeeze(0)
+    states, of_output = wide_type(saved[1].dtype), grads[0] is not None
+    tensors = [(grad if of_output and number == 0 else _as(grad, states)).contiguous() for number, grad in enumerate(coming)]
+    if batched:
+        found = autograd.of_batches(lambda many: call.backward(of, [*many, *saved], True), tensors)
+    else:
+        found = call.backward(of, [*tensors, *saved], False)
+    result = [None if source is None else found[source] for source in of.sources]
+    for number, wanted in enumerate(of.states, call.state):
+        if wanted:
+            result[number] = found[of.sources[number]].squeeze(0)
     return (None, *result)
 
 
