@@ -83,12 +83,18 @@ def test_a_step_is_one_graph():
     assert_close(state["h"], other["h"])
 
 
+# Its compiler says what it cannot follow instead of the error, and has no shape for pad_packed_sequence.
+newer_than_28 = pytest.mark.skipif(torch.__version__.startswith("2.8."), reason="PyTorch 2.8 cannot")
+
+
+@newer_than_28
 def test_wrong_use_is_told_while_it_is_compiled():
     _, layer = pair()
     with pytest.raises(Exception, match="the last axis of input is 9"):
         torch.compile(layer, fullgraph=True, backend="aot_eager")(torch.randn(2, 3, 9))
 
 
+@newer_than_28
 def test_packed_sequences_compile():
     reference, layer = pair()
     packed = torch.nn.utils.rnn.pack_padded_sequence(

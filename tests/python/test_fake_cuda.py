@@ -43,6 +43,7 @@ print("plans", len(rondo.plans()), sorted({plan.strategy for plan in rondo.plans
 """
 
 
+@pytest.mark.skipif("RONDO_TEST_INSTALLED" in os.environ, reason="no stand-in for the driver is installed")
 def test_layers_and_cells_bind_to_plans_of_a_gpu():
     assert FAKE.exists(), f"there is no {FAKE}: build the target fake_cuda beside librondo"
     environment = {**os.environ, "RONDO_LIBCUDA": str(FAKE), "PYTHONPATH": os.pathsep.join(sys.path)}
