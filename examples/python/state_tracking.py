@@ -7,7 +7,8 @@ A linear recurrence with gates between 0 and 1 (minGRU) cannot do either for lon
 former one through a matrix and a nonlinearity (LSTM, Elman) can (Merrill et al. 2024, "The illusion of state in state-space
 models"; Grazzi et al. 2025). Accuracy is that of the last step, of words as long as those trained on and four times as long.
 With the defaults the LSTM has 98% of the products of 16 permutations right, and minGRU 1%, where chance is one in 120. Of four
-times as many the LSTM, which was not trained on them, has most wrong; of their parity it has none wrong.
+times as many the LSTM, which was not trained on them, has most wrong; of their parity it has none wrong. With
+`--size 128 --length 32 --steps 4000` it has 90% of the products of 128 right, after 990 steps on 32.
 """
 
 import argparse

@@ -47,7 +47,25 @@ class Bound(NamedTuple):
 
 @dataclass(frozen=True)
 class PlanInfo:
-    """What a plan is, for people and for tests. The fields are those of `rondo_plan_info`."""
+    """What a plan is, for people and for tests. The fields are those of `rondo_plan_info`.
+
+    Attributes
+    ----------
+    cell, pass_, type, math : str
+        What it computes: the cell's name, "fw", "fws" or "bw", the storage type and the arithmetic.
+    strategy, parameters, origin, note : str
+        How it does so, where that choice comes from, and a remark for people.
+    batch, time, heads, dim : int
+        The sizes that it was made for. It serves others of the same range.
+    verified : bool
+        Whether it was compared with the reference on this machine.
+    expected_ms : float
+        Milliseconds of a launch, by model or as measured.
+    device : Device
+        Where it runs.
+    seconds : float
+        What it took to make it.
+    """
 
     cell: str
     pass_: str

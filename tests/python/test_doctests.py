@@ -2,7 +2,9 @@
 
 import doctest
 import importlib
+import inspect
 import pkgutil
+import re
 
 import pytest
 
@@ -30,3 +32,24 @@ def test_everything_public_has_a_docstring():
         assert getattr(rondo, name).__doc__, name
     for name in rondo.nn.__all__:
         assert getattr(rondo.nn, name).__doc__, name
+
+
+PUBLIC = [(f"{module.__name__}.{name}", getattr(module, name)) for module in (rondo, rondo.nn) for name in module.__all__]
+NO_ARGUMENTS_OF_ITS_OWN = "as in `Recurrent`"
+DESCRIBED = [
+    (name, one)
+    for name, one in PUBLIC
+    if callable(one)
+    and not (inspect.isclass(one) and issubclass(one, Exception))
+    and NO_ARGUMENTS_OF_ITS_OWN not in one.__doc__
+    and one is not rondo.PolicyScope  # which `policy` makes
+]
+
+
+@pytest.mark.parametrize(("name", "one"), DESCRIBED, ids=[name for name, _ in DESCRIBED])
+def test_every_argument_is_described(name, one):
+    """In a docstring's list of parameters or attributes, as numpydoc reads it, or between backticks."""
+    said = inspect.getdoc(one)
+    lists = re.findall(r"^([*\w, ]+?)(?: :.*)?$", said, re.MULTILINE)
+    described = set(re.findall(r"\w+", " ".join(lists))) | set(re.findall(r"`(\w+)`", said))
+    assert set(inspect.signature(one).parameters) <= described, name
