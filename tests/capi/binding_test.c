@@ -143,7 +143,7 @@ static void test_what_may_not_be_left_out(void) {
   rondo_cell_info info = {.struct_size = sizeof info};
   rondo_cell* drawing = shipped_cell("zoneout");
   OK(rondo_cell_get_info(drawing, &info));
-  CHECK(info.draws == 1 && info.reserved == 0);
+  CHECK(info.draws == 1 && info.directions == 0);
   OK(rondo_cell_destroy(drawing));
 }
 
