@@ -130,22 +130,17 @@ std::string VerifyCase::text() const {
                      data_scale != 1 ? fmt::format(", data times {}", data_scale) : "");
 }
 
-std::vector<VerifyCase> better_cases(const VerifyCase& shape) {
+std::vector<VerifyCase> better_cases(const VerifyCase& shape, bool decisions) {
   struct Change {
     std::int64_t most_steps;
     double matrices, data;
   };
   constexpr std::int64_t kAll = std::int64_t{1} << 40, kSome = 8, kFew = 2;
-  constexpr Change kChanges[] = {{kAll, 0.25, 0.5},
-                                 {kSome, 0.25, 0.5},
-                                 {kFew, 1, 1},
-                                 {kFew, 0.25, 0.0625},
-                                 // Larger numbers: where a small one turns a decision, as the sigmoid of 0
-                                 // does one at a half, those that are nearer to 0 tell less.
-                                 {kFew, 1, 4},
-                                 {kFew, 4, 4}};
+  std::vector<Change> changes{{kAll, 0.25, 0.5}, {kSome, 0.25, 0.5}, {kFew, 1, 1}, {kFew, 0.25, 0.0625}};
+  // As the sigmoid of 0 turns a decision at a half.
+  if (decisions) changes.insert(changes.end(), {{kFew, 1, 4}, {kFew, 4, 4}});
   std::vector<VerifyCase> cases;
-  for (const Change& change : kChanges) {
+  for (const Change& change : changes) {
     VerifyCase better = shape;
     better.sizes.time = std::min(shape.sizes.time, change.most_steps);
     better.matrix_scale *= change.matrices;

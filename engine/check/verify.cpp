@@ -296,7 +296,7 @@ Result<Verification> Verifier::check(const runtime::Device& device, const runtim
 Status Verifier::look_again(const runtime::Device& device, const runtime::LoadedPlan& plan,
                             const std::vector<VerifyCase>& cases, Verification& into) {
   if (cases.empty()) return success();
-  for (const VerifyCase& better : better_cases(longest_case(cases))) {
+  for (const VerifyCase& better : better_cases(longest_case(cases), decisions_)) {
     if (into.said() != Said::CannotTell) return success();
     if (!add({better})) continue;  // its numbers are of no use
     if (Status status = check_case(*find(better), device, plan, into); !status) return status;
