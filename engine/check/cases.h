@@ -49,9 +49,9 @@ std::vector<VerifyCase> cases_for(const schedule::Task& task, const Coverage& co
                                   const CaseBudget& budget, bool arbitrary_states = false);
 
 // Runs that tell more than `shape` where the cell makes too much of rounding: of smaller numbers, from which
-// its states take less, and then of fewer steps. Where the pass has decisions (has_decisions()), last of larger
-// numbers too, which lie farther from where one turns; beside large numbers nothing small is seen. A few, the
-// nearest to `shape` first.
+// its states take less, and then of fewer steps. Where the pass has decisions (has_decisions()), last of
+// larger numbers too, which lie farther from where one turns; beside large numbers nothing small is seen. A
+// few, the nearest to `shape` first.
 std::vector<VerifyCase> better_cases(const VerifyCase& shape, bool decisions);
 // Of these the one of most steps, which comes first among equals; not of none.
 const VerifyCase& longest_case(const std::vector<VerifyCase>& cases);
