@@ -47,6 +47,7 @@ class _Worker:
 
 
 _proofs = _Worker()
+_ahead: set[threading.Thread] = set()
 _wrong: list[str] = []
 
 
@@ -84,7 +85,9 @@ def raise_wrong() -> None:
 
 
 def wait() -> None:
-    """Until all plans that are used are verified, or were found wrong."""
+    """Until all plans that are wanted next are made, and all that are used are verified, or were found wrong."""
+    for thread in list(_ahead):
+        thread.join()
     _proofs.wait()
 
 
@@ -96,13 +99,20 @@ def make(task: Callable[[], object]) -> None:
             task()
         except RondoError as error:
             _remarks.logger.info("made ahead in vain: %s", error)
+        finally:
+            _ahead.discard(threading.current_thread())
 
-    threading.Thread(target=run, name="rondo-ahead").start()
+    thread = threading.Thread(target=run, name="rondo-ahead")
+    _ahead.add(thread)
+    try:
+        thread.start()
+    except RuntimeError:  # no thread is to be had: the call that wants the plan makes it
+        _ahead.discard(thread)
 
 
 def _after_fork() -> None:
-    global _proofs
-    _proofs = _Worker()
+    global _proofs, _ahead
+    _proofs, _ahead = _Worker(), set()
 
 
 os.register_at_fork(after_in_child=_after_fork)

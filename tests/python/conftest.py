@@ -54,3 +54,12 @@ def policy_as_it_was():
     former = _policy.current()
     yield
     _policy._set(former)
+
+
+@pytest.fixture(autouse=True)
+def nothing_goes_on():
+    """What a test had made behind its back is made when the next one begins, which may look at what it makes itself."""
+    yield
+    from rondo import _behind
+
+    _behind.wait()
