@@ -2,6 +2,7 @@
 
 import dataclasses
 import logging
+import re
 import subprocess
 import sys
 import threading
@@ -375,6 +376,37 @@ def test_another_kernel_takes_the_place_of_a_wrong_one(tmp_path, monkeypatch):
         assert launch._calls, "calls of the new plan are remembered again"
     with pytest.raises(rondo.WrongResultError, match="another kernel was found right"):
         rondo.check()
+
+
+def test_a_proof_that_cannot_be_made_is_told(tmp_path, monkeypatch, caplog):
+    claimed, run = _claim(tmp_path)
+    make = _plans._make
+
+    def busy(request, policy, tuning=None):
+        if policy.verify == "strict" and request.dim == 104:
+            raise rondo.DeviceError("the device is busy")
+        return make(request, policy, tuning)
+
+    monkeypatch.setattr(_plans, "_make", busy)
+    with caplog.at_level(logging.WARNING, "rondo"), rondo.policy(database=claimed, verify="background"):
+        run()
+        _behind.wait()
+    assert re.search("mingru, forward, by host .* could not be verified: the device is busy", caplog.text)
+    rondo.check()  # nothing is known to be wrong
+
+
+def test_a_plan_that_needs_what_nothing_gives_is_told(monkeypatch):
+    """As one of a later librondo may be, whose passes have further tensors."""
+    make = _plans._make
+
+    def further(request, policy, tuning=None):
+        plan = make(request, policy, tuning)
+        plan.tensors["peephole"] = plan.tensors["x"]
+        return plan
+
+    monkeypatch.setattr(_plans, "_make", further)
+    with pytest.raises(rondo.RondoError, match="mingru: the plan needs peephole, which nothing gives"):
+        rondo.Cell("mingru")(torch.randn(2, 5, 1, 2, 72))
 
 
 def test_the_backward_pass_is_made_beside_the_forward_pass(monkeypatch):
