@@ -262,7 +262,7 @@ endfunction()
 # rondo_fuzz(name LINKS ... [SOURCES file ...]): tests/fuzz/NAME.cpp as the libFuzzer program fuzz_NAME, and a part of the
 # target fuzz_all, in a build for fuzzing (preset fuzz); its libraries are built with
 # RONDO_SANITIZE=fuzzer-no-link,..., because only the program brings a main(). In other builds it is the test fuzz.NAME,
-# which runs the program of that build for 25 s, every third time where RONDO_TURN is set. The test fuzz.build makes
+# which runs the program of that build for 25 s, every sixth time where RONDO_TURN is set. The test fuzz.build makes
 # those whose turn it is.
 function(rondo_fuzz name)
   cmake_parse_arguments(ARG "" "" "LINKS;SOURCES" ${ARGN})
