@@ -2,6 +2,7 @@
 and with neither. `tests/python/run.py` finds one, and says what was left out. Where RONDO_TEST_TORCH is set, as it does for the
 environment with PyTorch, tests are not skipped for want of it: the run fails."""
 
+import collections
 import os
 import pathlib
 import sys
@@ -29,6 +30,26 @@ def pytest_configure(config):
                 f"RONDO_TEST_TORCH asks for PyTorch, which cannot be imported: {error}; run tools/setup python"
             ) from error
     config.addinivalue_line("markers", "long: repeats on a device what other tests do on the CPU; CI leaves it out")
+    config.addinivalue_line("markers", "turns(n): of its many like cases every n-th is taken where RONDO_TURN says which")
+
+
+def pytest_collection_modifyitems(config, items):
+    """Leaves out the cases of tests marked `turns` whose turn it is not, as tests/support/turns.h does for those in C++."""
+    turn = os.environ.get("RONDO_TURN")
+    if not turn:
+        return
+    seen, waiting = collections.Counter(), []
+    for item in items:
+        turns = item.get_closest_marker("turns")
+        if turns is None:
+            continue
+        name = item.nodeid.split("[")[0]
+        if (seen[name] + int(turn)) % turns.args[0]:
+            waiting.append(item)
+        seen[name] += 1
+    config.hook.pytest_deselected(items=waiting)
+    left_out = set(waiting)
+    items[:] = [item for item in items if item not in left_out]
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -11,6 +11,7 @@ from parts import assert_close
 SMOOTH = ["affine", "elman", "gru", "hgrn", "lstm", "lnlstm", "mingru", "minlstm", "paragru", "paralstm", "slstm", "sru"]
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("name", SMOOTH)
 def test_gradcheck(name):
     cell = rondo.Cell(name)

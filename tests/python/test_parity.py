@@ -83,6 +83,7 @@ def relative_errors(found, exact):
 NATIVE = ("plain", "packed 2 layers bidirectional")
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("kind", KINDS)

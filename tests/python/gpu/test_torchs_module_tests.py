@@ -80,6 +80,7 @@ def test_projections_are_refused():
             getattr(rondo.nn, kind)(*made.args, **made.kwargs)
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize(("kind", "training", "number"), NUMBERS)
 def test_an_input(kind, training, number):
     case = inputs_of(kind, training)[number]
