@@ -2,8 +2,10 @@
 
 #include <stdexcept>
 
+#include "compiler/step/chain_rule.h"
 #include "compiler/step/clip.h"
 #include "compiler/step/derivative_table.h"
+#include "compiler/step/forward_mode.h"
 #include "compiler/step/simplify.h"
 #include "compiler/step/structure.h"
 #include "compiler/support/index.h"
@@ -16,23 +18,6 @@ using scalar::Op;
 
 Extent extent_of(const Tensor& tensor) {
   return tensor.tail == Tail::Scalar ? Extent::Scalar : Extent::Vector;
-}
-
-bool is_number(const Graph& graph, NodeId id, double value) {
-  return graph.at(id).kind == NodeKind::Constant && graph.at(id).value == value;
-}
-
-// The product of a partial and what flows through it, either of which may be structurally zero (kNoNode).
-NodeId chain(Graph& graph, NodeId partial, NodeId flow) {
-  if (partial == kNoNode || flow == kNoNode) return kNoNode;
-  if (is_number(graph, partial, 0) || is_number(graph, flow, 0)) return kNoNode;
-  if (is_number(graph, partial, 1)) return flow;
-  return is_number(graph, flow, 1) ? partial : graph.scalar(Op::Mul, {flow, partial});
-}
-
-void accumulate(Graph& graph, NodeId& sum, NodeId term) {
-  if (term == kNoNode) return;
-  sum = sum == kNoNode ? term : graph.scalar(Op::Add, {sum, term});
 }
 
 // Reverse mode over the nodes of the forward graph, from the last to the first (Griewank & Walther,
@@ -121,8 +106,12 @@ class ReverseSweep {
         return;
       }
       case NodeKind::ReduceSum: return send(node.operands[0], adjoint, Extent::Vector);
-      case NodeKind::ReduceMax:
-        return send(node.operands[0], share_of_maximum(id, node.operands[0], adjoint), Extent::Vector);
+      case NodeKind::ReduceMax: {
+        const NodeId attained = attains(graph, node.operands[0], id);
+        const NodeId share = graph.scalar(Op::Div, {adjoint, graph.reduce_sum(attained)});
+        return send(node.operands[0], graph.scalar(Op::Select, {attained, share, graph.constant(0)}),
+                    Extent::Vector);
+      }
       case NodeKind::ReduceSpread: throw std::logic_error("backward_step: a node that only schedules make");
       case NodeKind::Constant:
       case NodeKind::NamedConst:
@@ -131,14 +120,6 @@ class ReverseSweep {
       case NodeKind::Gradient:
       case NodeKind::Uniform: return;
     }
-  }
-
-  // The channels that equal the maximum share its gradient evenly, as torch.amax has it.
-  NodeId share_of_maximum(NodeId maximum, NodeId vector, NodeId adjoint) {
-    Graph& graph = step_.graph;
-    const NodeId attained = graph.scalar(Op::Equal, {vector, maximum});
-    const NodeId share = graph.scalar(Op::Div, {adjoint, graph.reduce_sum(attained)});
-    return graph.scalar(Op::Select, {attained, share, graph.constant(0)});
   }
 
   // The gradient of every row of a kind: the sum over the leaves that read it.
@@ -215,44 +196,20 @@ class ReverseSweep {
   std::vector<NodeId> adjoint_;
 };
 
-// Forward mode, one sweep a state row: tangent[n] is d n / d state, per channel.
-class ForwardSweep {
- public:
-  ForwardSweep(const Cell& cell, Graph& graph) : cell_(cell), graph_(graph) {}
-
-  // d next[i] / d state for every i.
-  std::vector<NodeId> run(const Row& state) {
-    std::vector<NodeId> tangent;
-    tangent.reserve(cell_.graph.nodes.size());
-    for (NodeId id = 0; id < static_cast<NodeId>(cell_.graph.nodes.size()); ++id)
-      tangent.push_back(tangent_of(id, state, tangent));
-    std::vector<NodeId> column;
-    column.reserve(cell_.next.size());
-    for (const Row& row : cell_.next) column.push_back(tangent[at(row.value)]);
-    return column;
-  }
-
- private:
-  NodeId tangent_of(NodeId id, const Row& state, const std::vector<NodeId>& tangent) {
-    const Node& node = cell_.graph.at(id);
-    if (node.kind == NodeKind::Leaf) {
-      const bool is_state = node.tensor == state.tensor && node.row == state.row;
-      return is_state ? graph_.constant(1) : kNoNode;
-    }
-    // In an all-diagonal cell what leads across channels ends in an output or a branch that is never taken.
-    if (node.kind != NodeKind::Scalar) return kNoNode;
-    NodeId sum = kNoNode;
-    for (std::size_t i = 0; i < node.operands.size(); ++i) {
-      const NodeId flow = tangent[at(node.operands[i])];
-      if (flow == kNoNode) continue;
-      accumulate(graph_, sum, chain(graph_, partial(graph_, id, static_cast<int>(i)), flow));
-    }
-    return sum;
-  }
-
-  const Cell& cell_;
-  Graph& graph_;
-};
+// d next[i] / d state for every i, per channel: forward mode with 1 for this state row, in a cell none of
+// whose states couples channels. What leads across channels there ends in an output or a branch that is never
+// taken.
+std::vector<NodeId> jacobian_column(const Cell& cell, const Row& state, Graph& graph) {
+  Seeds seeds;
+  seeds.leaf = [&](const Node& leaf) {
+    return leaf.tensor == state.tensor && leaf.row == state.row ? graph.constant(1) : kNoNode;
+  };
+  const std::vector<NodeId> tangents = append_tangents(cell, seeds, graph);
+  std::vector<NodeId> column;
+  column.reserve(cell.next.size());
+  for (const Row& row : cell.next) column.push_back(tangents[at(row.value)]);
+  return column;
+}
 
 }  // namespace
 
@@ -266,9 +223,8 @@ JacobianStep jacobian_step(const Cell& cell) {
   step.forward_nodes = static_cast<NodeId>(cell.graph.nodes.size());
   step.states = static_cast<int>(cell.next.size());
   step.entries.assign(cell.next.size() * cell.next.size(), kNoNode);
-  ForwardSweep sweep(cell, step.graph);
   for (std::size_t j = 0; j < cell.next.size(); ++j) {
-    const std::vector<NodeId> column = sweep.run(cell.next[j]);
+    const std::vector<NodeId> column = jacobian_column(cell, cell.next[j], step.graph);
     for (std::size_t i = 0; i < column.size(); ++i) step.entries[i * cell.next.size() + j] = column[i];
   }
   std::vector<NodeId*> roots;
