@@ -62,7 +62,7 @@ struct PassInfo {
 inline constexpr PassInfo kPasses[] = {
     {Pass::Parse, "parse", Level::Step, "step::verify", false, "the text of a cell to one step as a graph"},
     {Pass::Clip, "clip", Level::Step, "step::verify", false, "bounds of what the recurrence carries"},
-    {Pass::Forms, "forms", Level::Step, "step::verify", false, "resets, lengths and reversed time"},
+    {Pass::Forms, "forms", Level::Step, "step::verify", false, "resets, lengths, reversed time and tangents"},
     {Pass::Simplify, "simplify", Level::Step, "step::verify", false,
      "constants folded, equal values joined, dead ones dropped"},
     {Pass::Differentiate, "differentiate", Level::Step, "step::verify", false,

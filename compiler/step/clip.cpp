@@ -9,6 +9,7 @@
 
 #include "compiler/step/forms.h"
 #include "compiler/step/simplify.h"
+#include "compiler/step/tangent.h"
 #include "compiler/support/index.h"
 
 namespace rondo::step {
@@ -42,9 +43,11 @@ Status check_bound(const char* what, const std::optional<double>& bound) {
 Status check_clip(const Cell& cell, const Clip& clip) {
   if (Status status = check_bound("clip_forward", clip.forward); !status) return status;
   if (Status status = check_bound("clip_gradient", clip.gradient); !status) return status;
-  if (cell.clip.any() && clip.any())
-    return Error{ErrorKind::Input, fmt::format("cell {} is clipped already", cell.name),
-                 "clip the cell as parsed"};
+  if ((cell.clip.any() || cell.has_tangents) && clip.any())
+    return Error{
+        ErrorKind::Input,
+        fmt::format("cell {} {} already", cell.name, cell.has_tangents ? "has tangents" : "is clipped"),
+        "clip the cell as parsed"};
   return success();
 }
 
@@ -103,7 +106,7 @@ std::string describe_clip(const Cell& cell) {
   const std::vector<bool> recurrent = recurrent_rows(cell);
   for (std::size_t i = 0; i < cell.next.size(); ++i) {
     const Tensor& tensor = cell.tensor(cell.next[i].tensor);
-    if (!recurrent[i]) continue;
+    if (!recurrent[i] || is_tangent(cell, cell.next[i].tensor)) continue;
     names.push_back(tensor.rows == 1 ? tensor.name : fmt::format("{}[{}]", tensor.name, cell.next[i].row));
   }
   std::string text;

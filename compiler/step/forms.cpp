@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "compiler/step/tangent.h"
 #include "compiler/support/index.h"
 
 namespace rondo::step {
@@ -135,16 +136,10 @@ class FormRewriting {
   std::vector<Row> companions_;
 };
 
-}  // namespace
-
-Result<Cell> with_forms(const Cell& cell, const Forms& forms) {
-  if (!forms.any()) return cell;
-  if (forms_of(cell).any())
-    return Error{ErrorKind::Input, "cell " + cell.name + " has forms already",
-                 "ask for all forms at once, of the cell as parsed"};
+Status check_wanted(const Cell& cell, const Forms& forms) {
   for (const auto& [wanted, name] :
        {std::pair(forms.resets, kResetsName), std::pair(forms.lengths, kLengthsName)})
-    if (Status status = wanted ? check_name(cell, name) : success(); !status) return status.error();
+    if (Status status = wanted ? check_name(cell, name) : success(); !status) return status;
   if (forms.reversed && forms.directions)
     return Error{ErrorKind::Input, "cell " + cell.name + " is to walk both reversed and in two directions",
                  "ask for one of the forms reversed and directions"};
@@ -156,16 +151,32 @@ Result<Cell> with_forms(const Cell& cell, const Forms& forms) {
     if (Status status =
             forms.reset_states ? check_name(cell, reset_state_name(cell.tensor(state).name)) : success();
         !status)
-      return status.error();
-  return FormRewriting(cell, forms).run();
+      return status;
+  return success();
+}
+
+}  // namespace
+
+Result<Cell> with_forms(const Cell& cell, const Forms& forms) {
+  if (!forms.any()) return cell;
+  if (forms_of(cell).any())
+    return Error{ErrorKind::Input, "cell " + cell.name + " has forms already",
+                 "ask for all forms at once, of the cell as parsed"};
+  // Where the other forms choose between values they choose between tangents then, which is the derivative.
+  const Result<Cell> beside = forms.tangents ? tangent(cell) : Result<Cell>(cell);
+  if (!beside) return beside.error();
+  if (Status status = check_wanted(*beside, forms); !status) return status.error();
+  return FormRewriting(*beside, forms).run();
 }
 
 Forms forms_of(const Cell& cell) {
   const std::vector<TensorId> states = cell.of_kind(TensorKind::State);
   return {cell.first_of_kind(TensorKind::Reset).has_value(),
-          cell.first_of_kind(TensorKind::Length).has_value(), cell.direction == Direction::Reversed,
+          cell.first_of_kind(TensorKind::Length).has_value(),
+          cell.direction == Direction::Reversed,
           std::ranges::any_of(states, [&](TensorId id) { return is_reset_state(cell, id); }),
-          cell.direction == Direction::Halves};
+          cell.direction == Direction::Halves,
+          cell.has_tangents};
 }
 
 std::vector<std::string> form_names(const Forms& forms) {
@@ -175,6 +186,7 @@ std::vector<std::string> form_names(const Forms& forms) {
   if (forms.reset_states) names.emplace_back(kResetStatesName);
   if (forms.reversed) names.emplace_back(kReversedName);
   if (forms.directions) names.emplace_back(kDirectionsName);
+  if (forms.tangents) names.emplace_back(kTangentsName);
   return names;
 }
 
@@ -208,6 +220,9 @@ std::string describe_forms(const Cell& cell) {
   if (forms.reversed) text += "reversed: time is walked from the last step to the first\n";
   if (forms.directions)
     text += "directions: the second half of the heads walks time from the last step to the first\n";
+  if (forms.tangents)
+    text +=
+        "tangents: beside each NAME stands NAME_tangent, how it changes along a direction to first order\n";
   return text;
 }
 

@@ -15,6 +15,8 @@
 //             at its own last step.
 //   directions  the first half of the heads walks as without it, the second half as if reversed: a layer that
 //             reads a sequence both ways is one cell. Not together with reversed. H is even.
+//   tangents  beside each input, parameter, state and output NAME stands NAME_tangent (tangent.h): the cell's
+//             derivative along a direction.
 //
 // Resets and lengths are rewritings of the step, like clipping (clip.h): a leaf says what the tensor has for
 // this row and step, and selects put it into effect. So the reference executor, the backward step and every
@@ -38,7 +40,8 @@ struct Forms {
   bool reversed = false;
   bool reset_states = false;
   bool directions = false;
-  bool any() const { return resets || lengths || reversed || reset_states || directions; }
+  bool tangents = false;
+  bool any() const { return resets || lengths || reversed || reset_states || directions || tangents; }
 };
 
 inline constexpr const char* kResetsName = "resets";
@@ -46,15 +49,17 @@ inline constexpr const char* kLengthsName = "lengths";
 inline constexpr const char* kReversedName = "reversed";
 inline constexpr const char* kDirectionsName = "directions";
 inline constexpr const char* kResetStatesName = "reset_states";
+inline constexpr const char* kTangentsName = "tangents";
 
 // The cell with the tensors of its forms, named as above, and the step rewritten; a cell that is to be
 // clipped is clipped first. Errors (Input): the cell has a form already, or a tensor or constant of a name
-// that a form needs, states are given without resets, or directions are asked for with reversed.
+// that a form needs, states are given without resets, directions are asked for with reversed, or tangents of
+// a cell that has none (tangent.h).
 Result<Cell> with_forms(const Cell& cell, const Forms& forms);
 
 // The forms that a cell has.
 Forms forms_of(const Cell& cell);
-// Their names: "resets", "lengths", "reset_states", "reversed", "directions".
+// Their names: "resets", "lengths", "reset_states", "reversed", "directions", "tangents".
 std::vector<std::string> form_names(const Forms& forms);
 
 // The name of what the state is reset to.

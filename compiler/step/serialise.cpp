@@ -54,7 +54,7 @@ constexpr auto kTensor = [](auto& archive, auto& tensor) {
 };
 
 // Bits of a byte that says what a cell has beyond its text.
-constexpr std::uint8_t kForwardClip = 1, kReversed = 2, kHalves = 4;
+constexpr std::uint8_t kForwardClip = 1, kReversed = 2, kHalves = 4, kTangents = 8;
 
 constexpr auto kCell = [](auto& archive, auto& cell) {
   archive(cell.name, cell.dimension);
@@ -63,14 +63,15 @@ constexpr auto kCell = [](auto& archive, auto& cell) {
   archive.list(cell.graph.nodes, 40, kNode);
   archive.list(cell.next, 12, kRow);
   archive.list(cell.outputs, 12, kRow);
-  auto has = static_cast<std::uint8_t>((cell.clip.forward ? kForwardClip : 0) |
-                                       (cell.direction == Direction::Reversed ? kReversed : 0) |
-                                       (cell.direction == Direction::Halves ? kHalves : 0));
-  archive.bits(has, kForwardClip | kReversed | kHalves);
+  auto has = static_cast<std::uint8_t>(
+      (cell.clip.forward ? kForwardClip : 0) | (cell.direction == Direction::Reversed ? kReversed : 0) |
+      (cell.direction == Direction::Halves ? kHalves : 0) | (cell.has_tangents ? kTangents : 0));
+  archive.bits(has, kForwardClip | kReversed | kHalves | kTangents);
   if constexpr (std::decay_t<decltype(archive)>::kReads) {
     if ((has & kReversed) != 0) cell.direction = Direction::Reversed;
     if ((has & kHalves) != 0) cell.direction = Direction::Halves;
     if ((has & kForwardClip) != 0) cell.clip.forward = 0;
+    cell.has_tangents = (has & kTangents) != 0;
   }
   if (cell.clip.forward) archive(*cell.clip.forward);
   archive.maybe(cell.clip.gradient, kValue);

@@ -197,6 +197,7 @@ struct Cell {
   std::vector<Row> outputs;  // one for every row of every Output, in tensor then row order
   Clip clip;
   Direction direction = Direction::Forward;
+  bool has_tangents = false;  // it is a tangent cell (tangent.h); for messages, the graph says it all
 
   const Tensor& tensor(TensorId id) const { return tensors[static_cast<std::size_t>(id)]; }
   // Whether head `head` of `heads` walks from the last step to the first.

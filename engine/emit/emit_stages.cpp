@@ -115,6 +115,7 @@ std::string heading(const EmitRequest& request, const schedule::KernelPlan& plan
   if (forms.lengths) text += ", with lengths";
   if (forms.reversed) text += ", reversed";
   if (forms.directions) text += ", in two directions";
+  if (forms.tangents) text += ", with tangents";
   text += fmt::format("\n{} {}\nby {}\n", plan.strategy, schedule::print(plan.parameters),
                       executable.identity.producer);
   if (!of.command.empty()) text += fmt::format("compile: {}\n", of.command);

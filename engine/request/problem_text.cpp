@@ -170,12 +170,14 @@ Result<step::Forms> parse_forms(const std::string& text) {
                  : word == step::kReversedName    ? &forms.reversed
                  : word == step::kResetStatesName ? &forms.reset_states
                  : word == step::kDirectionsName  ? &forms.directions
+                 : word == step::kTangentsName    ? &forms.tangents
                                                   : nullptr;
     if (form == nullptr || *form)
       return bad(
           fmt::format("--forms '{}': '{}' is {}", text, word,
                       form == nullptr ? "no form of a sequence" : "given twice"),
-          "forms are resets, reset_states, lengths, reversed and directions, with commas between them");
+          "forms are resets, reset_states, lengths, reversed, directions and tangents, with commas between "
+          "them");
     *form = true;
     begin = end + 1;
   }

@@ -45,7 +45,7 @@ const std::map<std::string, Words>& values() {
         {"--math", {"fast", "accurate", "tf32"}},
         {"--pass", {"fw", "fws", "bw"}},
         {"--save", {"states", "products", "auto"}},
-        {"--forms", {"resets", "reset_states", "lengths", "reversed", "directions"}},
+        {"--forms", {"resets", "reset_states", "lengths", "reversed", "directions", "tangents"}},
         {"--backend", {"auto", "nvrtc", "llvm"}},
         {"--arch", targets()},
         {"--ptx", {"sm_80", "sm_90", "none"}},

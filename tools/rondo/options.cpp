@@ -26,9 +26,11 @@ void add_cell(CLI::App& app, Options& o) {
 }
 
 void add_forms(CLI::App& app, Options& o) {
-  app.add_option("--forms", o.forms,
-                 "forms of the sequence, with commas: resets and lengths, for each of which the cell takes a "
-                 "tensor more, reset_states, for which it takes one a state, and reversed or directions")
+  app.add_option(
+         "--forms", o.forms,
+         "forms of the sequence, with commas: resets and lengths, for each of which the cell takes a "
+         "tensor more, reset_states, for which it takes one a state, reversed or directions, and tangents, "
+         "for which it takes one beside each")
       ->type_name("LIST");
 }
 
