@@ -42,7 +42,12 @@ typedef struct rondo_cell_options {
   /* A form, too. 1: the first half of the heads walks from the first step to the last, the second half from
    * the last to the first; H is even. Not with `reversed`. */
   int32_t directions;
-  int32_t reserved;
+  /* A form, too. 1: the tangent cell. Beside each input, parameter, state and output NAME stands another one,
+   * NAME_tangent: a forward pass takes a direction and gives the derivative of its results along it. Its
+   * backward pass with gradients of the tangents of results alone gives a vector times the second derivative,
+   * at the gradients of NAME. Inputs and parameters without a derivative, such as the seed of draws, have
+   * none. Not with `clip_gradient`. */
+  int32_t tangents;
 } rondo_cell_options;
 
 /* A cell is immutable. Errors: INPUT (the text has errors: the message shows all of them, and so does
@@ -87,6 +92,8 @@ typedef struct rondo_cell_info {
   int32_t reset_states;
   int32_t draws;      /* 1: it draws random numbers, which depend on the number of the step within a launch */
   int32_t directions; /* 1: the cell has the form */
+  int32_t tangents;
+  int32_t reserved;
 } rondo_cell_info;
 
 /* The strings belong to the cell. */

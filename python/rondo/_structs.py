@@ -118,7 +118,7 @@ rondo_cell_options = struct(
     *_each(_i32, "resets lengths reversed reset_states"),
     ("without", _pointer),
     ("without_count", _size),
-    *_each(_i32, "directions reserved"),
+    *_each(_i32, "directions tangents"),
 )
 rondo_diagnostic = struct(
     "rondo_diagnostic", *_each(_i32, "line column length reserved"), *_each(_text, "message help rendered")
@@ -128,7 +128,7 @@ rondo_cell_info = struct(
     *_each(_text, "name hash dimension structure"),
     *_each(_i32, "tensors constants state_rows all_diagonal affine has_matrix has_reduction saves_products"),
     *_each(_double, "clip_forward clip_gradient"),
-    *_each(_i32, "resets lengths reversed reset_states draws directions"),
+    *_each(_i32, "resets lengths reversed reset_states draws directions tangents reserved"),
 )
 rondo_cell_tensor = struct("rondo_cell_tensor", ("name", _text), *_each(_i32, "kind tail rows line"))
 rondo_constant = struct("rondo_constant", ("name", _text), ("value", _double), sized=False)

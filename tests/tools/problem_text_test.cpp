@@ -84,6 +84,7 @@ TEST(ProblemText, Forms) {
   EXPECT_TRUE(both->resets && both->lengths && !both->reversed);
   EXPECT_TRUE(parse_forms("reversed")->reversed);
   EXPECT_TRUE(parse_forms("lengths,directions")->directions);
+  EXPECT_TRUE(parse_forms("tangents,lengths")->tangents);
   EXPECT_TRUE(parse_forms("resets,reset_states")->reset_states);
   EXPECT_FALSE(both->reset_states);
   for (const char* bad : {"reset", "resets,", ",", "resets,resets", "lengths resets"}) {

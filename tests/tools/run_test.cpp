@@ -360,6 +360,17 @@ TEST(Verify, SimulatesTwoDirections) {
       << odd.err;
 }
 
+TEST(Verify, SimulatesTangents) {
+  for (const char* cell : {"paragru", "gru"}) {
+    const Outcome outcome = rondo({"verify", cell, "--simulate", "--json", "--shape", "B=3,T=5,H=1,D=33",
+                                   "--pass", "fws,bw", "--forms", "lengths,tangents", "--seed", "5"});
+    ASSERT_EQ(outcome.status, 0) << outcome.err << outcome.out;
+    const nlohmann::json parsed = nlohmann::json::parse(outcome.out);
+    EXPECT_TRUE(parsed["passed"].get<bool>());
+    EXPECT_EQ(parsed["forms"], (nlohmann::json{"lengths", "tangents"})) << outcome.out;
+  }
+}
+
 // A sine of so much that rounding alone decides what it is.
 TEST(Verify, SaysWhereNothingCanBeSaid) {
   const Folder folder;

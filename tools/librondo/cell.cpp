@@ -103,19 +103,19 @@ Result<std::unique_ptr<CellObject>> create_cell(const rondo_cell_options* given,
   if (!names) return names.error();
   selected = step::without_parameters(*selected, *names);
   if (!selected) return selected.error();
-  const std::pair<std::int32_t, const char*> forms[] = {{options.resets, "resets"},
-                                                        {options.lengths, "lengths"},
-                                                        {options.reversed, "reversed"},
-                                                        {options.reset_states, "reset_states"},
-                                                        {options.directions, "directions"}};
+  const std::pair<std::int32_t, const char*> forms[] = {
+      {options.resets, "resets"},         {options.lengths, "lengths"},
+      {options.reversed, "reversed"},     {options.reset_states, "reset_states"},
+      {options.directions, "directions"}, {options.tangents, "tangents"}};
   for (const auto& [field, name] : forms)
     if (Status status = zero_or_one(field, name); !status) return status.error();
   step::Clip clip;
   if (options.clip_forward != 0) clip.forward = options.clip_forward;
   if (options.clip_gradient != 0) clip.gradient = options.clip_gradient;
-  selected = engine::changed_cell(*selected, clip,
-                                  {options.resets != 0, options.lengths != 0, options.reversed != 0,
-                                   options.reset_states != 0, options.directions != 0});
+  selected =
+      engine::changed_cell(*selected, clip,
+                           {options.resets != 0, options.lengths != 0, options.reversed != 0,
+                            options.reset_states != 0, options.directions != 0, options.tangents != 0});
   if (!selected) return selected.error();
   return cell_object(std::move(selected).value());
 }
@@ -142,6 +142,7 @@ rondo_cell_info describe(const CellObject& object) {
   info.reversed = forms.reversed ? 1 : 0;
   info.reset_states = forms.reset_states ? 1 : 0;
   info.directions = forms.directions ? 1 : 0;
+  info.tangents = forms.tangents ? 1 : 0;
   info.draws = object.cell->seed() ? 1 : 0;
   return info;
 }

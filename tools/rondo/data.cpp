@@ -65,6 +65,7 @@ std::string run_command(const Options& options, const step::Cell& cell, const st
   for (const DataFile& file : files) text += " " + file.option + quoted(file.path);
   if (cell.direction == step::Direction::Reversed) text += " --reversed";
   if (cell.direction == step::Direction::Halves) text += " --directions";
+  if (cell.has_tangents) text += " --tangents";
   if (options.dtype_given && options.dtype == "bf16") text += " --dtype bf16";
   const step::TensorId output = cell.of_kind(step::TensorKind::Output).front();
   const std::string& name = cell.tensor(output).name;

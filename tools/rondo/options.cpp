@@ -188,6 +188,8 @@ void run_options(CLI::App& app, Options& o) {
                "from the last step to the first; outputs stay in the order of time");
   app.add_flag("--directions", o.directions,
                "the first half of the heads from the first step to the last, the second half back");
+  app.add_flag("--tangents", o.tangents,
+               "beside each tensor NAME another one, NAME_tangent: how results change along a direction");
   app.add_option("--out", o.outs, "write an output: h=h.npy, [B, T, H, ..., D]")->type_name("NAME=FILE");
   app.add_option("--last", o.lasts, "write a last state: h=last.npy, [B, H, ..., D]")->type_name("NAME=FILE");
   app.add_option("--grad", o.grads,

@@ -56,6 +56,7 @@ struct Options {
   std::vector<std::string> reset_states;                 // run: NAME=FILE
   std::string resets, lengths;                           // run: files; "": the form is not used
   bool reversed = false, directions = false;             // run
+  bool tangents = false;                                 // run
   bool reference = false;
   std::optional<std::int64_t> draw_seed;  // run
   bool strict = false;                    // run, bench

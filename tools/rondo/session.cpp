@@ -29,6 +29,7 @@ Result<LoadedCell> load_cell(const Options& options, pipeline::PassWatcher* watc
   forms->lengths |= !options.lengths.empty();
   forms->reversed |= options.reversed;
   forms->directions |= options.directions;
+  forms->tangents |= options.tangents;
   cell = engine::changed_cell(*cell, *clip, *forms, watcher);
   if (!cell) return cell.error();
   return LoadedCell{std::move(file).value(), std::move(cell).value()};
