@@ -39,7 +39,7 @@ class Description:
         Those that have other values than in the text, by name in order.
     clip_forward, clip_gradient : float
         Bounds of the recurrent path; 0: none.
-    resets, lengths, reverse, directions : bool
+    resets, lengths, reverse, directions, tangents : bool
         Forms of the sequence.
     save : str
         What a training pass saves, "states" or "products".
@@ -64,6 +64,7 @@ class Description:
     math: str = "default"
     strategy: str = ""
     without: tuple[str, ...] = ()
+    tangents: bool = False
     text: str = field(init=False, repr=False, compare=False, default="")
 
     def __post_init__(self) -> None:

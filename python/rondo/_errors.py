@@ -68,7 +68,7 @@ class HostMemoryError(RondoError, MemoryError):
 
 
 class NotDifferentiableError(UnsupportedError):
-    """A derivative that Rondo has not: a second one, or one in forward mode."""
+    """A derivative that Rondo has not: a third one, one of a step, or of a gradient that is bounded."""
 
 
 @dataclass(frozen=True)

@@ -137,6 +137,7 @@ def make_cell(description: Description) -> c.c_void_p:
         lengths=int(description.lengths),
         reversed=int(description.reverse),
         directions=int(description.directions),
+        tangents=int(description.tangents),
     )
     if description.without:
         names = (c.c_char_p * len(description.without))(*(name.encode() for name in description.without))

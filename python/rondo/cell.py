@@ -296,7 +296,7 @@ class Cell:
         InputError
             An argument is missing, of no known name, or of another shape or type.
         NotDifferentiableError
-            A second derivative, or one in forward mode.
+            A third derivative, one in forward mode of another such, or a second one of a cell whose gradient is bounded.
         """
         first = next(iter(x.values()), None) if isinstance(x, Mapping) else x
         if reverse and directions:

@@ -5,7 +5,6 @@ import pytest
 torch = pytest.importorskip("torch", reason="no PyTorch: derivatives are not tested")
 
 import rondo
-from torch.autograd import forward_ad
 
 from parts import assert_close, assert_equal, leaf, lstm_tensors, pair
 from test_cell import SCALAR, STILL
@@ -337,48 +336,12 @@ def test_deterministic_mode_gives_the_same_bits():
     assert all((plan.batch, plan.time) == (3, 6) for plan in mine)
 
 
-# --- what Rondo has not raises ---
-
-
-def test_double_backward_raises():
-    _, layer = pair()
-    u = leaf(2, 3, 8)
-    (grad,) = torch.autograd.grad(layer(u)[0].square().sum(), u, create_graph=True)
-    with pytest.raises(rondo.NotDifferentiableError, match="no second derivatives"):
-        grad.square().sum().backward()
-
-
 def test_a_gradient_with_create_graph_is_right_itself():
     reference, layer = pair()
     u = leaf(2, 3, 8)
     (grad,) = torch.autograd.grad(layer(u)[0].square().sum(), u, create_graph=True)
     (wanted,) = torch.autograd.grad(reference(u)[0].square().sum(), u)
     assert_close(grad, wanted)
-
-
-@pytest.mark.parametrize("mode", [torch.enable_grad, torch.no_grad])
-@pytest.mark.parametrize("way", ["func", "dual", "hessian"])
-def test_forward_mode_raises(way, mode):
-    _, layer = pair()
-    u = torch.randn(2, 3, 8)
-    with mode(), pytest.raises(NotImplementedError, match="no derivatives in forward mode"):
-        if way == "func":
-            torch.func.jvp(lambda v: layer(v)[0], (u,), (u,))
-        elif way == "hessian":
-            torch.func.hessian(lambda v: layer(v)[0].sum())(u)
-        else:
-            with forward_ad.dual_level():
-                layer(forward_ad.make_dual(u, u))
-
-
-def test_second_derivatives_by_torch_func_raise():
-    _, layer = pair()
-
-    def once(v):
-        return torch.func.grad(lambda w: layer(w)[0].square().sum())(v).sum()
-
-    with pytest.raises(rondo.NotDifferentiableError, match="no second derivatives"):
-        torch.func.grad(once)(torch.randn(2, 3, 8))
 
 
 def test_a_step_has_no_derivative():

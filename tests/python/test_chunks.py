@@ -290,14 +290,6 @@ def test_under_torch_func():
     assert_close(*grads, 1e-10)
 
 
-def test_a_second_derivative_raises():
-    layer = rondo.nn.GRU(8, 16, chunk=4)
-    u = leaf(11, 3, 8)
-    with pytest.raises(rondo.NotDifferentiableError):
-        (grad,) = torch.autograd.grad(layer(u)[0].square().sum(), u, create_graph=True)
-        grad.sum().backward()
-
-
 WRONG = {
     "none": (lambda: rondo.nn.LSTM(8, 16, chunk=0), rondo.InputError, "LSTM: chunk is 0 .it is a number of steps, from 1"),
     "a part": (lambda: rondo.nn.GRU(8, 16, chunk=2.5), rondo.InputError, "GRU: chunk is 2.5"),

@@ -11,11 +11,9 @@ from parts import assert_close
 SMOOTH = ["affine", "elman", "gru", "hgrn", "lstm", "lnlstm", "mingru", "minlstm", "paragru", "paralstm", "slstm", "sru"]
 
 
-@pytest.mark.turns(3)
-@pytest.mark.parametrize("name", SMOOTH)
-def test_gradcheck(name):
+def arguments_of(name, sizes):
+    """A function of all tensors of a cell, that gives all of its results, and such tensors."""
     cell = rondo.Cell(name)
-    sizes = {"B": 2, "T": 3, "H": 2, "D": 3}
     specs = cell._plain.given
     leaves = [(torch.randn(spec.shape(sizes), dtype=torch.float64) / 2).requires_grad_() for spec in specs]
     kinds = [(kind, len(group)) for kind, group in (("x", cell.inputs), ("params", cell.params), ("initial", cell.states))]
@@ -27,6 +25,13 @@ def test_gradcheck(name):
         y, last = cell(named["x"], params=named["params"], initial=named["initial"])
         return (*(y.values() if isinstance(y, dict) else [y]), *last.values())
 
+    return run, leaves
+
+
+@pytest.mark.turns(3)
+@pytest.mark.parametrize("name", SMOOTH)
+def test_gradcheck(name):
+    run, leaves = arguments_of(name, {"B": 2, "T": 3, "H": 2, "D": 3})
     assert torch.autograd.gradcheck(run, leaves, fast_mode=False)
 
 

@@ -41,17 +41,6 @@ def test_a_vectorized_jacobian():
     assert_close(torch.autograd.functional.jacobian(lambda v: layer(v)[0], u, vectorize=True), wanted)
 
 
-@pytest.mark.parametrize("of_cell", [False, True])
-def test_gradients_in_batches_have_no_derivatives(of_cell):
-    u = leaf(2, 3, 4, 16) if of_cell else leaf(2, 3, 8)
-    params = {"R": torch.randn(4, 16, 16), "b": torch.zeros(4, 16)}
-    y = rondo.Cell("lstm")(u, params=params)[0] if of_cell else pair()[1](u)[0]
-    many = torch.randn(4, *y.shape)
-    (found,) = torch.autograd.grad(y, u, many, create_graph=True, is_grads_batched=True)
-    with pytest.raises(rondo.NotDifferentiableError, match="no second derivatives"):
-        found.square().sum().backward()
-
-
 def test_batches_of_batches_raise():
     """Of PyTorch's older vmap in itself, which has no rules for functions."""
     _, layer = pair()

@@ -7,7 +7,7 @@ torch = pytest.importorskip("torch", reason="no PyTorch: its shim is not tested"
 import rondo
 from rondo.nn import _whole
 
-from parts import KINDS, assert_equal, leaf
+from parts import KINDS, assert_close, assert_equal, leaf, pair
 from through_shim import ENOUGH, check_shim, needs_shim, training
 
 
@@ -149,15 +149,37 @@ def test_biases_of_another_type(monkeypatch):
 
 
 @needs_shim
-def test_second_derivatives_of_a_layer_raise():
-    layer = rondo.nn.LSTM(8, 16)
-    u = leaf(5, 3, 8)
+@pytest.mark.parametrize("kind", ["LSTM", "GRU", "RNN"])
+def test_second_derivatives_of_a_layer(kind):
+    reference, layer = pair(kind, by_reference=True)
+    u, h = leaf(3, 5, 8), leaf(1, 3, 16)
     for _ in range(ENOUGH):
         layer(u)[0].sum().backward()
-    for inputs, second in (([u], u), ([u], layer.weight_ih_l0), ([layer.weight_ih_l0], layer.weight_hh_l0)):
-        (grad,) = torch.autograd.grad(layer(u)[0].sum(), inputs, create_graph=True)
-        with pytest.raises(rondo.NotDifferentiableError, match="second derivatives"):
-            torch.autograd.grad(grad.sum(), second)
+    found = []
+    for module in (layer, reference):
+        tensors = [u, h, *module.parameters()]
+        y = module(u, (h, torch.zeros_like(h)) if kind == "LSTM" else h)[0]
+        if module is layer:
+            assert "WholeLayer" in y.grad_fn.name()
+        grads = torch.autograd.grad(y.square().sum(), tensors, create_graph=True)
+        found.append(torch.autograd.grad(sum(grad.square().sum() for grad in grads), tensors))
+    for mine, theirs in zip(*found, strict=True):
+        assert_close(mine / theirs.abs().max(), theirs / theirs.abs().max(), 1e-5)
+
+
+@needs_shim
+def test_the_gradient_of_a_layer_is_the_same_with_a_graph():
+    layer = rondo.nn.LSTM(8, 16)
+    u = leaf(5, 3, 8)
+    found = []
+    for turn in range(2 * ENOUGH):
+        y = layer(u)[0]
+        with torch.no_grad():
+            layer.bias_ih_l0.add_(0)  # its value is in no gradient
+        found.append(torch.autograd.grad(y.square().sum(), [u, *layer.parameters()], create_graph=turn % 2 == 1))
+    for graph in (0, 1):
+        for one, other in zip(found[graph], found[-1], strict=True):
+            assert_equal(one, other)
 
 
 @needs_shim

@@ -1,4 +1,5 @@
-"""Derivatives of Rondo's operators: a first one in reverse mode. Second ones and forward mode raise, never wrong in silence."""
+"""Derivatives of Rondo's operators: in reverse mode, in forward mode, and of a first derivative a second one by tangents.py.
+What goes beyond raises, never wrong in silence."""
 
 from __future__ import annotations
 
@@ -12,13 +13,10 @@ from torch.autograd import forward_ad
 from .._errors import NotDifferentiableError, UnsupportedError
 from .._structure import structure_of
 from . import operators, vmap
+from .tangents import Second, numbers_of, passes_of
 
 Tensors = Sequence[torch.Tensor]
 _BelowAutograd = torch._C._AutoDispatchBelowAutograd
-
-FORWARD_MODE = "Rondo has no derivatives in forward mode"
-SECOND = "Rondo has no second derivatives"
-HINT = "take torch.autograd.grad or torch.func.grad, once"
 
 
 class Recurrence(torch.autograd.Function):
@@ -34,6 +32,8 @@ class Recurrence(torch.autograd.Function):
         structure = structure_of(how)
         ctx.how, ctx.given, ctx.time_major, ctx.structure = how, given, time_major, structure
         ctx.save_for_backward(*tensors, *(output[place] for place in structure.kept_places))
+        if forward_ad._current_level >= 0:
+            ctx.save_for_forward(*tensors)
         ctx.mark_non_differentiable(*output[len(structure.results) :])
         ctx.set_materialize_grads(False)
 
@@ -57,7 +57,7 @@ class Recurrence(torch.autograd.Function):
         arguments = (ctx.how, operators.mask_of(public), ctx.given, wanted, ctx.time_major)
 
         def by_rule(many: list[torch.Tensor]) -> Any:
-            return NoSecond.apply(*arguments, *many, *tensors)
+            return Gradients.apply(*arguments, *many, *tensors)
 
         if torch._C._are_functorch_transforms_active():
             found: Any = by_rule(coming)
@@ -71,7 +71,10 @@ class Recurrence(torch.autograd.Function):
 
     @staticmethod
     def jvp(ctx: Any, *tangents: Any) -> Any:
-        raise NotDifferentiableError(FORWARD_MODE, HINT)
+        passes = passes_of(ctx.how)
+        mask, many = passes.arguments(ctx.given, primals(ctx.saved_tensors), tangents[3:])
+        found = run(many, passes.how, mask, ctx.time_major)
+        return (*[found[place] for place in passes.tangent_places], *[None] * len(ctx.structure.saved))
 
     @staticmethod
     def vmap(info: Any, in_dims: Any, *arguments: Any) -> Any:
@@ -83,8 +86,9 @@ class Recurrence(torch.autograd.Function):
         return vmap.forward(run, info.batch_size, in_dims[3:], tensors, how, given, saving=True)
 
 
-class NoSecond(torch.autograd.Function):
-    """The backward pass, which can be run and not be differentiated."""
+class Gradients(torch.autograd.Function):
+    """The backward pass. Its derivatives are those of a function of gradients that come in and of what the forward pass was
+    given: what that has kept follows from it."""
 
     @staticmethod
     def forward(  # type: ignore[override]
@@ -95,24 +99,91 @@ class NoSecond(torch.autograd.Function):
 
     @staticmethod
     def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-        pass
+        ctx.what = inputs[:5]
+        ctx.save_for_backward(*inputs[5:])
+        if forward_ad._current_level >= 0:
+            ctx.save_for_forward(*inputs[5:])
+        ctx.set_materialize_grads(False)
 
     @staticmethod
-    def backward(ctx: Any, *grads: Any) -> Any:
-        raise NotDifferentiableError(SECOND, HINT)
+    def backward(ctx: Any, *weights: Any) -> Any:
+        second = _second_of(ctx.what, ctx.saved_tensors)
+        count = len(second.coming)
+        needs = ctx.needs_input_grad[5:]
+        needs_coming, needs_given = needs[:count], needs[count : count + len(second.tensors)]
+        there = [weight for weight in weights if weight is not None]
+        result: list[Any] = [None] * (5 + len(needs))
+        if there:
+
+            def reverse(many: list[torch.Tensor]) -> list[torch.Tensor]:
+                return _reverse(second, _beside(second, weights, many), needs_coming, needs_given)
+
+            found = iter(of_batches(reverse, there) if in_batches(there) else reverse(there))
+            for place, needed in enumerate([*needs_coming, *needs_given], 5):
+                result[place] = next(found) if needed else None
+        return tuple(result)
 
     @staticmethod
     def jvp(ctx: Any, *tangents: Any) -> Any:
-        raise NotDifferentiableError(SECOND, HINT)
+        second = _second_of(ctx.what, primals(ctx.saved_tensors))
+        count = len(second.coming)
+        return tuple(_along(second, tangents[5 : 5 + count], tangents[5 + count : 5 + count + len(second.tensors)]))
 
     @staticmethod
     def vmap(info: Any, in_dims: Any, *arguments: Any) -> Any:
         how, grads, given, wanted, time_major, *tensors = arguments
 
         def run(many: Tensors) -> Any:
-            return NoSecond.apply(how, grads, given, wanted, time_major, *many)
+            return Gradients.apply(how, grads, given, wanted, time_major, *many)
 
         return vmap.backward(run, info.batch_size, in_dims[5:], tensors, how, grads, given, wanted)
+
+
+def primals(tensors: Tensors) -> list[torch.Tensor]:
+    return [forward_ad.unpack_dual(tensor).primal for tensor in tensors]
+
+
+def _second_of(what: tuple[str, int, int, int, bool], saved: Tensors) -> Second:
+    _, grads, given, _, _ = what
+    count, end = grads.bit_count(), grads.bit_count() + given.bit_count()
+    return Second(*what, saved[:count], saved[count:end], saved[end:])
+
+
+def _beside(second: Second, weights: Sequence[Any], there: Tensors) -> list[torch.Tensor | None]:
+    """The weight of each of `second.tensors`. `weights`: one a gradient that was wanted; `there`: those that are not None."""
+    rest = iter(there)
+    by_number = {
+        number: None if weight is None else next(rest)
+        for number, weight in zip(numbers_of(second.wanted), weights, strict=True)
+    }
+    return [by_number.get(number) for number in numbers_of(second.given)]
+
+
+def _reverse(second: Second, weights: Any, needs_coming: Sequence[bool], needs: Sequence[bool]) -> list[torch.Tensor]:
+    """The gradients of those of `coming`, and of those of `tensors`, that need one. `weights`: of what it has given, beside the
+    tensor that each belongs to."""
+    passes = second.passes
+    mask, many = passes.arguments(second.given, second.tensors, weights)
+    found = run_saving(many, passes.how, mask, second.time_major)
+    places = [passes.tangent_places[number] for number in numbers_of(second.grads)]
+    made = [found[place] for place, needed in zip(places, needs_coming, strict=True) if needed]
+    numbers = [number for number, needed in zip(numbers_of(second.given), needs, strict=True) if needed]
+    if not numbers:
+        return made
+    return [*made, *gradients(*second.backward(mask, many, found, [None] * len(second.coming), numbers))]
+
+
+def _along(second: Second, of_coming: Any, tangents: Any) -> Tensors:
+    """How the gradients change along tangents of `coming` and of `tensors`."""
+    if all(tangent is None for tangent in tangents):  # a backward pass is linear in what comes in
+        there = [tangent for tangent in of_coming if tangent is not None]
+        grads = sum(1 << number for number, one in zip(numbers_of(second.grads), of_coming, strict=True) if one is not None)
+        tensors = [*there, *second.tensors, *second.kept]
+        return gradients(tensors, second.how, grads, second.given, second.wanted, second.time_major)
+    passes = second.passes
+    mask, many = passes.arguments(second.given, second.tensors, tangents)
+    found = run_saving(many, passes.how, mask, second.time_major)
+    return gradients(*second.backward(mask, many, found, of_coming, numbers_of(second.wanted)))
 
 
 # Of `torch.autograd.grad(is_grads_batched=True)` and `torch.autograd.functional` with `vectorize=True`: their vmap is an older
@@ -155,12 +226,17 @@ def no_step_gradient() -> NotDifferentiableError:
     )
 
 
-def _refuse_tangents(tensors: Tensors) -> None:
-    """Forward mode reaches operators whose inputs want no gradient in reverse, and would give no tangent in silence."""
+def has_tangents(tensors: Tensors) -> bool:
+    """Forward mode reaches operators whose inputs want no gradient in reverse."""
     if forward_ad._current_level >= 0:
         for tensor in tensors:
             if forward_ad.unpack_dual(tensor).tangent is not None:
-                raise NotDifferentiableError(FORWARD_MODE, HINT)
+                return True
+    return False
+
+
+def _is_differentiated(tensors: Tensors) -> bool:
+    return wants_gradient(tensors) or has_tangents(tensors)
 
 
 # What the dispatcher calls at the key Autograd, where an operator is called and not one of the functions above: from a graph
@@ -185,8 +261,8 @@ def _without_functorch(function: Any) -> Any:
     return type(function.__name__, (torch.autograd.Function,), {"forward": staticmethod(forward), **members})
 
 
-_ONE_LEVEL = {function: _one_level(function) for function in (Recurrence, NoSecond)}
-_PLAIN = {function: _without_functorch(function) for function in (Recurrence, NoSecond)}
+_ONE_LEVEL = {function: _one_level(function) for function in (Recurrence, Gradients)}
+_PLAIN = {function: _without_functorch(function) for function in (Recurrence, Gradients)}
 
 
 def _apply(function: Any, *arguments: Any) -> Any:
@@ -197,30 +273,26 @@ def _apply(function: Any, *arguments: Any) -> Any:
 
 
 def _forward(tensors: Tensors, how: str, given: int, time_major: bool) -> Tensors:
-    _refuse_tangents(tensors)
-    if wants_gradient(tensors):
+    if _is_differentiated(tensors):
         return list(_apply(Recurrence, how, given, time_major, *tensors)[: len(structure_of(how).results)])
     return operators.run_forward(tensors, how, given, time_major, False)
 
 
 def _forward_save(tensors: Tensors, how: str, given: int, time_major: bool) -> Tensors:
-    _refuse_tangents(tensors)
-    if wants_gradient(tensors):
+    if _is_differentiated(tensors):
         return list(_apply(Recurrence, how, given, time_major, *tensors))
     return operators.run_forward(tensors, how, given, time_major, True)
 
 
 def _backward(tensors: Tensors, how: str, grads: int, given: int, wanted: int, time_major: bool) -> Tensors:
-    _refuse_tangents(tensors)
-    if wants_gradient(tensors):
-        return list(_apply(NoSecond, how, grads, given, wanted, time_major, *tensors))
+    if _is_differentiated(tensors):
+        return list(_apply(Gradients, how, grads, given, wanted, time_major, *tensors))
     return operators.run_backward(tensors, how, grads, given, wanted, time_major)
 
 
 def _step(tensors: Tensors, states: Tensors, outputs: Tensors, how: str) -> None:
     everything = [*tensors, *states]
-    _refuse_tangents(everything)
-    if wants_gradient(everything):
+    if _is_differentiated(everything):
         raise no_step_gradient()
     with _BelowAutograd():
         operators.step(tensors, states, outputs, how)
@@ -242,11 +314,25 @@ def run(tensors: list[torch.Tensor], how: str, given: int, time_major: bool) -> 
     if torch._C._are_functorch_transforms_active():
         found: Any = Recurrence.apply(how, given, time_major, *tensors)
         return found[: len(structure_of(how).results)]
-    if wants_gradient(tensors):
+    if wants_gradient(tensors) or (forward_ad._current_level >= 0 and has_tangents(tensors)):
         return _PLAIN[Recurrence].apply(how, given, time_major, *tensors)[: len(structure_of(how).results)]
-    if forward_ad._current_level >= 0:
-        return operators.forward(tensors, how, given, time_major)
     return operators.run_forward(tensors, how, given, time_major, False)
+
+
+def run_saving(tensors: list[torch.Tensor], how: str, given: int, time_major: bool) -> Tensors:
+    """Outputs, last states and what a backward pass reads."""
+    if torch._C._are_functorch_transforms_active():
+        found: Any = Recurrence.apply(how, given, time_major, *tensors)
+        return found
+    return _forward_save(tensors, how, given, time_major)
+
+
+def gradients(tensors: list[torch.Tensor], how: str, grads: int, given: int, wanted: int, time_major: bool) -> Tensors:
+    """What a backward pass gives."""
+    if torch._C._are_functorch_transforms_active():
+        found: Any = Gradients.apply(how, grads, given, wanted, time_major, *tensors)
+        return found
+    return _backward(tensors, how, grads, given, wanted, time_major)
 
 
 # vmap of the operators themselves, from such graphs.

@@ -10,7 +10,7 @@ operators are called with views.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -19,7 +19,6 @@ import torch.nn.functional as F
 from torch.autograd import forward_ad
 
 from .. import _structs as s
-from .._errors import NotDifferentiableError
 from .._structure import TensorSpec, structure_of
 from .._torch import autograd, operators, shim, sites
 from .._torch.types import wide, wide_type
@@ -131,12 +130,12 @@ class _Call:
         self._tell(family, call, tensors, views, plain, made)
         return plain
 
-    def backward(self, of: _Backward, tensors: list[torch.Tensor], batched: bool) -> Sequence[torch.Tensor]:
-        """The gradients that `of` asks for. `tensors`: those of results, and what the forward pass has kept;
-        the former under a vmap if `batched`."""
+    def backward(self, of: _Backward, tensors: list[torch.Tensor], by_rule: bool) -> Sequence[torch.Tensor]:
+        """The gradients that `of` asks for. `tensors`: those of results, and what the forward pass has kept. `by_rule`: they
+        are differentiated, or the former are under a vmap."""
         *everything, w, u = tensors
-        if batched:
-            found: Any = self._batched(of, everything)
+        if by_rule:
+            found: Any = self._by_rule(of, everything)
         else:
             family = operators.family_of("layer", *of.what)
             found = _asked("layer_backward", tensors, family, of.form)
@@ -166,10 +165,10 @@ class _Call:
         self._tell(family, call, everything, views, plain, made)
         return plain
 
-    def _batched(self, of: _Backward, everything: list[torch.Tensor]) -> list[torch.Tensor]:
-        """The same under a vmap over the gradients that come in: the recurrence has a rule for it."""
+    def _by_rule(self, of: _Backward, everything: list[torch.Tensor]) -> list[torch.Tensor]:
+        """The same by the recurrence's own node, which has derivatives and a rule for vmap."""
         sizes, views = self._views_of_backward(of, everything)
-        made: Any = autograd.NoSecond.apply(*of.what[1:], *views)
+        made: Any = autograd.gradients(views, *of.what[1:])
         return self._plain(operators.of_mask(self.structure.grads_out, of.wanted), sizes, made)
 
     def _views_of_backward(self, of: _Backward, everything: list[torch.Tensor]) -> tuple[dict[str, int], list[torch.Tensor]]:
@@ -177,6 +176,13 @@ class _Call:
         sizes = self._sizes(*everything[count : count + 2])
         specs = operators.of_mask(structure.grads_in, of.grads) + operators.of_mask(structure.given, self.layer.given)
         return sizes, self._views(specs + structure.kept, sizes, everything)
+
+    def connected(self, kept: Sequence[torch.Tensor], biases: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+        """What the forward pass has kept, with the graph that leads there from what the layer was given."""
+        x, r, *others, w, u = kept
+        if self.layer.bias:
+            others[0] = _with_graph(others[0], wide(biases[0]) + biases[1] if self.summed else wide(biases[1]))
+        return [_with_graph(x, F.linear(u, w, biases[0] if self.beside == 4 else None)), r, *others, w, u]
 
     def _tell(self, family: Any, call: Any, tensors: Any, views: Any, results: Any, made: Any) -> None:
         pairs = [*zip(tensors, views, strict=True), *zip(results, made, strict=True)]
@@ -256,6 +262,7 @@ class WholeLayer(torch.autograd.function._SingleLevelFunction):
         with _BelowAutograd():
             found, kept = call.forward(tensors, True)
         ctx.call = call
+        ctx.biases = tensors[3:5] if call.layer.bias else ()  # for their graph alone, whatever their values come to be
         ctx.save_for_backward(*kept)
         ctx.set_materialize_grads(False)
         return tuple(found)
@@ -266,30 +273,12 @@ class WholeLayer(torch.autograd.function._SingleLevelFunction):
         if not coming:
             return (None,) * len(ctx.needs_input_grad)
         saved = ctx.saved_tensors  # once: what a checkpoint computes again it gives a single time
-        if autograd.in_batches(coming):  # the recurrence's own node raises at a second derivative
+        if torch.is_grad_enabled():  # a graph of the gradients is wanted
+            return _gradients(ctx, ctx.call.connected(saved, ctx.biases), grads, coming, True)
+        if autograd.in_batches(coming) or autograd.has_tangents(coming):
             return _gradients(ctx, saved, grads, coming, True)
-        if not torch.is_grad_enabled():
-            with _BelowAutograd():
-                return _gradients(ctx, saved, grads, coming)
-        # A graph of the gradients is wanted: one that raises, whatever is asked of it.
-        return _Once.apply(lambda: _gradients(ctx, saved, grads, coming), *coming, *saved)
-
-    @staticmethod
-    def jvp(ctx: Any, *tangents: Any) -> Any:
-        raise NotDifferentiableError(autograd.FORWARD_MODE, autograd.HINT)
-
-
-class _Once(torch.autograd.Function):
-    """Gradients, which can be computed and not be differentiated."""
-
-    @staticmethod
-    def forward(ctx: Any, compute: Callable[[], Any], *tensors: torch.Tensor) -> Any:  # type: ignore[override]
         with _BelowAutograd():
-            return compute()
-
-    @staticmethod
-    def backward(ctx: Any, *grads: Any) -> Any:
-        raise NotDifferentiableError(autograd.SECOND, autograd.HINT)
+            return _gradients(ctx, saved, grads, coming, False)
 
 
 def _gradients(
@@ -297,7 +286,7 @@ def _gradients(
     saved: Sequence[torch.Tensor],
     grads: Sequence[torch.Tensor | None],
     coming: list[torch.Tensor],
-    batched: bool = False,
+    by_rule: bool,
 ) -> tuple[Any, ...]:
     """Of all that WholeLayer takes. `saved`: what its forward pass did."""
     call = ctx.call
@@ -306,10 +295,10 @@ def _gradients(
         return (None,) * len(ctx.needs_input_grad)
     states, of_output = wide_type(saved[1].dtype), grads[0] is not None
     tensors = [(grad if of_output and number == 0 else _as(grad, states)).contiguous() for number, grad in enumerate(coming)]
-    if batched:
+    if autograd.in_batches(tensors):
         found = autograd.of_batches(lambda many: call.backward(of, [*many, *saved], True), tensors)
     else:
-        found = call.backward(of, [*tensors, *saved], False)
+        found = call.backward(of, [*tensors, *saved], by_rule)
     result = [None if source is None else found[source] for source in of.sources]
     for number, wanted in enumerate(of.states, call.state):
         if wanted:
@@ -327,6 +316,11 @@ def _asked(name: str, tensors: Sequence[torch.Tensor], family: Any, form: int) -
     except NotImplementedError:  # tensors of another kind, such as meta
         return None
     return results if known else None
+
+
+def _with_graph(tensor: torch.Tensor, made: torch.Tensor) -> torch.Tensor:
+    """The tensor, to the bit, with the graph of `made`, which once gave it."""
+    return tensor.detach() + (made - made.detach())
 
 
 def _as(tensor: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:

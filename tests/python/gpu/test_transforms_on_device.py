@@ -130,15 +130,24 @@ def test_gradients_of_each_sample():
             close(found[name][number], one, 2e-5)
 
 
-def test_second_derivatives_and_forward_mode_are_refused():
-    _, layer = pair()
+def test_second_derivatives_and_forward_mode():
+    reference, layer = pair()
     u = leaf(2, 3, 8)
-    with pytest.raises(rondo.NotDifferentiableError):
-        (gradient,) = torch.autograd.grad(layer(u)[0].sum(), u, create_graph=True)
-        gradient.square().sum().backward()
-    v = draw(2, 3, 8)
-    with pytest.raises(rondo.NotDifferentiableError):
-        torch.func.jvp(lambda w: layer(w)[0], (v,), (v,))
+    v = twin(u)
+    found = []
+    for module, one in ((layer, u), (reference, v)):
+        with without_cudnn():  # which differentiates once
+            y = module(one)[0]
+        (gradient,) = torch.autograd.grad(y.square().sum(), one, create_graph=True)
+        found.append(torch.autograd.grad(gradient.square().sum(), [one, *module.parameters()]))
+    for one, other in zip(*found, strict=True):
+        close(one / other.abs().max(), other / other.abs().max(), 1e-3)
+    w = draw(2, 3, 8)
+    _, tangent = torch.func.jvp(lambda u: layer(u)[0], (u.detach(),), (w,))
+    step = 1e-2
+    with torch.no_grad():
+        ahead, behind = (reference(v + way * step * w.to(v))[0] for way in (1, -1))
+    close(tangent, (ahead - behind) / (2 * step), 1e-3)
 
 
 @pytest.mark.parametrize("reentrant", [False, True])

@@ -1,0 +1,105 @@
+"""Derivatives beyond the first backward pass beside JAX's, of steps that are written there by hand: forward mode of all shipped
+cells, and products with the second derivative."""
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="no PyTorch: derivatives are not tested")
+jax = pytest.importorskip("jax", reason="no JAX: derivatives are not compared with its")
+
+import numpy as np
+import rondo
+
+import jax_steps
+from conftest import SOURCE
+
+SHIPPED = sorted(path.stem for path in (SOURCE / "cells").glob("*.cell"))
+SIZES = {"B": 2, "T": 4, "H": 2, "D": 8}
+OPTIONS = {"zoneout": {"training": 0}}
+# Where a state begins with something else than random numbers: an empty cell of slstm has n = 0.
+ABOVE = {"slstm": {"n": 1.5}, "hgrn": {"low": 0.5}}
+
+
+class Case:
+    """A cell, a point and a direction: by kind ("x", "params", "initial") and name."""
+
+    def __init__(self, name):
+        self.cell = rondo.Cell(name, strategy="reference", **OPTIONS.get(name, {}))
+        self.step = getattr(jax_steps, name)
+        plain, draw = self.cell._plain, np.random.default_rng(len(name)).standard_normal
+        self.point, self.direction = {}, {}
+        for kind, specs in (("x", plain.inputs), ("params", plain.params), ("initial", plain.initials)):
+            for spec in specs:
+                if spec.short == "seed":
+                    continue
+                shape = [
+                    extent
+                    for place, extent in enumerate(spec.shape(SIZES))
+                    if not (spec.has_one_row and place == spec.rows_axis)
+                ]
+                at = ABOVE.get(name, {}).get(spec.short, 0.0)
+                self.point[kind, spec.short] = (at + 0.3 * draw(shape)).astype(np.float32)
+                self.direction[kind, spec.short] = draw(shape).astype(np.float32)
+
+    def grouped(self, tensors):
+        groups = {"x": {}, "params": {}, "initial": {}}
+        for (kind, name), tensor in tensors.items():
+            groups[kind][name] = tensor
+        return groups
+
+    def ours(self, tensors):
+        groups = self.grouped(tensors)
+        if "seed" in self.cell.params:
+            groups["params"]["seed"] = torch.zeros(SIZES["H"])
+        y, last = self.cell(groups["x"], params=groups["params"], initial=groups["initial"])
+        return {
+            **(y if isinstance(y, dict) else {next(iter(self.cell.outputs)): y}),
+            **{f"last {key}": last[key] for key in last},
+        }
+
+    def theirs(self, tensors):
+        groups = self.grouped(tensors)
+        made, last = jax_steps.run(self.step, groups["x"], groups["params"], groups["initial"])
+        return {**{name: made[name] for name in self.cell.outputs}, **{f"last {key}": last[key] for key in last}}
+
+    def torchs(self, arrays):
+        return {key: torch.tensor(array) for key, array in arrays.items()}
+
+
+def along(function, point, direction):
+    """In JAX: the value, and its derivative along the direction."""
+    return jax.jit(lambda at, tangent: jax.jvp(function, (at,), (tangent,)))(point, direction)
+
+
+def assert_all_close(found, wanted, tolerance):
+    """Of dicts of arrays, each by its greatest."""
+    assert found.keys() == wanted.keys()
+    for name, other in wanted.items():
+        one, other = np.asarray(found[name].detach(), np.float64), np.asarray(other, np.float64)
+        assert one.shape == other.shape, name
+        error = np.abs(one - other).max() / max(1.0, np.abs(other).max())
+        assert error <= tolerance, f"{name}: error {error:.2e}, at most {tolerance:.0e}"
+
+
+@pytest.mark.turns(3)  # JAX compiles for a second or two a cell
+@pytest.mark.parametrize("name", SHIPPED)
+def test_forward_mode(name):
+    case = Case(name)
+    values, tangents = torch.func.jvp(case.ours, (case.torchs(case.point),), (case.torchs(case.direction),))
+    wanted_values, wanted = along(case.theirs, case.point, case.direction)
+    assert_all_close(values, wanted_values, 1e-5)
+    assert_all_close(tangents, wanted, 1e-5)
+
+
+@pytest.mark.parametrize("name", ["gru", "lstm"])
+def test_products_with_the_second_derivative(name):
+    case = Case(name)
+
+    def loss(run, square):
+        return lambda tensors: sum(square(made).sum() for made in run(tensors).values())
+
+    leaves = {key: tensor.requires_grad_() for key, tensor in case.torchs(case.point).items()}
+    grads = torch.autograd.grad(loss(case.ours, torch.square)(leaves), list(leaves.values()), create_graph=True)
+    found = torch.autograd.grad(grads, list(leaves.values()), list(case.torchs(case.direction).values()))
+    gradient = jax.grad(loss(case.theirs, jax.numpy.square))
+    _, wanted = along(gradient, case.point, case.direction)
+    assert_all_close(dict(zip(leaves, found, strict=True)), wanted, 1e-5)
