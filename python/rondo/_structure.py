@@ -286,6 +286,30 @@ class Structure:
         return sizes
 
 
+def of_mask(specs: Sequence[TensorSpec], mask: int) -> list[TensorSpec]:
+    """Those whose bit is set."""
+    return [spec for number, spec in enumerate(specs) if mask >> number & 1]
+
+
+def mask_of(tensors: Sequence[Any]) -> int:
+    """A bit for each, set where it is there."""
+    mask, bit = 0, 1
+    for tensor in tensors:
+        if tensor is not None:
+            mask |= bit
+        bit <<= 1
+    return mask
+
+
+def axis_of_many(mapped: Sequence[TensorSpec], results: Sequence[TensorSpec]) -> str:
+    """Of a pass that is run for many values of some tensors, as `vmap` does: which axis they all can share. Many data become
+    rows of one batch, "B", many parameters become heads, "H"; "" where neither does."""
+    # A gradient of a parameter is a sum over rows of the batch, so rows cannot be kept apart there, and heads can.
+    if all("B" in spec.axes for spec in (*mapped, *results)):
+        return "B"
+    return "H" if all("H" in spec.axes for spec in mapped) else ""
+
+
 _structures: dict[str, Structure] = {}
 _lock = threading.RLock()
 

@@ -24,7 +24,8 @@ import torch
 
 from .. import _policy
 from .. import _structs as s
-from .._structure import TensorSpec, structure_of
+from .._structure import TensorSpec, of_mask, structure_of
+from .._structure import mask_of as mask_of  # others take it from here
 from . import sites
 from .launch import Call, plan_of, remember, remembered, result_strides
 from .types import dtype_of_spec
@@ -37,19 +38,6 @@ LIBRARY.define("forward(Tensor[] tensors, str how, int given, bool time_major) -
 LIBRARY.define("forward_save(Tensor[] tensors, str how, int given, bool time_major) -> Tensor[]", tags=_TAGS)
 LIBRARY.define("backward(Tensor[] tensors, str how, int grads, int given, int wanted, bool time_major) -> Tensor[]", tags=_TAGS)
 LIBRARY.define("step(Tensor[] tensors, Tensor(a!)[] states, Tensor(b!)[] outputs, str how) -> ()", tags=_TAGS)
-
-
-def of_mask(specs: Sequence[TensorSpec], mask: int) -> list[TensorSpec]:
-    return [spec for number, spec in enumerate(specs) if mask >> number & 1]
-
-
-def mask_of(tensors: Sequence[Any]) -> int:
-    mask, bit = 0, 1
-    for tensor in tensors:
-        if tensor is not None:
-            mask |= bit
-        bit <<= 1
-    return mask
 
 
 def family_of(*what: Any) -> tuple[Any, ...]:

@@ -7,8 +7,7 @@ from typing import Any
 
 import torch
 
-from .._structure import TensorSpec, structure_of
-from .operators import of_mask
+from .._structure import TensorSpec, axis_of_many, of_mask, structure_of
 
 Tensors = Sequence[torch.Tensor]
 Run = Callable[[Tensors], Any]
@@ -36,11 +35,9 @@ def _mapped(
 ) -> Any:
     """`dims`: the mapped axis of each tensor, or None. Gives results and their mapped axes."""
     mapped = [spec for spec, dim in zip(specs, dims, strict=True) if dim is not None]
-    # A gradient of a parameter is a sum over rows of the batch, so rows cannot be kept apart there, and heads can.
-    if all("B" in spec.axes for spec in (*mapped, *results)):
-        return _folded("B", run, many, dims, tensors, specs, results)
-    if all("H" in spec.axes for spec in mapped):
-        return _folded("H", run, many, dims, tensors, specs, results)
+    axis = axis_of_many(mapped, results)
+    if axis:
+        return _folded(axis, run, many, dims, tensors, specs, results)
     return _one_by_one(run, many, dims, tensors, results)
 
 
