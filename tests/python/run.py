@@ -3,8 +3,9 @@
 usage: run.py BUILD ENVIRONMENT [--wheel] [pytest options]
 They run over the sources of the package and the library of BUILD; with --wheel those of the wheels that are made of it run, and
 no others. ENVIRONMENT is one of .deps that tools/setup makes: python-build, without PyTorch, whose tests are skipped then, or
-python, which has it (`tools/setup python`) and fails without it; librondo_torch.so is compiled beside the library for it, unless
-RONDO_TORCH_SHIM says which is to be taken. Ends with 77 where there is no such environment."""
+python, which has it and JAX (`tools/setup python`) and fails without them; librondo_torch.so and librondo_jax.so are compiled
+beside the library for it, unless RONDO_TORCH_SHIM and RONDO_JAX_SHIM say which are to be taken. Ends with 77 where there is no
+such environment."""
 
 import os
 import pathlib
@@ -25,11 +26,11 @@ def torch_of(python: pathlib.Path) -> pathlib.Path:
     return pathlib.Path(subprocess.run([str(python), "-c", said], check=True, capture_output=True, text=True).stdout.strip())
 
 
-def compile_shim(torch: pathlib.Path, folder: pathlib.Path) -> int:
-    """With the headers of that PyTorch."""
-    own = folder / "shim"
-    options = ["-G", "Ninja", f"-DRONDO_TORCH={torch}", f"-DCMAKE_LIBRARY_OUTPUT_DIRECTORY={folder}"]
-    for command in (["cmake", "-S", str(ROOT / "python/shim"), "-B", str(own), *options], ["cmake", "--build", str(own)]):
+def compile_shim(source: str, headers: str, folder: pathlib.Path) -> int:
+    """Of the folder `source` of python, with the headers that an option of CMake names."""
+    own = folder / source
+    options = ["-G", "Ninja", headers, f"-DCMAKE_LIBRARY_OUTPUT_DIRECTORY={folder}"]
+    for command in (["cmake", "-S", str(ROOT / "python" / source), "-B", str(own), *options], ["cmake", "--build", str(own)]):
         done = subprocess.run(command, check=False, capture_output=True, text=True)
         if done.returncode:
             print(f"{' '.join(command)} failed:\n{done.stdout}{done.stderr}")
@@ -45,11 +46,16 @@ def main(build: str, environment: str, *options: str) -> int:
     folder = pathlib.Path(build).resolve()
     seen = {**os.environ, "RONDO_LIBRARY": str(folder / "librondo.so"), "PYTHONDONTWRITEBYTECODE": "1"}
     if environment == "python":
-        seen["RONDO_TEST_TORCH"] = "1"
+        seen["RONDO_TEST_TORCH"] = seen["RONDO_TEST_JAX"] = "1"
         torch = torch_of(python)
         if "RONDO_TORCH_SHIM" not in seen and (torch / STABLE).exists():
             seen["RONDO_TEST_SHIM"] = "1"
-            failed = compile_shim(torch, folder)
+            failed = compile_shim("shim", f"-DRONDO_TORCH={torch}", folder)
+            if failed:
+                return failed
+        jaxlib = ROOT / ".deps/jaxlib"
+        if "RONDO_JAX_SHIM" not in seen and jaxlib.exists():
+            failed = compile_shim("ffi", f"-DRONDO_JAXLIB={jaxlib}", folder)
             if failed:
                 return failed
     if "--wheel" in options:
