@@ -77,6 +77,10 @@ class Library:
         if status:
             self.fail(status)
 
+    def address(self, name: str) -> int | None:
+        """Of a function, for libraries that call it themselves."""
+        return c.cast(getattr(self._calls, name), c.c_void_p).value
+
     def handle(self, name: str, *arguments: Any) -> c.c_void_p:
         """The handle that a call makes. Its place is the last argument, and not among those given."""
         made = c.c_void_p()

@@ -57,7 +57,10 @@ def run(
 ) -> tuple[Any, dict[str, Any]]:
     """As `Cell.__call__`, whose arguments these are."""
     if np is None or any(not isinstance(value, np.ndarray) for value in inputs_of(plain, x).values()):
-        raise InputError(f"{plain.name}: x is {type(x).__name__}", "give a tensor of PyTorch or an array of NumPy")
+        raise InputError(
+            f"{plain.name}: x is {type(x).__name__}",
+            "give a tensor of PyTorch or an array of NumPy; rondo.jax.cell takes JAX's",
+        )
     headless, storage = False, None
     specs: list[TensorSpec] = []
     arrays: list[Any] = []

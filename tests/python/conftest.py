@@ -1,8 +1,9 @@
 """Tests of the Python package. They run in three environments, each of which takes what it has: with PyTorch, with NumPy alone,
-and with neither. `tests/python/run.py` finds one, and says what was left out. Where RONDO_TEST_TORCH is set, as it does for the
-environment with PyTorch, tests are not skipped for want of it: the run fails."""
+and with neither. `tests/python/run.py` finds one, and says what was left out. Where RONDO_TEST_TORCH or RONDO_TEST_JAX is set, as
+it does for the environment with both, tests are not skipped for want of it: the run fails."""
 
 import collections
+import importlib
 import os
 import pathlib
 import sys
@@ -19,16 +20,19 @@ if not os.environ.get("RONDO_TEST_INSTALLED"):
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 # What is shipped would be verified first, which takes longer than what is tested here.
 os.environ.setdefault("RONDO_SHIPPED", "none")
+# Two devices of JAX, over which tests spread arrays. XLA reads it once.
+os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=2")
 
 
 def pytest_configure(config):
-    if os.environ.get("RONDO_TEST_TORCH"):
-        try:
-            import torch  # noqa: F401
-        except ImportError as error:
-            raise pytest.UsageError(
-                f"RONDO_TEST_TORCH asks for PyTorch, which cannot be imported: {error}; run tools/setup python"
-            ) from error
+    for variable, module in (("RONDO_TEST_TORCH", "torch"), ("RONDO_TEST_JAX", "jax")):
+        if os.environ.get(variable):
+            try:
+                importlib.import_module(module)
+            except ImportError as error:
+                raise pytest.UsageError(
+                    f"{variable} asks for {module}, which cannot be imported: {error}; run tools/setup python"
+                ) from error
     config.addinivalue_line("markers", "long: repeats on a device what other tests do on the CPU; CI leaves it out")
     config.addinivalue_line("markers", "turns(n): of its many like cases every n-th is taken where RONDO_TURN says which")
 

@@ -1,4 +1,4 @@
-"""The Python of README.md and docs/python.md runs as it stands, but for devices and sizes."""
+"""The Python of pages runs as it stands, but for devices and sizes."""
 
 import pytest
 
@@ -8,8 +8,10 @@ from conftest import SOURCE
 from pages import blocks_of
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/python.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/python.md", "docs/jax.md"])
 def test_the_python_of_a_page_runs(page, capsys):
+    if page == "docs/jax.md":
+        pytest.importorskip("jax", reason="no JAX: the Python of its page is not run")
     blocks = blocks_of(SOURCE / page)
     assert blocks
     names = {}

@@ -49,6 +49,7 @@ class Installed:
         self.pytorch_was_there = (SOURCE / ".deps/python/packages.txt").exists()
         self.said = run(SOURCE / "tools/wheel", self.wheels, BUILD)
         self.has_shim = "librondo_torch.so is left out" not in self.said  # as where PyTorch was not installed yet
+        self.has_jax = "librondo_jax.so is left out" not in self.said
         self.wheel = next(self.wheels.glob(f"rondo_rnn-{VERSION}-*.whl"))
         environment = folder / "environment"
         run(TOOLS / "uv", "venv", "-q", "--python", TOOLS / "python", environment)
@@ -103,6 +104,8 @@ def test_what_is_in_the_wheel(installed):
     wanted = {"rondo/lib/librondo.so", "rondo/lib/rondo", *command, f"{notes}/licenses/LICENSE", *package}
     if installed.has_shim:
         wanted.add("rondo/lib/librondo_torch.so")
+    if installed.has_jax:
+        wanted.add("rondo/lib/librondo_jax.so")
     assert {name for name in names if not name.startswith(f"{notes}/") or name in wanted} == wanted
 
 
@@ -185,6 +188,24 @@ print(SHIM.path, SHIM.launches())
     said = run(python, "-W", "ignore", "-c", text, installed.packages, env=environment).splitlines()[-1].split()
     assert said[0] == str(installed.packages / "rondo/lib/librondo_torch.so")
     assert int(said[1]) > 0
+
+
+def test_jax_finds_its_library(installed):
+    python = SOURCE / ".deps/python/bin/python"
+    if not installed.pytorch_was_there:
+        assert "RONDO_TEST_SHIM" not in os.environ, "RONDO_TEST_SHIM asks for .deps/python, which is not there"
+        pytest.skip("the wheel was made without .deps/python, which has JAX: tools/setup python installs it")
+    assert installed.has_jax, f".deps/jaxlib has the headers, and the wheel has no library for JAX:\n{installed.said}"
+    text = """
+import sys; sys.path.insert(0, sys.argv[1])
+import numpy, rondo.jax
+from rondo.jax import _sites
+y, last = rondo.jax.cell("mingru")(numpy.zeros((2, 3, 2, 16), numpy.float32))
+print(_sites.SHIM.path, y.shape, _sites.SHIM.launches())
+"""
+    environment = {**installed.user, "PYTHONDONTWRITEBYTECODE": "1"}
+    said = run(python, "-c", text, installed.packages, env=environment).splitlines()[-1]
+    assert said == f"{installed.packages / 'rondo/lib/librondo_jax.so'} (2, 3, 16) 1"
 
 
 def test_what_is_taken_away_leaves_nothing(installed, tmp_path):

@@ -1,0 +1,119 @@
+"""What tests of JAX share: cells and their arrays, steps written by hand, and comparisons that say the error."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import rondo.jax
+
+from conftest import SOURCE
+
+SHIPPED = sorted(path.stem for path in (SOURCE / "cells").glob("*.cell"))
+# Of results, by their greatest: some roundings of the type.
+TOLERANCE = {"float32": 2e-5, "bfloat16": 2e-2}
+
+
+def assert_close(found, wanted, tolerance=TOLERANCE["float32"]):
+    """Of arrays or trees of them."""
+    pairs = zip(jax.tree.leaves(found), jax.tree.leaves(wanted), strict=True)
+    for one, other in ((np.asarray(a, np.float64), np.asarray(b, np.float64)) for a, b in pairs):
+        assert one.shape == other.shape, (one.shape, other.shape)
+        error, most = (float(np.abs(some).max()) if one.size else 0.0 for some in (one - other, other))
+        assert error <= tolerance * max(most, 1.0), f"error {error:.2e} beside {most:.2e}, at most {tolerance:.0e} of it"
+
+
+def draw(*shape, seed=0, scale=1.0, dtype=np.float32):
+    return jnp.asarray(np.random.default_rng(seed).standard_normal(shape) * scale, dtype)
+
+
+def drawn(cell, batch=2, steps=5, heads=2, dim=16, dtype=np.float32):
+    """x and parameters of a cell, by name: vectors are float32 whatever the type is."""
+    sizes = {"B": batch, "T": steps, "H": heads, "D": dim}
+    x = {spec.short: draw(*spec.shape(sizes), seed=7, scale=0.5, dtype=dtype) for spec in cell._plain.inputs}
+    params = {}
+    for number, spec in enumerate(cell._plain.params):
+        is_matrix = len(spec.axes) == 4
+        params[spec.short] = draw(*spec.shape(sizes), seed=number, scale=0.3, dtype=dtype if is_matrix else np.float32)
+    if "seed" in params:  # a whole number
+        params["seed"] = jnp.full_like(params["seed"], 3.0)
+    return x, params
+
+
+def lstm_arrays(batch=3, steps=5, dim=16, dtype=np.float32):
+    """x, R and b of cell lstm, with one head, which is left out."""
+    x, r = draw(batch, steps, 4, dim, dtype=dtype), draw(4, dim, dim, seed=1, scale=dim**-0.5, dtype=dtype)
+    return x, r, draw(4, dim, seed=2, scale=0.5)
+
+
+# By the reference: no kernel is compiled where something else is tested.
+LSTM = rondo.jax.cell("lstm", strategy="reference")
+
+
+def lstm(x, r, b, **options):
+    return LSTM(x, {"R": r, "b": b}, **options)[0]
+
+
+def loss(x, r, b, **options):
+    return (lstm(x, r, b, **options).astype(jnp.float32) ** 2).sum()
+
+
+# --- steps by hand, from the papers: of one row and head, x is [rows, D]; states and parameters are those of the cells ---
+
+
+def _lstm(state, x, p):
+    h, c = state
+    i, f, g, o = p["R"] @ h + x + p["b"]
+    c = jax.nn.sigmoid(f) * c + jax.nn.sigmoid(i) * jnp.tanh(g)
+    h = jax.nn.sigmoid(o) * jnp.tanh(c)
+    return (h, c), h
+
+
+def _gru(state, x, p):
+    (h,) = state
+    r, z, n = p["R"] @ h + p["b"]
+    r, z = jax.nn.sigmoid(x[0] + r), jax.nn.sigmoid(x[1] + z)
+    h = (1 - z) * jnp.tanh(x[2] + r * n) + z * h
+    return (h,), h
+
+
+def _elman(state, x, p):
+    h = jnp.tanh(p["R"][0] @ state[0] + x[0] + p["b"][0])
+    return (h,), h
+
+
+def _mingru(state, x, _):
+    z = jax.nn.sigmoid(x[0])
+    h = (1 - z) * state[0] + z * x[1]
+    return (h,), h
+
+
+def _paragru(state, x, p):
+    (h,) = state
+    z, r = jax.nn.sigmoid(p["a"][:2] * h + x[:2])
+    h = (1 - z) * h + z * jnp.tanh(p["a"][2] * (h * r) + x[2])
+    return (h,), h
+
+
+STEPS = {"lstm": (_lstm, 2), "gru": (_gru, 1), "elman": (_elman, 1), "mingru": (_mingru, 1), "paragru": (_paragru, 1)}
+
+
+def by_scan(name, x, params, lengths=None, resets=None, reverse=False):
+    """Outputs [B, T, H, D] and last states of the cell by `lax.scan` in float32. x and params have all their axes."""
+    step, states = STEPS[name]
+    batch, steps = x.shape[:2]
+    resets = jnp.zeros((batch, steps), bool) if resets is None else jnp.asarray(resets, bool)
+    lengths = jnp.full(batch, steps) if lengths is None else jnp.asarray(lengths)
+    params = {key: value.astype(jnp.float32) for key, value in params.items()}
+
+    def head(x, p, resets, length):  # [T, rows, D], [T], a number
+        def one(state, now):
+            x, again, number = now
+            made, y = step([jnp.where(again, 0.0, each) for each in state], x, p)
+            there = number < length
+            return tuple(jnp.where(there, new, old) for new, old in zip(made, state)), jnp.where(there, y, 0.0)
+
+        zero = (jnp.zeros(x.shape[-1]),) * states
+        last, y = jax.lax.scan(one, zero, (x.astype(jnp.float32), resets, jnp.arange(steps)), reverse=reverse)
+        return y, last
+
+    heads = jax.vmap(head, in_axes=(1, 0, None, None), out_axes=(1, 0))
+    return jax.vmap(heads, in_axes=(0, None, 0, 0))(x, params, resets, lengths)
