@@ -1,7 +1,10 @@
 """Rondo in JAX: a cell as a function of JAX's arrays, on CPUs and CUDA GPUs.
 
-run = rondo.jax.cell("lstm")                        # a rondo.Cell, a shipped name, a text or a path
-y, last = run(x, {"R": R, "b": b}, {"h": h0})       # under jit, grad, vmap, shard_map, export
+    run = rondo.jax.cell("lstm")                        # a rondo.Cell, a shipped name, a text or a path
+    y, last = run(x, {"R": R, "b": b}, {"h": h0})       # under jit, grad, vmap, shard_map, export
+    layer = rondo.jax.Layer("lstm", 256, 512)           # with a projection; rondo.jax.nnx and .equinox hold its parameters
+
+It needs `librondo_jax.so`, which the wheel has beside librondo.
 """
 
 from __future__ import annotations
@@ -27,5 +30,6 @@ def _check() -> None:
 _check()
 
 from ._cell import Recurrence, cell  # noqa: E402
+from ._layer import Layer  # noqa: E402
 
-__all__ = ["Recurrence", "cell"]
+__all__ = ["Layer", "Recurrence", "cell"]

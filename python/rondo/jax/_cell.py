@@ -13,7 +13,13 @@ from . import _call
 
 class Recurrence(Described):
     """A cell over whole sequences, as a function that JAX traces. It holds no arrays; `rondo.Cell` documents what it says of
-    itself."""
+    itself. Equal ones compute the same."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Recurrence) and self.description == other.description
+
+    def __hash__(self) -> int:
+        return hash(self.description)
 
     def __call__(
         self,
