@@ -134,13 +134,16 @@ def test_a_shipped_cell_by_its_own_kernels_is_as_in_pytorch(name, dtype):
 
 
 def test_double_precision_by_the_reference():
-    with jax.enable_x64(True):
+    jax.config.update("jax_enable_x64", True)
+    try:
         cell = rondo.jax.cell("lstm")
         x, params = drawn(cell, batch=1, steps=2, dtype=np.float64)
         params = {key: value.astype(np.float64) for key, value in params.items()}
         y, last = cell(x, params)
         assert y.dtype == last["h"].dtype == np.float64
         check_grads(lambda x: cell(x, params)[0], (x,), order=1, modes=["rev"])
+    finally:
+        jax.config.update("jax_enable_x64", False)
 
 
 def test_layouts():
