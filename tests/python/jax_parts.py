@@ -1,10 +1,11 @@
-"""What tests of JAX share: cells and their arrays, steps written by hand, and comparisons that say the error."""
+"""What tests of `rondo.jax` share: cells and their arrays, scans of steps, and comparisons that say the error."""
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import rondo.jax
 
+import jax_steps
 from conftest import SOURCE
 
 SHIPPED = sorted(path.stem for path in (SOURCE / "cells").glob("*.cell"))
@@ -56,64 +57,32 @@ def loss(x, r, b, **options):
     return (lstm(x, r, b, **options).astype(jnp.float32) ** 2).sum()
 
 
-# --- steps by hand, from the papers: of one row and head, x is [rows, D]; states and parameters are those of the cells ---
+# Cells whose own kernels are compared with scans of jax_steps, and their states in order.
+STATES = {"lstm": ["h", "c"], "gru": ["h"], "elman": ["h"], "mingru": ["h"], "paragru": ["h"]}
 
 
-def _lstm(state, x, p):
-    h, c = state
-    i, f, g, o = p["R"] @ h + x + p["b"]
-    c = jax.nn.sigmoid(f) * c + jax.nn.sigmoid(i) * jnp.tanh(g)
-    h = jax.nn.sigmoid(o) * jnp.tanh(c)
-    return (h, c), h
-
-
-def _gru(state, x, p):
-    (h,) = state
-    r, z, n = p["R"] @ h + p["b"]
-    r, z = jax.nn.sigmoid(x[0] + r), jax.nn.sigmoid(x[1] + z)
-    h = (1 - z) * jnp.tanh(x[2] + r * n) + z * h
-    return (h,), h
-
-
-def _elman(state, x, p):
-    h = jnp.tanh(p["R"][0] @ state[0] + x[0] + p["b"][0])
-    return (h,), h
-
-
-def _mingru(state, x, _):
-    z = jax.nn.sigmoid(x[0])
-    h = (1 - z) * state[0] + z * x[1]
-    return (h,), h
-
-
-def _paragru(state, x, p):
-    (h,) = state
-    z, r = jax.nn.sigmoid(p["a"][:2] * h + x[:2])
-    h = (1 - z) * h + z * jnp.tanh(p["a"][2] * (h * r) + x[2])
-    return (h,), h
-
-
-STEPS = {"lstm": (_lstm, 2), "gru": (_gru, 1), "elman": (_elman, 1), "mingru": (_mingru, 1), "paragru": (_paragru, 1)}
+def _rows(array, axis):
+    """Without the axis of a single row, as steps take it; in float32."""
+    return (array.squeeze(axis) if array.shape[axis] == 1 else array).astype(jnp.float32)
 
 
 def by_scan(name, x, params, lengths=None, resets=None, reverse=False):
-    """Outputs [B, T, H, D] and last states of the cell by `lax.scan` in float32. x and params have all their axes."""
-    step, states = STEPS[name]
-    batch, steps = x.shape[:2]
+    """Outputs [B, T, H, D] and last states of the cell by `lax.scan`. x and params have all their axes."""
+    step, (batch, steps) = getattr(jax_steps, name), x.shape[:2]
     resets = jnp.zeros((batch, steps), bool) if resets is None else jnp.asarray(resets, bool)
     lengths = jnp.full(batch, steps) if lengths is None else jnp.asarray(lengths)
-    params = {key: value.astype(jnp.float32) for key, value in params.items()}
 
     def head(x, p, resets, length):  # [T, rows, D], [T], a number
         def one(state, now):
             x, again, number = now
-            made, y = step([jnp.where(again, 0.0, each) for each in state], x, p)
+            made = step({key: jnp.where(again, 0.0, old) for key, old in state.items()}, {"x": x}, p)
             there = number < length
-            return tuple(jnp.where(there, new, old) for new, old in zip(made, state)), jnp.where(there, y, 0.0)
+            return {key: jnp.where(there, made[key], old) for key, old in state.items()}, jnp.where(there, made["h"], 0.0)
 
-        zero = (jnp.zeros(x.shape[-1]),) * states
-        last, y = jax.lax.scan(one, zero, (x.astype(jnp.float32), resets, jnp.arange(steps)), reverse=reverse)
-        return y, last
+        zero = {key: jnp.zeros(x.shape[-1]) for key in STATES[name]}
+        last, y = jax.lax.scan(one, zero, (x, resets, jnp.arange(steps)), reverse=reverse)
+        return y, [last[key] for key in STATES[name]]
 
     heads = jax.vmap(head, in_axes=(1, 0, None, None), out_axes=(1, 0))
-    return jax.vmap(heads, in_axes=(0, None, 0, 0))(x, params, resets, lengths)
+    params = {key: _rows(value, 1) for key, value in params.items()}
+    return jax.vmap(heads, in_axes=(0, None, 0, 0))(_rows(x, 3), params, resets, lengths)

@@ -16,7 +16,7 @@ import rondo.jax
 from jax.test_util import check_grads
 
 from conftest import SOURCE
-from jax_parts import LSTM, SHIPPED, STEPS, TOLERANCE, assert_close, by_scan, draw, drawn, lstm, lstm_arrays
+from jax_parts import LSTM, SHIPPED, STATES, TOLERANCE, assert_close, by_scan, draw, drawn, lstm, lstm_arrays
 from texts import SCALAR
 
 torch = pytest.importorskip("torch", reason="no PyTorch: JAX is not compared with it")
@@ -50,12 +50,12 @@ def flat(cell, **options):
 
 @pytest.mark.turns(2)
 @pytest.mark.parametrize("dtype", TOLERANCE)
-@pytest.mark.parametrize("name", STEPS)
+@pytest.mark.parametrize("name", STATES)
 def test_a_cell_agrees_with_a_scan(name, dtype):
     cell = rondo.jax.cell(name)
     x, params = drawn(cell, dtype=dtype)
     found = run(flat(cell), x["x"], params)
-    assert [one.dtype for one in found[0]] == [dtype, *["float32"] * STEPS[name][1]]
+    assert [one.dtype for one in found[0]] == [dtype, *["float32"] * len(STATES[name])]
     assert_close(found, run(lambda x, p: by_scan(name, x, p), x["x"], params), TOLERANCE[dtype])
 
 
