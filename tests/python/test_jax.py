@@ -197,6 +197,18 @@ def test_gradients_that_nobody_wants_are_not_computed():
     assert ",7,1,5,0]" in backward, backward  # given: x, R, b; gradients of h; wanted: x and b
 
 
+def test_gradients_that_only_the_plan_wants_lie_in_the_workspace():
+    """By the kernels of a CPU the gradient of x is computed whether it is wanted or not."""
+    x, r, b = lstm_arrays()
+    cell = rondo.jax.cell("lstm")
+
+    def total(x, r, b):
+        return (cell(x, {"R": r, "b": b})[0] ** 2).sum()
+
+    alone, together = jax.grad(total, 2)(x, r, b), jax.grad(total, (0, 1, 2))(x, r, b)[2]
+    np.testing.assert_array_equal(alone, together)
+
+
 def test_a_cell_of_scalars():
     y, _ = rondo.jax.cell(SCALAR)(jnp.ones((2, 3, 1)), initial={"h": jnp.ones((2, 16))})
     np.testing.assert_array_equal(y[0, :, 0, 5], [1.5, 1.75, 1.875])
