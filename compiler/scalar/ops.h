@@ -47,13 +47,23 @@ enum class Op {
   Or,
   Not,
   Select,
+  Round,  // to the nearest whole number, of two the even one
+  Floor,
+  Exp2,
+  Pow,    // that of C: of a negative base a number only where the exponent is whole
+  Atan2,  // Atan2(y, x), the angle of the point (x, y)
+  // Its value is the first operand, its derivative that of the second. Of steps alone: kernels compute either
+  // (step/declared.h).
+  WithGradient,
 };
-inline constexpr int kOpCount = static_cast<int>(Op::Select) + 1;
+// Canonical texts order by the numbers of ops, so a new one comes after all others of kernels.
+inline constexpr int kOpCount = static_cast<int>(Op::WithGradient) + 1;
+inline constexpr int kKernelOpCount = kOpCount - 1;
 
-// Whether a table, of rows with a field `op`, has a row for each op, in their order.
+// Whether a table, of rows with a field `op`, has a row for each of the first `count` ops, in their order.
 template <class Table>
-constexpr bool has_each_op_in_order(const Table& table) {
-  if (table.size() != static_cast<std::size_t>(kOpCount)) return false;
+constexpr bool has_each_op_in_order(const Table& table, int count = kOpCount) {
+  if (table.size() != static_cast<std::size_t>(count)) return false;
   for (std::size_t i = 0; i < table.size(); ++i)
     if (table[i].op != static_cast<Op>(i)) return false;
   return true;

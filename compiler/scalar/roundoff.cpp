@@ -14,6 +14,7 @@ Roundoff of_value(double ulps) { return {.value = ulps * kUlp}; }
 Roundoff fast_roundoff(Op op) {
   switch (op) {
     case Op::Exp: return {.value = 2 * kUlp, .scaled = kUlp};
+    case Op::Exp2: return of_value(2);
     case Op::Expm1: return {.value = 24 * kUlp, .scaled = kUlp};  // by exp where numbers are large
     case Op::Log: return {.value = 4 * kUlp, .absolute = 2 * kUlp};
     case Op::Log1p:
@@ -42,6 +43,7 @@ Roundoff accurate_roundoff(Op op) {
     case Op::Recip: return of_value(1);
     case Op::Rsqrt:
     case Op::Exp:
+    case Op::Exp2:
     case Op::Expm1:
     case Op::Log:
     case Op::Log1p:
@@ -50,10 +52,12 @@ Roundoff accurate_roundoff(Op op) {
     case Op::Cos: return of_value(2);
     case Op::Tanh:
     case Op::Sigmoid:
-    case Op::Softplus: return of_value(3);
-    case Op::Silu: return of_value(4);
+    case Op::Softplus:
+    case Op::Atan2: return of_value(3);
+    case Op::Silu:
+    case Op::Pow: return of_value(4);
     case Op::Gelu: return {.value = 5 * kUlp, .scaled = 5 * kUlp};
-    // One of the operands, its sign changed, or a truth value.
+    // One of the operands, its sign changed, a whole number beside it, or a truth value.
     case Op::Neg:
     case Op::Min:
     case Op::Max:
@@ -69,7 +73,10 @@ Roundoff accurate_roundoff(Op op) {
     case Op::And:
     case Op::Or:
     case Op::Not:
-    case Op::Select: return {};
+    case Op::Select:
+    case Op::Round:
+    case Op::Floor:
+    case Op::WithGradient: return {};
   }
   return {};
 }

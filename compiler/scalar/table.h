@@ -120,7 +120,13 @@ inline constexpr auto kTable = [] {
       row(Op::And, "and", 2, {3, 0, 12}, {3, 0, 12}, [](auto a, auto b) { return truth<decltype(a)>(a != 0 && b != 0); }, kCommutative),
       row(Op::Or, "or", 2, {3, 0, 12}, {3, 0, 12}, [](auto a, auto b) { return truth<decltype(a)>(a != 0 || b != 0); }, kCommutative),
       plain(Op::Not, "not", 1, [](auto a) { return truth<decltype(a)>(a == 0); }),
-      row(Op::Select, "select", 3, {2, 0, 8}, {2, 0, 8}, [](auto c, auto a, auto b) { return c != 0 ? a : b; }));
+      row(Op::Select, "select", 3, {2, 0, 8}, {2, 0, 8}, [](auto c, auto a, auto b) { return c != 0 ? a : b; }),
+      row(Op::Round, "round", 1, {0, 1, 18}, {0, 1, 18}, [](auto a) { return std::nearbyint(a); }),
+      row(Op::Floor, "floor", 1, {0, 1, 18}, {0, 1, 18}, [](auto a) { return std::floor(a); }),
+      row(Op::Exp2, "exp2", 1, {0, 1, 18}, {5, 1, 36}, [](auto a) { return std::exp2(a); }),
+      row(Op::Pow, "pow", 2, {50, 2, 160}, {50, 2, 160}, [](auto a, auto b) { return std::pow(a, b); }),
+      row(Op::Atan2, "atan2", 2, {30, 1, 110}, {30, 1, 110}, [](auto y, auto x) { return std::atan2(y, x); }),
+      plain(Op::WithGradient, "with_gradient", 2, [](auto a, auto) { return a; }));
   // clang-format on
 }();
 

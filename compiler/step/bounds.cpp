@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <optional>
 #include <span>
 
@@ -109,6 +110,8 @@ class Bounds {
       case Op::Cos:
       case Op::Sign: return {-1, 1};
       case Op::Less:
+      case Op::Atan2: return {-std::numbers::pi, std::numbers::pi};
+      case Op::WithGradient: return x[0];
       case Op::LessEqual:
       case Op::Greater:
       case Op::GreaterEqual:
@@ -130,6 +133,7 @@ class Bounds {
       case Op::Div: return x[1].low > 0 || x[1].high < 0 ? of_corners(op, x) : kAny;
       case Op::Recip: return x[0].low > 0 || x[0].high < 0 ? of_corners(op, x) : kAny;
       case Op::Log:
+      case Op::Pow:
       case Op::Log1p:
       case Op::Sqrt:
       case Op::Rsqrt: return x[0].low > 0 ? of_corners(op, x) : kAny;
@@ -142,7 +146,10 @@ class Bounds {
       case Op::Max:
       case Op::Exp:
       case Op::Expm1:
+      case Op::Exp2:
       case Op::Sigmoid:
+      case Op::Round:
+      case Op::Floor:
       case Op::Tanh:
       case Op::Relu:
       case Op::Softplus:

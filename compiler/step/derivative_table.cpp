@@ -65,6 +65,25 @@ Term gelu_partial(const Place& p) {
   return cumulative + p.a * density;
 }
 
+// 0 where the exponent is, and not 0 times infinity.
+Term pow_base_partial(const Place& p) {
+  const Term slope = p.b * p.a.make(Op::Pow, {p.a.id, (p.b - p.number(1)).id});
+  const Term none = p.a.make(Op::Equal, {p.b.id, p.number(0).id});
+  return none.make(Op::Select, {none.id, p.number(0).id, slope.id});
+}
+
+Term pow_exponent_partial(const Place& p) {
+  const Term positive = p.a.make(Op::Greater, {p.a.id, p.number(0).id});
+  return positive.make(Op::Select, {positive.id, (p.y * p.a.of(Op::Log)).id, p.number(0).id});
+}
+
+// d atan2(y, x) = (x dy - y dx) / (x^2 + y^2), taken to be 0 at the origin.
+Term angle_partial(const Place& p, Term other) {
+  const Term square = p.a.of(Op::Square) + p.b.of(Op::Square);
+  const Term somewhere = square.make(Op::Greater, {square.id, square.number(0).id});
+  return somewhere.make(Op::Select, {somewhere.id, (other / square).id, square.number(0).id});
+}
+
 // clang-format off
 constexpr std::array<DerivativeRow, scalar::kOpCount> kTable{{
     {Op::Add, {kOne, kOne}},
@@ -97,6 +116,11 @@ constexpr std::array<DerivativeRow, scalar::kOpCount> kTable{{
     {Op::Less, {kZero}}, {Op::LessEqual, {kZero}}, {Op::Greater, {kZero}}, {Op::GreaterEqual, {kZero}},
     {Op::Equal, {kZero}}, {Op::NotEqual, {kZero}}, {Op::And, {kZero}}, {Op::Or, {kZero}}, {Op::Not, {kZero}},
     {Op::Select, {kZero, [](const Place& p) { return choose(p.a, 1, 0); }, [](const Place& p) { return choose(p.a, 0, 1); }}},
+    {Op::Round, {kZero}}, {Op::Floor, {kZero}},
+    {Op::Exp2, {[](const Place& p) { return std::numbers::ln2 * p.y; }}},
+    {Op::Pow, {pow_base_partial, pow_exponent_partial}},
+    {Op::Atan2, {[](const Place& p) { return angle_partial(p, p.b); }, [](const Place& p) { return angle_partial(p, -p.a); }}},
+    {Op::WithGradient, {kZero, kOne}},
 }};
 // clang-format on
 

@@ -3,7 +3,8 @@
 //
 // Where an op has no derivative, the conventions of PyTorch hold: abs'(0) = sign(0) = 0, relu'(0) = 0; the
 // gradient of min and max at a tie goes to the first argument; sign, comparisons, logic and the condition of
-// select have derivative zero everywhere.
+// select have derivative zero everywhere. So have round and floor. That of pow by its exponent is zero where
+// the base is not positive, and atan2 has zero at the origin.
 #pragma once
 
 #include "compiler/step/step_ir.h"

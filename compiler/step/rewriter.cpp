@@ -105,6 +105,10 @@ std::optional<NodeId> Rewriter::identity(Op op, const std::vector<NodeId>& o) {
     case Op::Fma: return fma(o[0], o[1], o[2]);
     case Op::Select: return select(o[0], o[1], o[2]);
     case Op::And:
+    case Op::Pow: return pow(o[0], o[1]);
+    case Op::Round:
+    case Op::Floor: return is(o[0], Op::Round) || is(o[0], Op::Floor) ? std::optional(o[0]) : std::nullopt;
+    case Op::WithGradient: return with_gradient(o[0], o[1]);
     case Op::Or: return logic(op, o[0], o[1]);
     case Op::Min:
     case Op::Max: return o[0] == o[1] ? std::optional(o[0]) : std::nullopt;
@@ -216,6 +220,25 @@ std::optional<NodeId> Rewriter::select(NodeId condition, NodeId a, NodeId b) {
 }
 
 std::optional<NodeId> Rewriter::logic(Op op, NodeId a, NodeId b) {
+// Powers of which a product is the nearer value, and costs less.
+std::optional<NodeId> Rewriter::pow(NodeId base, NodeId exponent) {
+  if (is_number(exponent, 0)) return constant(1);
+  if (is_number(exponent, 1)) return base;
+  if (is_number(exponent, 2)) return scalar(Op::Square, {base});
+  if (is_number(exponent, 3)) return scalar(Op::Mul, {scalar(Op::Square, {base}), base});
+  if (is_number(exponent, -1)) return scalar(Op::Recip, {base});
+  return std::nullopt;
+}
+
+// Of the value only the value counts, of the other one only the derivative.
+std::optional<NodeId> Rewriter::with_gradient(NodeId value, NodeId smooth) {
+  if (value == smooth) return value;
+  if (is(value, Op::WithGradient)) return scalar(Op::WithGradient, {operand(value, 0), smooth});
+  if (is(smooth, Op::WithGradient)) return scalar(Op::WithGradient, {value, operand(smooth, 1)});
+  if (is_constant(smooth) && !is_number(smooth, 0)) return scalar(Op::WithGradient, {value, constant(0)});
+  return std::nullopt;
+}
+
   if (a == b && is_truth(a)) return a;
   if (is_constant(a)) std::swap(a, b);
   if (!is_constant(b)) return std::nullopt;

@@ -51,6 +51,8 @@ class Rewriter {
   std::optional<NodeId> neg(NodeId a);
   std::optional<NodeId> fma(NodeId a, NodeId b, NodeId c);
   std::optional<NodeId> select(NodeId condition, NodeId a, NodeId b);
+  std::optional<NodeId> pow(NodeId base, NodeId exponent);
+  std::optional<NodeId> with_gradient(NodeId value, NodeId smooth);
   std::optional<NodeId> merge_selects(NodeId a, NodeId b);
   std::optional<NodeId> logic(scalar::Op op, NodeId a, NodeId b);
   NodeId head_wide(const Node& node);

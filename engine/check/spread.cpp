@@ -297,7 +297,7 @@ bool has_decisions(const step::Cell& cell, Pass pass) {
         return false;
     }
     return node.kind == step::NodeKind::Scalar &&
-           ((node.op >= Op::Less && node.op <= Op::Select) || node.op == Op::Sign);
+           ((node.op >= Op::Less && node.op <= Op::Floor) || node.op == Op::Sign);
   });
 }
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <complex>
 #include <functional>
 #include <limits>
 #include <map>
@@ -71,11 +72,19 @@ const std::map<Op, Formula>& formulas() {
       {Op::Or, [](const Args& x) { return x[0] != 0 || x[1] != 0 ? 1.0 : 0.0; }},
       {Op::Not, [](const Args& x) { return x[0] == 0 ? 1.0 : 0.0; }},
       {Op::Select, [](const Args& x) { return x[0] != 0 ? x[1] : x[2]; }},
+      {Op::Round, [](const Args& x) { return x[0] - std::remainder(x[0], 1); }},
+      {Op::Floor, [](const Args& x) { return x[0] - (std::fmod(x[0], 1) + (std::fmod(x[0], 1) < 0)); }},
+      {Op::Exp2, [](const Args& x) { return std::exp(x[0] * std::log(2.0)); }},
+      {Op::Pow, [](const Args& x) { return std::exp(x[1] * std::log(x[0])); }},
+      {Op::Atan2, [](const Args& x) { return std::arg(std::complex<double>(x[1], x[0])); }},
+      {Op::WithGradient, [](const Args& x) { return x[0]; }},
   };
   return table;
 }
 
-bool needs_positive(Op op) { return op == Op::Log || op == Op::Log1p || op == Op::Sqrt || op == Op::Rsqrt; }
+bool needs_positive(Op op) {
+  return op == Op::Log || op == Op::Log1p || op == Op::Sqrt || op == Op::Rsqrt || op == Op::Pow;
+}
 
 // Random points, with equal arguments, zeros and both signs of each argument among them.
 std::vector<Args> points(Op op, std::mt19937& random) {
@@ -170,6 +179,16 @@ TEST(ScalarOps, StableAtTheEnds) {
   const std::vector<float> large{200.0F};
   EXPECT_EQ(evaluate(Op::Softplus, std::span<const float>(large)), 200.0F);
   EXPECT_EQ(evaluate(Op::Sigmoid, std::span<const float>(large)), 1.0F);
+}
+
+TEST(ScalarOps, WholeNumbersAndPowers) {
+  for (const auto& [x, whole] : {std::pair{0.5, 0.0}, {1.5, 2.0}, {2.5, 2.0}, {-0.5, 0.0}, {-1.5, -2.0}})
+    EXPECT_EQ(value(Op::Round, {x}), whole) << x;
+  EXPECT_EQ(value(Op::Floor, {-0.5}), -1);
+  EXPECT_EQ(value(Op::Pow, {-2, 3}), -8);
+  EXPECT_TRUE(std::isnan(value(Op::Pow, {-2, 0.5})));
+  EXPECT_EQ(value(Op::Pow, {0, 0}), 1);
+  EXPECT_EQ(value(Op::Atan2, {0, 0}), 0);
 }
 
 TEST(ScalarOps, NanLosesAgainstANumberInMinAndMax) {

@@ -33,6 +33,9 @@ inline Value operator*(double a, Value b) { return Value{b.graph, b.graph->const
 inline Value sigmoid(Value a) { return a.of(scalar::Op::Sigmoid); }
 inline Value tanh(Value a) { return a.of(scalar::Op::Tanh); }
 inline Value max(Value a, Value b) { return a.make(scalar::Op::Max, {a.id, b.id}); }
+inline Value with_gradient(Value a, Value smooth) {
+  return a.make(scalar::Op::WithGradient, {a.id, smooth.id});
+}
 inline Value select(Value c, Value a, Value b) { return a.make(scalar::Op::Select, {c.id, a.id, b.id}); }
 
 class CellBuilder {

@@ -20,7 +20,9 @@ std::vector<Op> all_ops() {
   return ops;
 }
 
-bool needs_positive(Op op) { return op == Op::Log || op == Op::Log1p || op == Op::Sqrt || op == Op::Rsqrt; }
+bool needs_positive(Op op) {
+  return op == Op::Log || op == Op::Log1p || op == Op::Sqrt || op == Op::Rsqrt || op == Op::Pow;
+}
 
 // The derivative rules of one op, run by the reference executor: partials at the operands' values.
 class Rules {
@@ -56,6 +58,7 @@ TEST(DerivativeTable, EveryRuleAgreesWithCentralDifferences) {
   std::mt19937 random(5);
   std::uniform_real_distribution<double> uniform(-3, 3);
   for (const Op op : all_ops()) {
+    if (op == Op::WithGradient) continue;  // what it declares need not be a derivative
     const Rules rules(op);
     const auto arity = static_cast<std::size_t>(scalar::info(op).arity);
     int compared = 0;
@@ -91,11 +94,25 @@ TEST(DerivativeTable, ConventionsAtPointsWithoutADerivative) {
   }
 }
 
+TEST(DerivativeTable, ConventionsOfPowersAndAngles) {
+  EXPECT_EQ(Rules(Op::Pow).at({0, 0})[0], 0);
+  EXPECT_EQ(Rules(Op::Pow).at({0, 2})[0], 0);
+  EXPECT_EQ(Rules(Op::Pow).at({-2, 3})[0], 12);
+  EXPECT_EQ(Rules(Op::Pow).at({-2, 3})[1], 0);
+  for (const double derivative : Rules(Op::Atan2).at({0, 0})) EXPECT_EQ(derivative, 0);
+  EXPECT_EQ(Rules(Op::Atan2).at({0, -1})[0], -1);
+}
+
+TEST(DerivativeTable, TheDeclaredOneIsThatOfTheSecondOperand) {
+  EXPECT_EQ(Rules(Op::WithGradient).at({3, 5}), (std::vector<double>{0, 1}));
+}
+
 TEST(DerivativeTable, JumpsHaveNoDerivative) {
   for (const Op op : all_ops()) {
     const bool logic = op >= Op::Less && op <= Op::Not;
     for (int i = 0; i < scalar::info(op).arity; ++i)
-      EXPECT_EQ(differentiable(op, i), !logic && op != Op::Sign && !(op == Op::Select && i == 0))
+      EXPECT_EQ(differentiable(op, i), !logic && op != Op::Sign && op != Op::Round && op != Op::Floor &&
+                                           !((op == Op::Select || op == Op::WithGradient) && i == 0))
           << scalar::info(op).name;
   }
 }

@@ -21,10 +21,10 @@ constexpr Form logic(std::string_view sign, Precedence precedence) {
 
 constexpr MathText same(Op op, Form form) { return {op, form, form}; }
 
-// expf, expm1f, logf, log1pf, erff are within 1 or 2 ulp, sinf and cosf too (CUDA C++ Programming Guide,
-// section "Mathematical Functions"); division and square root round correctly. sinf and cosf serve both
-// columns: sin.approx is useless beyond a period.
-constexpr std::array<MathText, scalar::kOpCount> kTable = {{
+// expf, exp2f, expm1f, logf, log1pf, erff are within 1 or 2 ulp, sinf and cosf too, atan2f within 3 and powf
+// within 4 (CUDA C++ Programming Guide, section "Mathematical Functions"); division and square root round
+// correctly. sinf and cosf serve both columns: sin.approx is useless beyond a period.
+constexpr std::array<MathText, scalar::kKernelOpCount> kTable = {{
     same(Op::Add, infix("+", Precedence::Additive)),
     same(Op::Sub, infix("-", Precedence::Additive)),
     same(Op::Mul, infix("*", Precedence::Multiplicative)),
@@ -62,9 +62,14 @@ constexpr std::array<MathText, scalar::kOpCount> kTable = {{
     same(Op::Or, logic("||", Precedence::LogicalOr)),
     same(Op::Not, {Form::Kind::Not, "!", Precedence::Unary}),
     same(Op::Select, {Form::Kind::Select, "?", Precedence::Conditional}),
+    same(Op::Round, call("rintf")),
+    same(Op::Floor, call("floorf")),
+    {Op::Exp2, call("ex2_approx"), call("exp2f")},
+    same(Op::Pow, call("powf")),
+    same(Op::Atan2, call("atan2f")),
 }};
 
-static_assert(scalar::has_each_op_in_order(kTable), "rows are in the order of Op");
+static_assert(scalar::has_each_op_in_order(kTable, scalar::kKernelOpCount), "rows are in the order of Op");
 
 }  // namespace
 

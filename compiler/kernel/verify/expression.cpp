@@ -58,6 +58,8 @@ struct ExpressionCheck {
   }
   std::string operator()(const MathExpr& n) const {
     const scalar::OpInfo& info = scalar::info(n.op);
+    if (static_cast<int>(n.op) >= scalar::kKernelOpCount)
+      return fmt::format("{} is an operation of steps, which no kernel computes", info.name);
     if (static_cast<int>(n.args.size()) != info.arity)
       return fmt::format("{} takes {} operands, not {}", info.name, info.arity, n.args.size());
     for (const ExprId arg : n.args)

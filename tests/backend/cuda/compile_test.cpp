@@ -47,7 +47,7 @@ TEST_P(Compile, EachSampleByItself) {
 // Also: any number of kernels share one translation unit.
 TEST_P(Compile, EachScalarOpInBothAccuracies) {
   std::vector<kernel::Kernel> kernels;
-  for (int op = 0; op < scalar::kOpCount; ++op)
+  for (int op = 0; op < scalar::kKernelOpCount; ++op)
     for (kernel::Math math : {kernel::Math::Fast, kernel::Math::Accurate}) {
       kernels.push_back(testing::one_op(static_cast<scalar::Op>(op), math));
       kernels.back().name = std::string(scalar::info(static_cast<scalar::Op>(op)).name) +

@@ -270,7 +270,7 @@ Kernel every_op(Math math) {
   std::vector<Value> inputs;
   for (const char* name : {"x", "y", "z"})
     inputs.push_back(b.load(name, in[b.constant(static_cast<int>(inputs.size()))]));
-  for (int op = 0; op < scalar::kOpCount; ++op)
+  for (int op = 0; op < scalar::kKernelOpCount; ++op)
     use_op(b, static_cast<scalar::Op>(op), inputs, out[b.constant(op)]);
   return b.finish();
 }

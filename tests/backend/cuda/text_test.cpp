@@ -41,7 +41,7 @@ TEST(CudaText, IntegerLiterals) {
 }
 
 TEST(CudaText, EveryOpHasItsRow) {
-  for (int op = 0; op < scalar::kOpCount; ++op) {
+  for (int op = 0; op < scalar::kKernelOpCount; ++op) {
     const MathText& row = math_text(static_cast<scalar::Op>(op));
     EXPECT_EQ(row.op, static_cast<scalar::Op>(op));
     EXPECT_FALSE(row.fast.text.empty());

@@ -14,6 +14,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <random>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -25,9 +26,10 @@
 namespace rondo::backend::testing {
 
 inline constexpr scalar::Op kFunctions[] = {
-    scalar::Op::Exp,   scalar::Op::Expm1,    scalar::Op::Log,     scalar::Op::Log1p, scalar::Op::Sqrt,
-    scalar::Op::Rsqrt, scalar::Op::Recip,    scalar::Op::Sigmoid, scalar::Op::Tanh,  scalar::Op::Silu,
-    scalar::Op::Gelu,  scalar::Op::Softplus, scalar::Op::Erf,     scalar::Op::Sin,   scalar::Op::Cos};
+    scalar::Op::Exp,  scalar::Op::Expm1, scalar::Op::Log,   scalar::Op::Log1p,
+    scalar::Op::Sqrt, scalar::Op::Rsqrt, scalar::Op::Recip, scalar::Op::Sigmoid,
+    scalar::Op::Tanh, scalar::Op::Silu,  scalar::Op::Gelu,  scalar::Op::Softplus,
+    scalar::Op::Erf,  scalar::Op::Sin,   scalar::Op::Cos,   scalar::Op::Exp2};
 
 // All 2^16 numbers of a 16-bit type, as fp32.
 inline std::vector<float> all_numbers(scalar::Storage storage) {
@@ -150,6 +152,57 @@ class Comparison {
   scalar::Roundoff off_;
   bool flushes_;
 };
+
+// Pairs of numbers, four times `count`: of any bits, of sizes near 1, and all pairs of those that have
+// special results.
+template <class Visit>
+void for_each_pair(int count, Visit&& visit) {
+  std::mt19937 random(3);
+  std::uniform_real_distribution<float> near(-12, 12);
+  for (int i = 0; i < count; ++i) {
+    visit(std::bit_cast<float>(static_cast<std::uint32_t>(random())),
+          std::bit_cast<float>(static_cast<std::uint32_t>(random())));
+    visit(std::abs(near(random)), near(random));
+    visit(near(random), std::round(near(random)));
+    visit(1 + 0x1p-10f * near(random), 100 * near(random));
+  }
+  constexpr float kEndless = std::numeric_limits<float>::infinity();
+  constexpr float kSpecial[] = {0,
+                                0.5f,
+                                1,
+                                2,
+                                3,
+                                2.5f,
+                                0x1p24f + 2,
+                                64,
+                                1e30f,
+                                kEndless,
+                                0x1p-149f,
+                                1e-38f,
+                                std::numeric_limits<float>::quiet_NaN()};
+  for (const float a : kSpecial)
+    for (const float b : kSpecial)
+      for (const float sign : {1.0f, -1.0f})
+        for (const float other : {1.0f, -1.0f}) visit(sign * a, other * b);
+}
+
+// A value beside the exact one: the same kind of number, and `worst` is at least the error in units of the
+// last place, of 2^-149 below 2^-126.
+inline void expect_right(float got, double exact, const std::string& what, double& worst) {
+  const auto nearest = static_cast<float>(exact);
+  if (std::isnan(exact) || std::isinf(nearest) || std::isnan(got) || std::isinf(got)) {
+    const bool largest = std::abs(exact) > 0x1.fffffdp127 && std::abs(exact) < 0x1.000002p128;
+    EXPECT_TRUE((std::isnan(exact) && std::isnan(got)) || nearest == got || largest)
+        << what << " is " << got << ", not " << exact;
+    return;
+  }
+  if (exact == 0 && got == 0) {
+    EXPECT_EQ(std::signbit(got), std::signbit(exact)) << what;
+  }
+  const double power =
+      std::bit_cast<double>(std::bit_cast<std::uint64_t>(std::abs(exact)) & (0x7ffULL << 52));
+  worst = std::max(worst, std::abs(static_cast<double>(got) - exact) / std::max(power * 0x1p-23, 0x1p-149));
+}
 
 // Fails the test where errors are larger than documented, or the documented figure than what a run over all
 // numbers found. The documented share of a fast function's bound may be of another machine's rounding: 2%

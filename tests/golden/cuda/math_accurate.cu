@@ -203,4 +203,14 @@ extern "C" __global__ void __launch_bounds__(32, 1) every_op_accurate(
   out[35] = not_;
   const float select = x != 0.0f ? y : z;
   out[36] = select;
+  const float round = rintf(x);
+  out[37] = round;
+  const float floor = floorf(x);
+  out[38] = floor;
+  const float exp2 = exp2f(x);
+  out[39] = exp2;
+  const float pow = powf(x, y);
+  out[40] = pow;
+  const float atan2 = atan2f(x, y);
+  out[41] = atan2;
 }

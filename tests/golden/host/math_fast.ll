@@ -670,6 +670,168 @@ define internal <32 x float> @precise_cos_32(<32 x float> %x) alwaysinline {
   ret <32 x float> %r31
 }
 
+; 2^r for r between -1/2 and 1/2: 1 + r P(r), P a polynomial of least error.
+define internal <32 x float> @exp2_of_part_32(<32 x float> %r) alwaysinline {
+  %p1 = call <32 x float> @llvm.fma.v32f32(<32 x float> %r, <32 x float> splat (float 0x3F241FBBA0000000), <32 x float> splat (float 0x3F55F3E540000000)) 
+  %p2 = call <32 x float> @llvm.fma.v32f32(<32 x float> %r, <32 x float> %p1, <32 x float> splat (float 0x3F83B2D4C0000000)) 
+  %p3 = call <32 x float> @llvm.fma.v32f32(<32 x float> %r, <32 x float> %p2, <32 x float> splat (float 0x3FAC6AEE80000000)) 
+  %p4 = call <32 x float> @llvm.fma.v32f32(<32 x float> %r, <32 x float> %p3, <32 x float> splat (float 0x3FCEBFBDC0000000)) 
+  %p = call <32 x float> @llvm.fma.v32f32(<32 x float> %r, <32 x float> %p4, <32 x float> splat (float 0x3FE62E4300000000)) 
+  %y = call <32 x float> @llvm.fma.v32f32(<32 x float> %r, <32 x float> %p, <32 x float> splat (float 1.0))
+  ret <32 x float> %y
+}
+
+; e 2^i, i between -252 and 254, in two halves, so that the result may leave the range of normal numbers.
+define internal <32 x float> @times_power_of_2_32(<32 x float> %e, <32 x i32> %i) alwaysinline {
+  %first = ashr <32 x i32> %i, splat (i32 1)
+  %second = sub <32 x i32> %i, %first
+  %biased_1 = add <32 x i32> %first, splat (i32 127)
+  %biased_2 = add <32 x i32> %second, splat (i32 127)
+  %field_1 = shl <32 x i32> %biased_1, splat (i32 23)
+  %field_2 = shl <32 x i32> %biased_2, splat (i32 23)
+  %scale_1 = bitcast <32 x i32> %field_1 to <32 x float>
+  %scale_2 = bitcast <32 x i32> %field_2 to <32 x float>
+  %half_way = fmul <32 x float> %e, %scale_1
+  %y = fmul <32 x float> %half_way, %scale_2
+  ret <32 x float> %y
+}
+
+; 1 ulp. x = n + r; adding 1.5 * 2^23 rounds to n.
+define internal <32 x float> @precise_exp2_32(<32 x float> %x) alwaysinline {
+  %deep = fcmp olt <32 x float> %x, splat (float -152.0)
+  %y0 = select <32 x i1> %deep, <32 x float> splat (float -152.0), <32 x float> %x
+  %high = fcmp ogt <32 x float> %y0, splat (float 129.0)
+  %y = select <32 x i1> %high, <32 x float> splat (float 129.0), <32 x float> %y0
+  %shifted = fadd <32 x float> %y, splat (float 12582912.0)
+  %n = fsub <32 x float> %shifted, splat (float 12582912.0)
+  %r = fsub <32 x float> %y, %n
+  %e = call <32 x float> @exp2_of_part_32(<32 x float> %r)
+  %bits = bitcast <32 x float> %shifted to <32 x i32>
+  %i = sub <32 x i32> %bits, splat (i32 1262485504) 
+  %result = call <32 x float> @times_power_of_2_32(<32 x float> %e, <32 x i32> %i)
+  %number = fcmp ord <32 x float> %x, splat (float 0.0)
+  %y_or_nan = select <32 x i1> %number, <32 x float> %result, <32 x float> %x
+  ret <32 x float> %y_or_nan
+}
+
+; The logarithm of a positive number to base 2, in fp64 to 2^-43 of its size. x = 2^i m with m between the square roots of 1/2
+; and 2; log m = 2 artanh s with s = (m - 1) / (m + 1), by a polynomial of least error in s^2.
+define internal <32 x double> @log2_in_double_32(<32 x float> %x) alwaysinline {
+  %wide = fpext <32 x float> %x to <32 x double>
+  %bits = bitcast <32 x double> %wide to <32 x i64>
+  %from = sub <32 x i64> %bits, splat (i64 4604544271217802189) 
+  %i = ashr <32 x i64> %from, splat (i64 52)
+  %field = shl <32 x i64> %i, splat (i64 52)
+  %m_bits = sub <32 x i64> %bits, %field
+  %m = bitcast <32 x i64> %m_bits to <32 x double>
+  %above = fadd <32 x double> %m, splat (double 1.0)
+  %below = fsub <32 x double> %m, splat (double 1.0)
+  %s = fdiv <32 x double> %below, %above
+  %z = fmul <32 x double> %s, %s
+  %a5 = fmul contract <32 x double> %z, splat (double 0x3FD21BEAAF4CAE4D)
+  %p4 = fadd contract <32 x double> %a5, splat (double 0x3FD4794686FCE3DE)
+  %a4 = fmul contract <32 x double> %z, %p4
+  %p3 = fadd contract <32 x double> %a4, splat (double 0x3FDA61A345C2B7FE)
+  %a3 = fmul contract <32 x double> %z, %p3
+  %p2 = fadd contract <32 x double> %a3, splat (double 0x3FE2776C28C7FFA1)
+  %a2 = fmul contract <32 x double> %z, %p2
+  %p1 = fadd contract <32 x double> %a2, splat (double 0x3FEEC709DC542069)
+  %a1 = fmul contract <32 x double> %z, %p1
+  %p = fadd contract <32 x double> %a1, splat (double 0x40071547652B8254)
+  %fraction = fmul contract <32 x double> %s, %p
+  %whole_32 = trunc <32 x i64> %i to <32 x i32>
+  %whole = sitofp <32 x i32> %whole_32 to <32 x double>
+  %y = fadd contract <32 x double> %fraction, %whole
+  ret <32 x double> %y
+}
+
+; 1.1 ulp. |a|^b = 2^(b log2 |a|), the exponent in fp64, where adding 1.5 * 2^52 rounds to a whole number. The rest is as C has
+; it: 1 for b = 0 and for a = 1 whatever the other; of a negative a the sign where b is odd, and no number where b is not whole.
+define internal <32 x float> @precise_pow_32(<32 x float> %a, <32 x float> %b) alwaysinline {
+  %size = call <32 x float> @llvm.fabs.v32f32(<32 x float> %a)
+  %some_log = call <32 x double> @log2_in_double_32(<32 x float> %size)
+  %none = fcmp oeq <32 x float> %size, splat (float 0.0)
+  %endless = fcmp oeq <32 x float> %size, splat (float 0x7FF0000000000000)
+  %low_log = select <32 x i1> %none, <32 x double> splat (double 0xFFF0000000000000), <32 x double> %some_log
+  %log = select <32 x i1> %endless, <32 x double> splat (double 0x7FF0000000000000), <32 x double> %low_log
+  %wide = fpext <32 x float> %b to <32 x double>
+  %product = fmul <32 x double> %wide, %log
+  %unit = fcmp oeq <32 x double> %log, splat (double 0.0)
+  %flat = fcmp oeq <32 x float> %b, splat (float 0.0)
+  %of_unit = select <32 x i1> %unit, <32 x double> splat (double 0.0), <32 x double> %product
+  %any = select <32 x i1> %flat, <32 x double> splat (double 0.0), <32 x double> %of_unit
+  %deep = fcmp olt <32 x double> %any, splat (double -152.0)
+  %t0 = select <32 x i1> %deep, <32 x double> splat (double -152.0), <32 x double> %any
+  %high = fcmp ogt <32 x double> %t0, splat (double 129.0)
+  %t = select <32 x i1> %high, <32 x double> splat (double 129.0), <32 x double> %t0
+  %shifted = fadd <32 x double> %t, splat (double 6755399441055744.0)
+  %n = fsub <32 x double> %shifted, splat (double 6755399441055744.0)
+  %r_double = fsub <32 x double> %t, %n
+  %r = fptrunc <32 x double> %r_double to <32 x float>
+  %e = call <32 x float> @exp2_of_part_32(<32 x float> %r)
+  %bits = bitcast <32 x double> %shifted to <32 x i64>
+  %i = trunc <32 x i64> %bits to <32 x i32>
+  %power = call <32 x float> @times_power_of_2_32(<32 x float> %e, <32 x i32> %i)
+  %down = call <32 x float> @llvm.floor.v32f32(<32 x float> %b)
+  %half = fmul <32 x float> %b, splat (float 0.5)
+  %half_down = call <32 x float> @llvm.floor.v32f32(<32 x float> %half)
+  %whole = fcmp oeq <32 x float> %down, %b
+  %uneven = fcmp une <32 x float> %half_down, %half
+  %odd = and <32 x i1> %whole, %uneven
+  %a_bits = bitcast <32 x float> %a to <32 x i32>
+  %signed = icmp slt <32 x i32> %a_bits, splat (i32 0)
+  %turns = and <32 x i1> %signed, %odd
+  %minus = fneg <32 x float> %power
+  %value = select <32 x i1> %turns, <32 x float> %minus, <32 x float> %power
+  %nan = select <32 x i1> %whole, <32 x float> %value, <32 x float> splat (float 0x7FF8000000000000)
+  %negative = fcmp olt <32 x float> %a, splat (float 0.0)
+  %of_negative = select <32 x i1> %negative, <32 x float> %nan, <32 x float> %value
+  %of_finite = select <32 x i1> %endless, <32 x float> %value, <32 x float> %of_negative
+  %nothing = fcmp une <32 x float> %a, %a
+  %of_nothing = select <32 x i1> %flat, <32 x float> splat (float 1.0), <32 x float> %a
+  %y = select <32 x i1> %nothing, <32 x float> %of_nothing, <32 x float> %of_finite
+  ret <32 x float> %y
+}
+
+; 1.6 ulp. The angle of the smaller of |x| and |y| over the larger, q + q^3 P(q^2) with P a polynomial of least error, is taken from
+; pi / 2 where y is the larger one, and from pi where x is negative; both of these in two parts.
+define internal <32 x float> @precise_atan2_32(<32 x float> %y, <32 x float> %x) alwaysinline {
+  %high = call <32 x float> @llvm.fabs.v32f32(<32 x float> %y)
+  %wide = call <32 x float> @llvm.fabs.v32f32(<32 x float> %x)
+  %steep = fcmp ogt <32 x float> %high, %wide
+  %below = select <32 x i1> %steep, <32 x float> %wide, <32 x float> %high
+  %above = select <32 x i1> %steep, <32 x float> %high, <32 x float> %wide
+  %quotient = fdiv <32 x float> %below, %above
+  %sum = fadd <32 x float> %high, %wide
+  %nowhere = fcmp oeq <32 x float> %sum, splat (float 0.0)
+  %near = select <32 x i1> %nowhere, <32 x float> splat (float 0.0), <32 x float> %quotient
+  %endless = fcmp oeq <32 x float> %below, splat (float 0x7FF0000000000000)
+  %equal = fcmp oeq <32 x float> %below, %above
+  %diagonal = and <32 x i1> %endless, %equal
+  %q = select <32 x i1> %diagonal, <32 x float> splat (float 1.0), <32 x float> %near
+  %s = fmul <32 x float> %q, %q
+  %p1 = call <32 x float> @llvm.fma.v32f32(<32 x float> %s, <32 x float> splat (float 0xBF5D62E0C0000000), <32 x float> splat (float 0x3F865A54E0000000))
+  %p2 = call <32 x float> @llvm.fma.v32f32(<32 x float> %s, <32 x float> %p1, <32 x float> splat (float 0xBF9FED0640000000))
+  %p3 = call <32 x float> @llvm.fma.v32f32(<32 x float> %s, <32 x float> %p2, <32 x float> splat (float 0x3FADAC9640000000))
+  %p4 = call <32 x float> @llvm.fma.v32f32(<32 x float> %s, <32 x float> %p3, <32 x float> splat (float 0xBFB58346C0000000))
+  %p5 = call <32 x float> @llvm.fma.v32f32(<32 x float> %s, <32 x float> %p4, <32 x float> splat (float 0x3FBC099F20000000))
+  %p6 = call <32 x float> @llvm.fma.v32f32(<32 x float> %s, <32 x float> %p5, <32 x float> splat (float 0xBFC2421B40000000))
+  %p7 = call <32 x float> @llvm.fma.v32f32(<32 x float> %s, <32 x float> %p6, <32 x float> splat (float 0x3FC9991FE0000000))
+  %p = call <32 x float> @llvm.fma.v32f32(<32 x float> %s, <32 x float> %p7, <32 x float> splat (float 0xBFD55553E0000000))
+  %cube = fmul <32 x float> %s, %q
+  %flat_angle = call <32 x float> @llvm.fma.v32f32(<32 x float> %cube, <32 x float> %p, <32 x float> %q)
+  %less_quarter = fsub <32 x float> %flat_angle, splat (float 0xBE6777A5C0000000) 
+  %steep_angle = fsub <32 x float> splat (float 0x3FF921FB60000000), %less_quarter
+  %right = select <32 x i1> %steep, <32 x float> %steep_angle, <32 x float> %flat_angle
+  %less_half = fsub <32 x float> %right, splat (float 0xBE7777A5C0000000) 
+  %left_angle = fsub <32 x float> splat (float 0x400921FB60000000), %less_half
+  %x_bits = bitcast <32 x float> %x to <32 x i32>
+  %left = icmp slt <32 x i32> %x_bits, splat (i32 0)
+  %angle = select <32 x i1> %left, <32 x float> %left_angle, <32 x float> %right
+  %signed = call <32 x float> @llvm.copysign.v32f32(<32 x float> %angle, <32 x float> %y)
+  ret <32 x float> %signed
+}
+
 define internal void @every_op_fast.block(i32 %block, i32 %grid, ptr noalias align 64 %shared, ptr noalias readonly align 4 %in, ptr noalias align 4 %out) alwaysinline nounwind "no-builtins" "prefer-vector-width"="512" "min-legal-vector-width"="512" "reciprocal-estimates"="vec-divf" {
 entry:
   %.0 = getelementptr inbounds i32, ptr %in, i64 0
@@ -951,6 +1113,40 @@ entry:
   %.240 = getelementptr inbounds i32, ptr %out, i64 36
   %.241 = getelementptr i8, ptr %.240, <32 x i64> <i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0>
   call void @llvm.masked.scatter.v32f32.v32p0(<32 x float> %select, <32 x ptr> %.241, i32 4, <32 x i1> splat (i1 true))
+  %.242 = insertelement <32 x float> poison, float %x, i64 0
+  %.243 = shufflevector <32 x float> %.242, <32 x float> poison, <32 x i32> zeroinitializer
+  %round = call <32 x float> @llvm.rint.v32f32(<32 x float> %.243)
+  %.245 = getelementptr inbounds i32, ptr %out, i64 37
+  %.246 = getelementptr i8, ptr %.245, <32 x i64> <i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0>
+  call void @llvm.masked.scatter.v32f32.v32p0(<32 x float> %round, <32 x ptr> %.246, i32 4, <32 x i1> splat (i1 true))
+  %.247 = insertelement <32 x float> poison, float %x, i64 0
+  %.248 = shufflevector <32 x float> %.247, <32 x float> poison, <32 x i32> zeroinitializer
+  %floor = call <32 x float> @llvm.floor.v32f32(<32 x float> %.248)
+  %.250 = getelementptr inbounds i32, ptr %out, i64 38
+  %.251 = getelementptr i8, ptr %.250, <32 x i64> <i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0>
+  call void @llvm.masked.scatter.v32f32.v32p0(<32 x float> %floor, <32 x ptr> %.251, i32 4, <32 x i1> splat (i1 true))
+  %.252 = insertelement <32 x float> poison, float %x, i64 0
+  %.253 = shufflevector <32 x float> %.252, <32 x float> poison, <32 x i32> zeroinitializer
+  %exp2 = call <32 x float> @precise_exp2_32(<32 x float> %.253)
+  %.255 = getelementptr inbounds i32, ptr %out, i64 39
+  %.256 = getelementptr i8, ptr %.255, <32 x i64> <i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0>
+  call void @llvm.masked.scatter.v32f32.v32p0(<32 x float> %exp2, <32 x ptr> %.256, i32 4, <32 x i1> splat (i1 true))
+  %.257 = insertelement <32 x float> poison, float %x, i64 0
+  %.258 = shufflevector <32 x float> %.257, <32 x float> poison, <32 x i32> zeroinitializer
+  %.259 = insertelement <32 x float> poison, float %y, i64 0
+  %.260 = shufflevector <32 x float> %.259, <32 x float> poison, <32 x i32> zeroinitializer
+  %pow = call <32 x float> @precise_pow_32(<32 x float> %.258, <32 x float> %.260)
+  %.262 = getelementptr inbounds i32, ptr %out, i64 40
+  %.263 = getelementptr i8, ptr %.262, <32 x i64> <i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0>
+  call void @llvm.masked.scatter.v32f32.v32p0(<32 x float> %pow, <32 x ptr> %.263, i32 4, <32 x i1> splat (i1 true))
+  %.264 = insertelement <32 x float> poison, float %x, i64 0
+  %.265 = shufflevector <32 x float> %.264, <32 x float> poison, <32 x i32> zeroinitializer
+  %.266 = insertelement <32 x float> poison, float %y, i64 0
+  %.267 = shufflevector <32 x float> %.266, <32 x float> poison, <32 x i32> zeroinitializer
+  %atan2 = call <32 x float> @precise_atan2_32(<32 x float> %.265, <32 x float> %.267)
+  %.269 = getelementptr inbounds i32, ptr %out, i64 41
+  %.270 = getelementptr i8, ptr %.269, <32 x i64> <i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0>
+  call void @llvm.masked.scatter.v32f32.v32p0(<32 x float> %atan2, <32 x ptr> %.270, i32 4, <32 x i1> splat (i1 true))
   ret void
 }
 

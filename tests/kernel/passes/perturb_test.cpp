@@ -46,9 +46,9 @@ std::vector<double> from_a_quarter_to_four() {
 
 std::vector<Op> erring_functions() {
   std::vector<Op> ops;
-  for (int i = 0; i < static_cast<int>(scalar::kOpCount); ++i) {
+  for (int i = 0; i < static_cast<int>(scalar::kKernelOpCount); ++i) {
     const auto op = static_cast<Op>(i);
-    if (scalar::info(op).fast.special > 0) ops.push_back(op);
+    if (scalar::info(op).fast.special > 0 && !scalar::roundoff(op, true).exact()) ops.push_back(op);
   }
   return ops;
 }

@@ -93,7 +93,7 @@ TEST(SimulateValues, EveryScalarOpIsEvaluateInFullAndPartialWarps) {
     for (int i = 0; i < 48; ++i) values.push_back(normal(random));
   inputs[0][1] = inputs[0][2] = 0, inputs[1][2] = 0;
   inputs[0][3] = std::nan(""), inputs[1][4] = std::nan(""), inputs[0][5] = INFINITY, inputs[1][6] = -INFINITY;
-  for (int code = 0; code < scalar::kOpCount; ++code) {
+  for (int code = 0; code < scalar::kKernelOpCount; ++code) {
     const auto op = static_cast<scalar::Op>(code);
     Builder b("math", 48);  // the second warp has 16 lanes
     std::vector<Value> args;

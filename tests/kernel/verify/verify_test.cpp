@@ -96,6 +96,12 @@ TEST(Verify, UnknownIdsInStatements) {
   expect_finding(s.with({Assign{77, s.n.id()}}), {"no register 77"});
 }
 
+TEST(Verify, NoKernelComputesADeclaredDerivative) {
+  Sound s;
+  const MathExpr declared{scalar::Op::WithGradient, {s.b.real(0).id(), s.b.real(1).id()}};
+  expect_finding(s.using_expr(Type::F32, declared), {"with_gradient is an operation of steps"});
+}
+
 TEST(Verify, ExpressionTypes) {
   const auto broken = [](Type type, auto node, const char* words) {
     Sound s;

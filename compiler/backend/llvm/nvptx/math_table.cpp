@@ -16,7 +16,7 @@ constexpr MathText same(Op op, Form form) { return {op, form, form}; }
 
 // `contract` lets a product and a sum become one fma, as NVRTC does. Comparisons are those of C++: only
 // "not equal" is true of a NaN.
-constexpr std::array<MathText, scalar::kOpCount> kTable = {{
+constexpr std::array<MathText, scalar::kKernelOpCount> kTable = {{
     same(Op::Add, instruction("fadd contract")),
     same(Op::Sub, instruction("fsub contract")),
     same(Op::Mul, instruction("fmul contract")),
@@ -54,9 +54,14 @@ constexpr std::array<MathText, scalar::kOpCount> kTable = {{
     same(Op::Or, {Form::Kind::Or, ""}),
     same(Op::Not, {Form::Kind::Not, ""}),
     same(Op::Select, {Form::Kind::Select, ""}),
+    same(Op::Round, intrinsic("llvm.rint.f32")),
+    same(Op::Floor, intrinsic("llvm.floor.f32")),
+    {Op::Exp2, intrinsic("llvm.nvvm.ex2.approx.ftz.f"), helper("precise_exp2")},
+    same(Op::Pow, helper("precise_pow")),
+    same(Op::Atan2, helper("precise_atan2")),
 }};
 
-static_assert(scalar::has_each_op_in_order(kTable), "rows are in the order of Op");
+static_assert(scalar::has_each_op_in_order(kTable, scalar::kKernelOpCount), "rows are in the order of Op");
 
 }  // namespace
 

@@ -2,6 +2,8 @@
 // a short run, more in a long one, and all 2^32 with RONDO_ALL_FLOATS=1, for the machine's highest level
 // (five minutes a function). None errs by more than the table of docs/numerics.md says.
 #ifdef RONDO_BUILT_LLVM
+#include <fmt/format.h>
+
 #include <cstdio>
 
 #include "compiler/kernel/builder/builder.h"
@@ -81,6 +83,39 @@ TEST_P(HostFunctions, KeepTheirBoundsOverAllNumbers) {
 
 INSTANTIATE_TEST_SUITE_P(All, HostFunctions, ::testing::ValuesIn(testing::kFunctions),
                          [](const auto& test) { return std::string(scalar::info(test.param).name); });
+
+// Functions of two numbers, and those to whole ones, which are exact.
+TEST(HostFunctionsOfTwo, KeepTheirBounds) {
+  std::vector<float> a, b;
+  testing::for_each_pair(30'000, [&](float x, float y) { a.push_back(x), b.push_back(y); });
+  a.resize(a.size() / kLanes * kLanes);
+  for (int level = 2; level <= target::host_target()->level; ++level)
+    for (const auto& [op, ulps] :
+         {std::pair{Op::Pow, 1.1}, {Op::Atan2, 1.6}, {Op::Round, 0.0}, {Op::Floor, 0.0}}) {
+      kernel::Builder builder("function", kLanes, kernel::Math::Accurate);
+      const auto x = builder.input("x", kernel::Storage::F32), y = builder.input("y", kernel::Storage::F32);
+      const auto z = builder.output("z", kernel::Storage::F32);
+      const kernel::Value i = builder.let("i", builder.block() * kLanes + builder.thread());
+      std::vector<kernel::Value> arguments = {builder.load("a", x[i]), builder.load("b", y[i])};
+      const auto count = static_cast<std::size_t>(scalar::info(op).arity);
+      arguments.resize(count);
+      builder.store(z[i], builder.math(op, arguments));
+      std::vector<float> results(a.size());
+      NativeKernel(builder.finish(), {target::Target::Kind::X86_64, level})
+          .run(static_cast<int>(a.size()) / kLanes,
+               {pointer_to(a.data()), pointer_to(b.data()), pointer_to(results.data())});
+      double worst = 0;
+      for (std::size_t k = 0; k < a.size(); ++k) {
+        const std::array<double, 2> values{a[k], b[k]};
+        const double exact = scalar::evaluate(op, std::span(values).first(count));
+        testing::expect_right(results[k], exact, fmt::format("{}({}, {})", scalar::info(op).name, a[k], b[k]),
+                              worst);
+        ASSERT_FALSE(HasFailure());
+      }
+      std::printf("%s, level %d: %.3g ulp\n", std::string(scalar::info(op).name).c_str(), level, worst);
+      EXPECT_LE(worst, ulps) << scalar::info(op).name << ", level " << level;
+    }
+}
 
 // Far from zero what goes to zero is zero: a product with a number that is almost none is not.
 TEST(HostFunctionsFarOut, GoToZero) {

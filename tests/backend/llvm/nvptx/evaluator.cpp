@@ -70,6 +70,13 @@ bool compare(const std::string& op, const std::string& type, Bits a, Bits b) {
     if (op == "ord") return !std::isnan(x) && !std::isnan(y);
     unknown(op);
   }
+  if (type == "double") {
+    const double x = std::bit_cast<double>(a), y = std::bit_cast<double>(b);
+    if (op == "olt") return x < y;
+    if (op == "ogt") return x > y;
+    if (op == "oeq") return x == y;
+    unknown(op);
+  }
   if (op == "eq") return a == b;
   if (op == "ne") return a != b;
   if (op == "uge") return a >= b;
@@ -82,6 +89,7 @@ Bits cast(const std::string& op, const std::string& from, const std::string& to,
   if (op == "bitcast" || op == "zext") return a;
   if (op == "trunc") return masked(a, to);
   if (op == "sext") return masked(static_cast<Bits>(as_signed(a, from)), to);
+  if (op == "fpext") return std::bit_cast<Bits>(static_cast<double>(to_float(a)));
   if (op == "fptrunc" && from == "double") return of_float(static_cast<float>(std::bit_cast<double>(a)));
   if (op == "sitofp" && to == "float") return of_float(static_cast<float>(as_signed(a, from)));
   if (op == "sitofp") return std::bit_cast<Bits>(static_cast<double>(as_signed(a, from)));
@@ -94,6 +102,7 @@ float no_smaller(float a, float b) { return std::isnan(a) || std::isnan(b) ? a +
 Bits intrinsic(const std::string& name, const std::vector<Bits>& a) {
   if (name == "llvm.fma.f32") return of_float(std::fma(to_float(a[0]), to_float(a[1]), to_float(a[2])));
   if (name == "llvm.fabs.f32") return of_float(std::fabs(to_float(a[0])));
+  if (name == "llvm.floor.f32") return of_float(std::floor(to_float(a[0])));
   if (name == "llvm.copysign.f32") return of_float(std::copysign(to_float(a[0]), to_float(a[1])));
   if (name == "llvm.maxnum.f32") return of_float(std::fmax(to_float(a[0]), to_float(a[1])));
   if (name == "llvm.minnum.f32") return of_float(std::fmin(to_float(a[0]), to_float(a[1])));

@@ -1,5 +1,6 @@
 // The scalar functions of the LLVM prelude, evaluated on the CPU: those that the CUDA text has too give the
 // same bits, and those that stand for the CUDA library keep within their bounds.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -89,6 +90,7 @@ void PrintTo(const Precise& function, std::ostream* out) { *out << function.name
 
 std::vector<Precise> precise() {
   return {{"precise_exp", [](double x) { return std::exp(x); }, 1.1},
+          {"precise_exp2", [](double x) { return std::exp2(x); }, 1},
           {"precise_expm1", [](double x) { return std::expm1(x); }, 2},
           {"precise_log", [](double x) { return std::log(x); }, 1, 0x1p-149f},
           {"precise_log1p", [](double x) { return std::log1p(x); }, 1.5, -0x1.fffffep-1f},
@@ -129,6 +131,26 @@ TEST_P(LlvmMathError, IsWithinItsBound) {
 
 INSTANTIATE_TEST_SUITE_P(Nvptx, LlvmMathError, ::testing::ValuesIn(precise()),
                          [](const auto& test) { return test.param.name; });
+
+// Of two numbers, of all sizes and of sizes near 1, with the kinds of those that have special results.
+TEST(LlvmMath, FunctionsOfTwoNumbers) {
+  const testing::Evaluator evaluate = evaluator(true);
+  const auto value = [&](const char* name, float a, float b) {
+    const std::uint64_t bits =
+        evaluate(name, {std::bit_cast<std::uint32_t>(a), std::bit_cast<std::uint32_t>(b)});
+    return std::bit_cast<float>(static_cast<std::uint32_t>(bits));
+  };
+  for (const auto& [name, op, ulps] :
+       {std::tuple{"precise_pow", scalar::Op::Pow, 1.1}, {"precise_atan2", scalar::Op::Atan2, 1.6}}) {
+    double worst = 0;
+    backend::testing::for_each_pair(2'000, [&](float a, float b) {
+      const double exact = scalar::evaluate(op, std::array<double, 2>{a, b});
+      backend::testing::expect_right(value(name, a, b), exact, fmt::format("{}({}, {})", name, a, b), worst);
+    });
+    std::printf("%-15s max %.3g ulp\n", name, worst);
+    EXPECT_LE(worst, ulps) << name;
+  }
+}
 
 TEST(LlvmMath, LimitsAndNaN) {
   const testing::Evaluator evaluate = evaluator(true);

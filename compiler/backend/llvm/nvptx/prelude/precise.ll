@@ -322,3 +322,171 @@ define internal float @precise_cos(float %x) alwaysinline {
   %y = call float @sin_of_any(float %x, i32 1)
   ret float %y
 }
+
+;: exp2_of_part
+; 2^r for r between -1/2 and 1/2: 1 + r P(r), P a polynomial of least error.
+define internal float @exp2_of_part(float %r) alwaysinline {
+  %p1 = call float @llvm.fma.f32(float %r, float 0x3F241FBBA0000000, float 0x3F55F3E540000000) ; 1.53533605e-4, 1.33988750e-3
+  %p2 = call float @llvm.fma.f32(float %r, float %p1, float 0x3F83B2D4C0000000) ; 9.61843692e-3
+  %p3 = call float @llvm.fma.f32(float %r, float %p2, float 0x3FAC6AEE80000000) ; 5.55033237e-2
+  %p4 = call float @llvm.fma.f32(float %r, float %p3, float 0x3FCEBFBDC0000000) ; 2.40226477e-1
+  %p = call float @llvm.fma.f32(float %r, float %p4, float 0x3FE62E4300000000) ; 6.93147182e-1
+  %y = call float @llvm.fma.f32(float %r, float %p, float 1.0)
+  ret float %y
+}
+
+;: times_power_of_2
+; e 2^i, i between -252 and 254, in two halves, so that the result may leave the range of normal numbers.
+define internal float @times_power_of_2(float %e, i32 %i) alwaysinline {
+  %first = ashr i32 %i, 1
+  %second = sub i32 %i, %first
+  %biased_1 = add i32 %first, 127
+  %biased_2 = add i32 %second, 127
+  %field_1 = shl i32 %biased_1, 23
+  %field_2 = shl i32 %biased_2, 23
+  %scale_1 = bitcast i32 %field_1 to float
+  %scale_2 = bitcast i32 %field_2 to float
+  %half_way = fmul float %e, %scale_1
+  %y = fmul float %half_way, %scale_2
+  ret float %y
+}
+
+;: precise_exp2 needs exp2_of_part times_power_of_2
+; 1 ulp. x = n + r; adding 1.5 * 2^23 rounds to n.
+define internal float @precise_exp2(float %x) alwaysinline {
+  %deep = fcmp olt float %x, -152.0
+  %y0 = select i1 %deep, float -152.0, float %x
+  %high = fcmp ogt float %y0, 129.0
+  %y = select i1 %high, float 129.0, float %y0
+  %shifted = fadd float %y, 12582912.0
+  %n = fsub float %shifted, 12582912.0
+  %r = fsub float %y, %n
+  %e = call float @exp2_of_part(float %r)
+  %bits = bitcast float %shifted to i32
+  %i = sub i32 %bits, 1262485504 ; the bits of 1.5 * 2^23
+  %result = call float @times_power_of_2(float %e, i32 %i)
+  %number = fcmp ord float %x, 0.0
+  %y_or_nan = select i1 %number, float %result, float %x
+  ret float %y_or_nan
+}
+
+;: log2_in_double
+; The logarithm of a positive number to base 2, in fp64 to 2^-43 of its size. x = 2^i m with m between the square roots of 1/2
+; and 2; log m = 2 artanh s with s = (m - 1) / (m + 1), by a polynomial of least error in s^2.
+define internal double @log2_in_double(float %x) alwaysinline {
+  %wide = fpext float %x to double
+  %bits = bitcast double %wide to i64
+  %from = sub i64 %bits, 4604544271217802189 ; the bits of the square root of 1/2
+  %i = ashr i64 %from, 52
+  %field = shl i64 %i, 52
+  %m_bits = sub i64 %bits, %field
+  %m = bitcast i64 %m_bits to double
+  %above = fadd double %m, 1.0
+  %below = fsub double %m, 1.0
+  %s = fdiv double %below, %above
+  %z = fmul double %s, %s
+  %a5 = fmul contract double %z, 0x3FD21BEAAF4CAE4D
+  %p4 = fadd contract double %a5, 0x3FD4794686FCE3DE
+  %a4 = fmul contract double %z, %p4
+  %p3 = fadd contract double %a4, 0x3FDA61A345C2B7FE
+  %a3 = fmul contract double %z, %p3
+  %p2 = fadd contract double %a3, 0x3FE2776C28C7FFA1
+  %a2 = fmul contract double %z, %p2
+  %p1 = fadd contract double %a2, 0x3FEEC709DC542069
+  %a1 = fmul contract double %z, %p1
+  %p = fadd contract double %a1, 0x40071547652B8254
+  %fraction = fmul contract double %s, %p
+  %whole_32 = trunc i64 %i to i32
+  %whole = sitofp i32 %whole_32 to double
+  %y = fadd contract double %fraction, %whole
+  ret double %y
+}
+
+;: precise_pow needs log2_in_double exp2_of_part times_power_of_2
+; 1.1 ulp. |a|^b = 2^(b log2 |a|), the exponent in fp64, where adding 1.5 * 2^52 rounds to a whole number. The rest is as C has
+; it: 1 for b = 0 and for a = 1 whatever the other; of a negative a the sign where b is odd, and no number where b is not whole.
+define internal float @precise_pow(float %a, float %b) alwaysinline {
+  %size = call float @llvm.fabs.f32(float %a)
+  %some_log = call double @log2_in_double(float %size)
+  %none = fcmp oeq float %size, 0.0
+  %endless = fcmp oeq float %size, 0x7FF0000000000000
+  %low_log = select i1 %none, double 0xFFF0000000000000, double %some_log
+  %log = select i1 %endless, double 0x7FF0000000000000, double %low_log
+  %wide = fpext float %b to double
+  %product = fmul double %wide, %log
+  %unit = fcmp oeq double %log, 0.0
+  %flat = fcmp oeq float %b, 0.0
+  %of_unit = select i1 %unit, double 0.0, double %product
+  %any = select i1 %flat, double 0.0, double %of_unit
+  %deep = fcmp olt double %any, -152.0
+  %t0 = select i1 %deep, double -152.0, double %any
+  %high = fcmp ogt double %t0, 129.0
+  %t = select i1 %high, double 129.0, double %t0
+  %shifted = fadd double %t, 6755399441055744.0
+  %n = fsub double %shifted, 6755399441055744.0
+  %r_double = fsub double %t, %n
+  %r = fptrunc double %r_double to float
+  %e = call float @exp2_of_part(float %r)
+  %bits = bitcast double %shifted to i64
+  %i = trunc i64 %bits to i32
+  %power = call float @times_power_of_2(float %e, i32 %i)
+  %down = call float @llvm.floor.f32(float %b)
+  %half = fmul float %b, 0.5
+  %half_down = call float @llvm.floor.f32(float %half)
+  %whole = fcmp oeq float %down, %b
+  %uneven = fcmp une float %half_down, %half
+  %odd = and i1 %whole, %uneven
+  %a_bits = bitcast float %a to i32
+  %signed = icmp slt i32 %a_bits, 0
+  %turns = and i1 %signed, %odd
+  %minus = fneg float %power
+  %value = select i1 %turns, float %minus, float %power
+  %nan = select i1 %whole, float %value, float 0x7FF8000000000000
+  %negative = fcmp olt float %a, 0.0
+  %of_negative = select i1 %negative, float %nan, float %value
+  %of_finite = select i1 %endless, float %value, float %of_negative
+  %nothing = fcmp une float %a, %a
+  %of_nothing = select i1 %flat, float 1.0, float %a
+  %y = select i1 %nothing, float %of_nothing, float %of_finite
+  ret float %y
+}
+
+;: precise_atan2
+; 1.6 ulp. The angle of the smaller of |x| and |y| over the larger, q + q^3 P(q^2) with P a polynomial of least error, is taken from
+; pi / 2 where y is the larger one, and from pi where x is negative; both of these in two parts.
+define internal float @precise_atan2(float %y, float %x) alwaysinline {
+  %high = call float @llvm.fabs.f32(float %y)
+  %wide = call float @llvm.fabs.f32(float %x)
+  %steep = fcmp ogt float %high, %wide
+  %below = select i1 %steep, float %wide, float %high
+  %above = select i1 %steep, float %high, float %wide
+  %quotient = fdiv float %below, %above
+  %sum = fadd float %high, %wide
+  %nowhere = fcmp oeq float %sum, 0.0
+  %near = select i1 %nowhere, float 0.0, float %quotient
+  %endless = fcmp oeq float %below, 0x7FF0000000000000
+  %equal = fcmp oeq float %below, %above
+  %diagonal = and i1 %endless, %equal
+  %q = select i1 %diagonal, float 1.0, float %near
+  %s = fmul float %q, %q
+  %p1 = call float @llvm.fma.f32(float %s, float 0xBF5D62E0C0000000, float 0x3F865A54E0000000)
+  %p2 = call float @llvm.fma.f32(float %s, float %p1, float 0xBF9FED0640000000)
+  %p3 = call float @llvm.fma.f32(float %s, float %p2, float 0x3FADAC9640000000)
+  %p4 = call float @llvm.fma.f32(float %s, float %p3, float 0xBFB58346C0000000)
+  %p5 = call float @llvm.fma.f32(float %s, float %p4, float 0x3FBC099F20000000)
+  %p6 = call float @llvm.fma.f32(float %s, float %p5, float 0xBFC2421B40000000)
+  %p7 = call float @llvm.fma.f32(float %s, float %p6, float 0x3FC9991FE0000000)
+  %p = call float @llvm.fma.f32(float %s, float %p7, float 0xBFD55553E0000000)
+  %cube = fmul float %s, %q
+  %flat_angle = call float @llvm.fma.f32(float %cube, float %p, float %q)
+  %less_quarter = fsub float %flat_angle, 0xBE6777A5C0000000 ; pi / 2 = 1.57079637 - 4.37113883e-8
+  %steep_angle = fsub float 0x3FF921FB60000000, %less_quarter
+  %right = select i1 %steep, float %steep_angle, float %flat_angle
+  %less_half = fsub float %right, 0xBE7777A5C0000000 ; pi = 3.14159274 - 8.74227766e-8
+  %left_angle = fsub float 0x400921FB60000000, %less_half
+  %x_bits = bitcast float %x to i32
+  %left = icmp slt i32 %x_bits, 0
+  %angle = select i1 %left, float %left_angle, float %right
+  %signed = call float @llvm.copysign.f32(float %angle, float %y)
+  ret float %signed
+}
