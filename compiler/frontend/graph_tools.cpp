@@ -37,7 +37,8 @@ Origin own_origin(const Node& node) {
     case NodeKind::ReduceMax:
     case NodeKind::ReduceSpread:
     case NodeKind::Gradient:
-    case NodeKind::Uniform: return Origin::Tensors;
+    case NodeKind::Uniform:
+    case NodeKind::StepIndex: return Origin::Tensors;
   }
   return Origin::Tensors;
 }

@@ -62,6 +62,7 @@ class Bounds {
     switch (node.kind) {
       case NodeKind::Constant: return {node.value, node.value};
       case NodeKind::HeadSize: return {1, kInfinity};
+      case NodeKind::StepIndex: return {0, kInfinity};
       case NodeKind::Uniform: return {0, 1};
       case NodeKind::Leaf: return of_leaf(node);
       case NodeKind::Scalar: return of_scalar(node);

@@ -118,7 +118,8 @@ class ReverseSweep {
       case NodeKind::Leaf:
       case NodeKind::HeadSize:
       case NodeKind::Gradient:
-      case NodeKind::Uniform: return;
+      case NodeKind::Uniform:
+      case NodeKind::StepIndex: return;
     }
   }
 

@@ -41,6 +41,7 @@ class ForwardSweep {
       case NodeKind::NamedConst:
       case NodeKind::HeadSize:
       case NodeKind::Gradient:
+      case NodeKind::StepIndex:
       case NodeKind::Uniform: break;  // a draw has no derivative by its seed
     }
     return kNoNode;

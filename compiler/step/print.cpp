@@ -46,6 +46,7 @@ std::string text_of(const Cell& cell, const Node& node) {
     case NodeKind::ReduceMax: return fmt::format("max_over_head {}", operands_of(node));
     case NodeKind::ReduceSpread: return fmt::format("spread_over_head {}", operands_of(node));
     case NodeKind::HeadSize: return cell.dimension;
+    case NodeKind::StepIndex: return "step";
     case NodeKind::Uniform: return fmt::format("uniform {} by {}", node.draw, operands_of(node));
     case NodeKind::Gradient: {
       const bool output = node.gradient.of == GradientRef::Of::Output;

@@ -69,7 +69,8 @@ NodeId Rewriter::make(const Node& node) {
     case NodeKind::Leaf:
     case NodeKind::HeadSize:
     case NodeKind::Gradient:
-    case NodeKind::Uniform: break;
+    case NodeKind::Uniform:
+    case NodeKind::StepIndex: break;
   }
   return share(node);
 }

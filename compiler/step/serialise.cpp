@@ -4,7 +4,7 @@ namespace rondo::step {
 namespace {
 
 constexpr auto kNode = [](auto& archive, auto& node) {
-  archive.one_of(node.kind, NodeKind::Uniform);
+  archive.one_of(node.kind, NodeKind::StepIndex);
   if constexpr (std::decay_t<decltype(archive)>::kReads)
     if (node.kind == NodeKind::ReduceSpread)
       archive.fail();  // of schedules: no cell has it, nor a derivative

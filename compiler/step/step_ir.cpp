@@ -21,7 +21,8 @@ Extent extent_of(const Graph& graph, const Node& node) {
     case NodeKind::ReduceSum:
     case NodeKind::ReduceMax:
     case NodeKind::ReduceSpread:
-    case NodeKind::HeadSize: return Extent::Scalar;
+    case NodeKind::HeadSize:
+    case NodeKind::StepIndex: return Extent::Scalar;
     case NodeKind::MatVec:
     case NodeKind::MatTVec:
     case NodeKind::Uniform: return Extent::Vector;
@@ -110,6 +111,8 @@ NodeId Graph::uniform(const std::string& draw, NodeId seed) {
   node.draw = draw;
   return add(std::move(node));
 }
+
+NodeId Graph::step_index() { return add(make(NodeKind::StepIndex)); }
 
 std::vector<TensorId> Cell::of_kind(TensorKind kind) const {
   std::vector<TensorId> found;

@@ -89,6 +89,7 @@ enum class NodeKind {
   Gradient,      // in a backward graph: the incoming gradient named by `gradient` (see GradientRef)
   Uniform,  // the draw named `draw`, in [0, 1), of every channel at this step (scalar/philox.h); operands[0]
             // is the seed, a Scalar. It is a function of its place, so a backward graph draws it again.
+  StepIndex,  // how many steps the walk has made before this one; Scalar
 };
 
 // An incoming gradient of the backward step.
@@ -119,6 +120,11 @@ struct Node {
 // The number of a Uniform node's name among the streams of the generator (scalar/philox.h).
 std::uint32_t draw_stream(const Node& node);
 
+// What is a function of its place alone: of batch row, step, head and channel.
+inline bool is_of_place(const Node& node) {
+  return node.kind == NodeKind::Uniform || node.kind == NodeKind::StepIndex;
+}
+
 // A reduction over the channels of the head.
 inline bool is_reduction(const Node& node) {
   return node.kind == NodeKind::ReduceSum || node.kind == NodeKind::ReduceMax ||
@@ -147,6 +153,7 @@ struct Graph {
   NodeId head_size();
   NodeId gradient(GradientRef ref, Extent extent);
   NodeId uniform(const std::string& draw, NodeId seed);
+  NodeId step_index();
   const Node& at(NodeId id) const { return nodes[static_cast<std::size_t>(id)]; }
 };
 

@@ -55,6 +55,7 @@ class GraphVerifier {
       case NodeKind::HeadSize:
       case NodeKind::Gradient: break;
     }
+      case NodeKind::StepIndex:
     return 0;
   }
 
@@ -83,6 +84,7 @@ class GraphVerifier {
       case NodeKind::HeadSize:
       case NodeKind::ReduceSum:
       case NodeKind::ReduceMax:
+      case NodeKind::StepIndex:
       case NodeKind::ReduceSpread: return expect(node, Extent::Scalar);
       case NodeKind::Leaf: return check_leaf(node);
       case NodeKind::MatVec:

@@ -74,6 +74,7 @@ class CellBuilder {
   Value sum(Value v) { return value(graph().reduce_sum(v.id)); }
   Value maximum(Value v) { return value(graph().reduce_max(v.id)); }
   Value uniform(const std::string& draw, Value seed) { return value(graph().uniform(draw, seed.id)); }
+  Value step_index() { return value(graph().step_index()); }
   Value head_size() { return value(graph().head_size()); }
 
   // In tensor then row order.

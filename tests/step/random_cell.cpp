@@ -46,6 +46,8 @@ class RandomCellBuilder {
     if (options_.draws) {
       const Value seed = b_.read(b_.tensor(TensorKind::Param, "seed", Tail::Scalar));
       for (const char* name : {"drop", "keep"}) pool_.push_back(b_.uniform(name, seed));
+    } else if (chance(0.3)) {
+      pool_.push_back(b_.step_index());
     }
     if (options_.matrices) matrix_ = b_.matrix("R", lead());
     const int states = pick(1, 3);

@@ -20,7 +20,7 @@ TEST(RandomGradients, AgreeWithCentralDifferences) {
   long compared = 0, nonzero = 0, unusable = 0, cells_without = 0;
   double worst = 0;
   std::map<scalar::Op, int> uses;
-  int draws = 0;
+  int draws = 0, steps = 0;
   for (int seed = 0; seed < random_cell_count(); ++seed) {
     const Cell cell = random_cell_of_seed(static_cast<std::uint64_t>(seed));
     ASSERT_TRUE(verify(cell).empty()) << verify(cell).front() << "\n" << provenance(seed, cell);
@@ -29,6 +29,8 @@ TEST(RandomGradients, AgreeWithCentralDifferences) {
         ++uses[node.op];
       else if (node.kind == NodeKind::Uniform)
         ++draws;
+      else if (node.kind == NodeKind::StepIndex)
+        ++steps;
     Random random(static_cast<std::uint64_t>(seed) + 1000000);
     const ForwardArguments<double> arguments = random_arguments(cell, kGradientSizes, random);
     const LossGradients<double> loss = random_loss(cell, kGradientSizes, random);
@@ -47,6 +49,7 @@ TEST(RandomGradients, AgreeWithCentralDifferences) {
   EXPECT_LT(static_cast<double>(cells_without), 0.01 * random_cell_count());
   EXPECT_EQ(uses.size(), static_cast<std::size_t>(scalar::kOpCount)) << "some op is in no cell";
   EXPECT_GT(draws, random_cell_count() / 4);
+  EXPECT_GT(steps, random_cell_count() / 20);
 }
 
 }  // namespace

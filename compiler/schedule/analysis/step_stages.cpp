@@ -68,7 +68,7 @@ class Cutter {
     for (const NodeId id : reachable(graph_, roots_)) needed[at(id)] = true;
     for (NodeId id = 0; id < static_cast<NodeId>(graph_.nodes.size()); ++id) {
       const Node& node = graph_.at(id);
-      bool invariant = !is_product(node) && node.kind != NodeKind::Gradient && node.kind != NodeKind::Uniform;
+      bool invariant = !is_product(node) && node.kind != NodeKind::Gradient && !step::is_of_place(node);
       if (node.kind == NodeKind::Leaf) invariant = cell.tensor(node.tensor).kind == step::TensorKind::Param;
       for (const NodeId operand : node.operands) {
         level_[at(id)] = std::max(level_[at(id)], level_[at(operand)]);
@@ -124,7 +124,7 @@ class Cutter {
   void visit(NodeId id) {
     const Node& node = graph_.at(id);
     if (invariant_[at(id)] || node.kind == NodeKind::Leaf || node.kind == NodeKind::Gradient) return;
-    if (node.kind == NodeKind::Uniform) return;             // drawn where it is needed: nothing is stored
+    if (step::is_of_place(node)) return;                    // made where it is needed: nothing is stored
     if (is_product(node) && node.operands.empty()) return;  // read from memory, like a leaf
     if (const Reduction* reduction = result_.reduction_of(id)) {
       if (reduction->known > stage_) throw std::logic_error("a reduction is asked for before it is known");

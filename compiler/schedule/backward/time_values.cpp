@@ -155,7 +155,7 @@ Value TimeValues::first_state(const Node& node, int c) {
 }
 
 Value TimeValues::leaf(const GraphLowering& lowering, const Node& node, const Step& step, int c) {
-  if (node.kind == NodeKind::Uniform)
+  if (step::is_of_place(node))
     return lowering.draw(node, c, {at_.row, step.when.step(), at_.head, at_.channel + c});
   const std::vector<Value>& values = step.values.at(id_of(node));
   return values[values.size() == 1 ? 0 : static_cast<std::size_t>(c)];

@@ -268,8 +268,7 @@ class DiagonalBuilder {
     return tensors_.param(leaf, place);
   }
   Value leaf(const GraphLowering& lowering, const Node& node, int turn) {
-    if (node.kind == step::NodeKind::Uniform)
-      return lowering.draw(node, turn, {row_, t_, head_, channels_[at(turn)]});
+    if (step::is_of_place(node)) return lowering.draw(node, turn, {row_, t_, head_, channels_[at(turn)]});
     const auto id = static_cast<NodeId>(&node - sweep_.step.graph.nodes.data());
     const auto found = sweep_.sources.find(id);
     if (found == sweep_.sources.end()) return param(node, turn);

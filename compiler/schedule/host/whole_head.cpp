@@ -150,7 +150,7 @@ class WholeHeadBuilder {
   void emit(const StepStage& stage, GraphLowering& lowering, const std::vector<Value>& shares) {
     auto& b = builder_;
     const auto leaf = [&](const Node& node) {
-      if (node.kind == step::NodeKind::Uniform) return lowering.draw(node, 0, {row_, t_, head_, channel_});
+      if (step::is_of_place(node)) return lowering.draw(node, 0, {row_, t_, head_, channel_});
       return read(node, static_cast<NodeId>(&node - stage.graph.nodes.data()));
     };
     lowering.hoist(0, leaf);

@@ -36,8 +36,7 @@ GraphLowering::GraphLowering(kernel::Builder& builder, const Task& task, const s
   for (const NodeId id : needed_) {
     const Node& node = graph_.at(id);
     bool invariant = node.kind != NodeKind::Gradient && node.kind != NodeKind::MatVec &&
-                     node.kind != NodeKind::MatTVec && node.kind != NodeKind::Uniform &&
-                     !step::is_reduction(node);
+                     node.kind != NodeKind::MatTVec && !step::is_of_place(node) && !step::is_reduction(node);
     if (node.kind == NodeKind::Leaf)
       invariant = task_.cell.tensor(node.tensor).kind == step::TensorKind::Param;
     for (const NodeId operand : node.operands) {
@@ -136,6 +135,9 @@ bool GraphLowering::emit(NodeId id, Values& values, const LeafValue& leaf) const
     case NodeKind::Gradient:
     case NodeKind::MatVec:
     case NodeKind::MatTVec: values[id] = leaf(node); return true;
+    case NodeKind::StepIndex:
+      values[id] = builder_.let(node.label.empty() ? "step" : node.label, leaf(node));
+      return true;
     case NodeKind::Uniform:
       values[id] = builder_.let(node.label.empty() ? node.draw : node.label, leaf(node));
       return true;
@@ -158,6 +160,7 @@ bool GraphLowering::emit(NodeId id, Values& values, const LeafValue& leaf) const
 }
 
 Value GraphLowering::draw(const Node& node, int channel, const DrawPlace& place) const {
+  if (node.kind == NodeKind::StepIndex) return builder_.to_real(place.step);
   const Value seed = hoisted(channel, node.operands[0]);
   if (!seed.valid()) throw std::logic_error("a draw whose seed has not been loaded");
   return builder_.uniform(step::draw_stream(node), seed, place.row, place.step, place.head, place.channel);

@@ -12,11 +12,11 @@
 
 namespace rondo::schedule {
 
-// Gives the value of a Leaf or Gradient node, of a draw (GraphLowering::draw), or of a product (MatVec,
-// MatTVec) that stands for a value made elsewhere. Called once for each such node that is needed.
+// Gives the value of a Leaf or Gradient node, of one of its place (GraphLowering::draw), or of a product
+// (MatVec, MatTVec) that stands for a value made elsewhere. Called once for each such node that is needed.
 using LeafValue = std::function<kernel::Value(const step::Node&)>;
 
-// Where a channel's draw stands: I32, of the whole problem, whatever the tiling.
+// Where a channel's value of its place stands: I32, of the whole problem, whatever the tiling.
 struct DrawPlace {
   kernel::Value row, step, head, channel;
 };
@@ -59,8 +59,8 @@ class GraphLowering {
   // A root that hoist() has computed already; invalid if it changes from step to step.
   kernel::Value hoisted(int channel, step::NodeId root) const;
 
-  // The value of a Uniform node of this graph, for the thread's channel whose invariant values hoist() has
-  // emitted: the seed is one.
+  // The value of a node of this graph that is one of its place: of a StepIndex, or of a Uniform, for the
+  // thread's channel whose invariant values hoist() has emitted: the seed is one.
   kernel::Value draw(const step::Node& node, int channel, const DrawPlace& place) const;
 
   // Does any root depend on this leaf?

@@ -132,7 +132,7 @@ class SweepBuilder : PersistentBody {
   }
 
   Value leaf(const Node& node, const PersistentKernel::Step& now, int channel) {
-    if (node.kind == NodeKind::Uniform) return draw(node, now, channel);
+    if (step::is_of_place(node)) return draw(node, now, channel);
     if (node.kind == NodeKind::MatVec) {
       const auto id = static_cast<NodeId>(&node - step_.graph.nodes.data());
       if (const int row = sweep_.head_value_row(id); row >= 0) return now.load(head_values_at_, row, channel);

@@ -72,7 +72,7 @@ class ForwardBuilder : PersistentBody {
   }
 
   Value leaf(const step::Node& node, const PersistentKernel::Step& now, int channel) {
-    if (node.kind == step::NodeKind::Uniform) return draw(node, now, channel);
+    if (step::is_of_place(node)) return draw(node, now, channel);
     switch (tensor(node.tensor).kind) {
       case TensorKind::Input: return now.load(staged_.at(node.tensor), node.row, channel);
       case TensorKind::State: return carry(node.tensor, node.row, channel);

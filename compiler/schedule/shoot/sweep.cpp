@@ -104,7 +104,7 @@ void SegmentSweep::start() {
 }
 
 Value SegmentSweep::leaf(const step::Node& node, const ShootKernel::Staged& staged, int channel) const {
-  if (node.kind == step::NodeKind::Uniform)
+  if (step::is_of_place(node))
     return lowering_.draw(
         node, channel,
         {kernel_.threads().here().batch_row, kernel_.threads().walked().among_all(kernel_.step()),

@@ -316,7 +316,7 @@ std::vector<Value> StepwiseBody::emit(Part& part, int turn, const Given& given) 
   const StepStage& stage = *part.stage;
   GraphLowering::Values values;
   const auto leaf = [&](const Node& node) {
-    if (node.kind == NodeKind::Uniform) {
+    if (step::is_of_place(node)) {
       const Channel& c = channels_[at(turn)];
       return part.lowering.draw(node, turn, {c.batch_row, part.time, head_, c.channel});
     }

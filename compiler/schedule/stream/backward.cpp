@@ -102,7 +102,7 @@ class BackwardBuilder : StreamBody {
 
   Value leaf(const step::Node& node, const StreamKernel::Staged& staged, const AtStart& at_start,
              int channel) {
-    if (node.kind == step::NodeKind::Uniform) return draw(lowering_, node, channel);
+    if (step::is_of_place(node)) return draw(lowering_, node, channel);
     if (node.kind == step::NodeKind::Gradient) {
       const step::GradientRef& g = node.gradient;
       if (g.of == step::GradientRef::Of::NextState) return carry(g.tensor, g.row, channel);

@@ -58,7 +58,7 @@ class ForwardBuilder : StreamBody {
   }
 
   Value leaf(const step::Node& node, const StreamKernel::Staged& staged, int channel) {
-    if (node.kind == step::NodeKind::Uniform) return draw(lowering_, node, channel);
+    if (step::is_of_place(node)) return draw(lowering_, node, channel);
     switch (tensor(node.tensor).kind) {
       case TensorKind::Input:
         if (is_head_value(node.tensor)) return stream_.values().value(staged_.at(node.tensor), node.row);

@@ -87,7 +87,7 @@ void OrderedWalk::step(Value t) {
 
 Value OrderedWalk::leaf(const step::Node& node, const StreamKernel::Staged& staged,
                         const StreamBody::AtStart& at_start, const std::vector<Value>& carries, int channel) {
-  if (node.kind == step::NodeKind::Uniform) return body_.draw(lowering_, node, channel);
+  if (step::is_of_place(node)) return body_.draw(lowering_, node, channel);
   if (!is_carried(body_.task_, node)) return leaf_(node, staged, at_start, channel);
   const bool state = node.kind == step::NodeKind::Leaf;
   return carries[body_.index(carried_row(body_.task_.cell, state ? node.tensor : node.gradient.tensor,

@@ -18,7 +18,7 @@ namespace {
 
 bool varies_by_itself(const Cell& cell, const Node& node) {
   if (node.kind == NodeKind::Leaf) return cell.tensor(node.tensor).kind != TensorKind::Param;
-  return node.kind == NodeKind::Gradient || node.kind == NodeKind::Uniform;
+  return node.kind == NodeKind::Gradient || is_of_place(node);
 }
 
 template <class Real>
@@ -144,6 +144,7 @@ void Interpreter<Real>::evaluate(NodeId id, const Node& node, const Sources<Real
     case NodeKind::ReduceMax: return fill(result, maximum(operand(node, 0), dim_));
     case NodeKind::ReduceSpread: return fill(result, spread(node));
     case NodeKind::Uniform: return draw(node, sources, result);
+    case NodeKind::StepIndex: return fill(result, static_cast<Real>(sources.step));
   }
 }
 
