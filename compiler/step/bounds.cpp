@@ -110,9 +110,9 @@ class Bounds {
       case Op::Sin:
       case Op::Cos:
       case Op::Sign: return {-1, 1};
-      case Op::Less:
       case Op::Atan2: return {-std::numbers::pi, std::numbers::pi};
       case Op::WithGradient: return x[0];
+      case Op::Less:
       case Op::LessEqual:
       case Op::Greater:
       case Op::GreaterEqual:
@@ -133,8 +133,8 @@ class Bounds {
       case Op::Gelu: return {-0.17, std::max(0.0, x[0].high)};
       case Op::Div: return x[1].low > 0 || x[1].high < 0 ? of_corners(op, x) : kAny;
       case Op::Recip: return x[0].low > 0 || x[0].high < 0 ? of_corners(op, x) : kAny;
-      case Op::Log:
       case Op::Pow:
+      case Op::Log:
       case Op::Log1p:
       case Op::Sqrt:
       case Op::Rsqrt: return x[0].low > 0 ? of_corners(op, x) : kAny;
@@ -146,11 +146,11 @@ class Bounds {
       case Op::Min:
       case Op::Max:
       case Op::Exp:
-      case Op::Expm1:
       case Op::Exp2:
-      case Op::Sigmoid:
+      case Op::Expm1:
       case Op::Round:
       case Op::Floor:
+      case Op::Sigmoid:
       case Op::Tanh:
       case Op::Relu:
       case Op::Softplus:

@@ -4,6 +4,7 @@
 
 #include "compiler/step/chain_rule.h"
 #include "compiler/step/clip.h"
+#include "compiler/step/declared.h"
 #include "compiler/step/derivative_table.h"
 #include "compiler/step/forward_mode.h"
 #include "compiler/step/simplify.h"
@@ -184,7 +185,8 @@ class ReverseSweep {
     for (std::vector<Row>* rows : {&step_.previous_states, &step_.inputs, &step_.params})
       for (Row& row : *rows) roots.push_back(&row.value);
     for (MatrixGradient& matrix : step_.matrices) roots.insert(roots.end(), {&matrix.left, &matrix.right});
-    step_.graph = simplify(step_.graph, std::move(roots), step_.forward_nodes);
+    for (NodeId* root : roots) *root = value_of(step_.graph, *root);
+    step_.graph = simplify(values_only(std::move(step_.graph)), std::move(roots), step_.forward_nodes);
     std::erase_if(step_.matrices, [&](const MatrixGradient& matrix) {
       return is_number(step_.graph, matrix.left, 0) || is_number(step_.graph, matrix.right, 0);
     });
@@ -216,9 +218,10 @@ std::vector<NodeId> jacobian_column(const Cell& cell, const Row& state, Graph& g
 
 BackwardStep backward_step(const Cell& cell) { return ReverseSweep(cell).run(); }
 
-JacobianStep jacobian_step(const Cell& cell) {
-  if (!analyze(cell).all_diagonal)
-    throw std::logic_error("jacobian_step: cell " + cell.name + " couples the channels of a head");
+JacobianStep jacobian_step(const Cell& written) {
+  if (!analyze(written).all_diagonal)
+    throw std::logic_error("jacobian_step: cell " + written.name + " couples the channels of a head");
+  const Cell cell = values_only(written);
   JacobianStep step;
   step.graph = cell.graph;
   step.forward_nodes = static_cast<NodeId>(cell.graph.nodes.size());

@@ -17,10 +17,11 @@ struct MatrixGradient {
   NodeId right = kNoNode;
 };
 
-// The backward step. Its graph begins with a copy of the forward graph (same NodeIds), followed by gradient
-// nodes, so a schedule may recompute any forward value or load it instead. Incoming: Gradient nodes for every
-// output row and every state row after the step. Gradients are per (batch, head) and step; parameter
-// gradients are sums over batch and time of the nodes named here (scalar parameters: of Scalar nodes).
+// The backward step, by derivatives as the cell declares them. Its graph begins with a copy of the forward
+// graph (same NodeIds, values_only() of declared.h), followed by gradient nodes, so a schedule may recompute
+// any forward value or load it instead. Incoming: Gradient nodes for every output row and every state row
+// after the step. Gradients are per (batch, head) and step; parameter gradients are sums over batch and time
+// of the nodes named here (scalar parameters: of Scalar nodes).
 struct BackwardStep {
   Graph graph;
   NodeId forward_nodes = 0;              // nodes [0, forward_nodes) are the forward step
@@ -36,9 +37,10 @@ struct BackwardStep {
 BackwardStep backward_step(const Cell& cell);
 
 // For all-diagonal cells (others: std::logic_error, look at analyze() first): d next[i] / d previous[j] per
-// channel as nodes, i and j in the order of Cell::next.
+// channel as nodes, i and j in the order of Cell::next. Newton's method needs them as they are: what a cell
+// declares has no part in them.
 struct JacobianStep {
-  Graph graph;  // begins with the forward graph
+  Graph graph;  // begins with the forward graph, values_only()
   NodeId forward_nodes = 0;
   int states = 0;
   std::vector<NodeId> entries;  // states x states, row-major; kNoNode where structurally zero

@@ -105,11 +105,11 @@ std::optional<NodeId> Rewriter::identity(Op op, const std::vector<NodeId>& o) {
     case Op::Neg: return neg(o[0]);
     case Op::Fma: return fma(o[0], o[1], o[2]);
     case Op::Select: return select(o[0], o[1], o[2]);
-    case Op::And:
     case Op::Pow: return pow(o[0], o[1]);
     case Op::Round:
     case Op::Floor: return is(o[0], Op::Round) || is(o[0], Op::Floor) ? std::optional(o[0]) : std::nullopt;
     case Op::WithGradient: return with_gradient(o[0], o[1]);
+    case Op::And:
     case Op::Or: return logic(op, o[0], o[1]);
     case Op::Min:
     case Op::Max: return o[0] == o[1] ? std::optional(o[0]) : std::nullopt;
@@ -220,7 +220,6 @@ std::optional<NodeId> Rewriter::select(NodeId condition, NodeId a, NodeId b) {
   return std::nullopt;
 }
 
-std::optional<NodeId> Rewriter::logic(Op op, NodeId a, NodeId b) {
 // Powers of which a product is the nearer value, and costs less.
 std::optional<NodeId> Rewriter::pow(NodeId base, NodeId exponent) {
   if (is_number(exponent, 0)) return constant(1);
@@ -240,6 +239,7 @@ std::optional<NodeId> Rewriter::with_gradient(NodeId value, NodeId smooth) {
   return std::nullopt;
 }
 
+std::optional<NodeId> Rewriter::logic(Op op, NodeId a, NodeId b) {
   if (a == b && is_truth(a)) return a;
   if (is_constant(a)) std::swap(a, b);
   if (!is_constant(b)) return std::nullopt;

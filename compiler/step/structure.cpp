@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "compiler/step/declared.h"
 #include "compiler/step/derivative_table.h"
 #include "compiler/step/simplify.h"
 #include "compiler/support/index.h"
@@ -194,6 +195,8 @@ std::string head_wide_text(const Structure& structure) {
   std::string text;
   if (structure.has_matrix) text += "  the step multiplies by a matrix of the head\n";
   if (structure.has_reduction) text += "  the step reduces over the head\n";
+  if (structure.declares_derivatives)
+    text += "  the step declares derivatives of its own, which the backward pass takes\n";
   return text;
 }
 
@@ -209,18 +212,42 @@ bool has_reduction(const Cell& simplified) {
   return any_node(simplified.graph, NodeKind::ReduceSum, NodeKind::ReduceMax);
 }
 
-Structure structure_of(const Cell& cell) {
+namespace {
+
+void fill_dependences(const Cell& cell, Structure& structure) {
   const DependenceSweep sweep(cell);
-  Structure structure;
-  structure.states = static_cast<int>(cell.next.size());
-  for (const Row& next : cell.next) {
+  for (const Row& next : cell.next)
     for (std::size_t previous = 0; previous < cell.next.size(); ++previous) {
       const Dependence dependence = sweep.of(next.value, previous);
       structure.coupling.push_back(dependence.coupling);
       structure.state_dependent.push_back(dependence.nonlinear);
-      structure.all_diagonal = structure.all_diagonal && dependence.coupling != Coupling::Dense;
-      structure.affine = structure.affine && !dependence.nonlinear;
     }
+}
+
+// A declared derivative may couple what the values do not: the backward pass follows it.
+void add_declared_couplings(const Cell& cell, Structure& structure) {
+  const DependenceSweep sweep(cell);
+  auto coupling = structure.coupling.begin();
+  for (const Row& next : cell.next)
+    for (std::size_t previous = 0; previous < cell.next.size(); ++previous, ++coupling)
+      *coupling = std::max(*coupling, sweep.of(next.value, previous).coupling);
+}
+
+}  // namespace
+
+Structure structure_of(const Cell& cell) {
+  Structure structure;
+  structure.states = static_cast<int>(cell.next.size());
+  structure.declares_derivatives = declares_derivatives(cell.graph);
+  if (structure.declares_derivatives) {
+    fill_dependences(values_only(cell), structure);
+    add_declared_couplings(cell, structure);
+  } else {
+    fill_dependences(cell, structure);
+  }
+  for (std::size_t pair = 0; pair < structure.coupling.size(); ++pair) {
+    structure.all_diagonal = structure.all_diagonal && structure.coupling[pair] != Coupling::Dense;
+    structure.affine = structure.affine && !structure.state_dependent[pair];
   }
   structure.affine = structure.affine && structure.all_diagonal;
   structure.has_matrix = has_matrix(cell);

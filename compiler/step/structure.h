@@ -1,4 +1,6 @@
-// How the next states depend on the previous ones: what decides which strategies are legal.
+// How the next states depend on the previous ones: what decides which strategies are legal. Whether a
+// derivative depends on a state is said of the values that a step computes; a coupling may be one of values,
+// or one of derivatives that the cell declares (declared.h).
 #pragma once
 
 #include <string>
@@ -20,6 +22,7 @@ struct Structure {
   bool affine = true;                 // all_diagonal and no derivative depends on a state: an exact scan
   bool has_matrix = false;            // some R @ v exists
   bool has_reduction = false;         // some reduction over the head exists
+  bool declares_derivatives = false;  // by with_gradient or stop_gradient
   Coupling at(int next, int previous) const { return coupling[place(next, previous)]; }
   bool depends_on_state(int next, int previous) const { return state_dependent[place(next, previous)]; }
 

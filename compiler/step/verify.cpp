@@ -6,6 +6,8 @@
 #include <cmath>
 #include <set>
 
+#include "compiler/step/declared.h"
+
 namespace rondo::step {
 
 namespace {
@@ -53,9 +55,9 @@ class GraphVerifier {
       case NodeKind::NamedConst:
       case NodeKind::Leaf:
       case NodeKind::HeadSize:
+      case NodeKind::StepIndex:
       case NodeKind::Gradient: break;
     }
-      case NodeKind::StepIndex:
     return 0;
   }
 
@@ -82,9 +84,9 @@ class GraphVerifier {
         return expect(node, Extent::Scalar);
       case NodeKind::Constant:
       case NodeKind::HeadSize:
+      case NodeKind::StepIndex:
       case NodeKind::ReduceSum:
       case NodeKind::ReduceMax:
-      case NodeKind::StepIndex:
       case NodeKind::ReduceSpread: return expect(node, Extent::Scalar);
       case NodeKind::Leaf: return check_leaf(node);
       case NodeKind::MatVec:
@@ -247,11 +249,12 @@ bool same_node(const Node& a, const Node& b) {
 }
 
 void check_prefix(const Cell& cell, const Graph& graph, NodeId forward_nodes, Defects& defects) {
-  if (static_cast<std::size_t>(forward_nodes) != cell.graph.nodes.size() ||
-      graph.nodes.size() < cell.graph.nodes.size())
+  const Graph forward = values_only(cell.graph);
+  if (static_cast<std::size_t>(forward_nodes) != forward.nodes.size() ||
+      graph.nodes.size() < forward.nodes.size())
     return defects.push_back("the forward prefix has another length than the cell's graph");
   for (NodeId id = 0; id < forward_nodes; ++id)
-    if (!same_node(cell.graph.at(id), graph.at(id)))
+    if (!same_node(forward.at(id), graph.at(id)))
       defects.push_back(fmt::format("node {} differs from the forward graph", id));
 }
 

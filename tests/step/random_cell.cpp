@@ -104,14 +104,12 @@ class RandomCellBuilder {
     std::vector<NodeId> operands;
     for (int i = 0; i < scalar::info(op).arity; ++i)
       operands.push_back(i == 0 ? guarded(op, v).id : any().id);
-    if (op == Op::Div) operands[1] = (2.0 + Value{&b_.graph(), operands[1]}.of(Op::Square)).id;
-    return v.make(op, operands);
     if (op == Op::Pow) operands[1] = tanh(any()).id;
     if (op == Op::WithGradient) operands[1] = same_by_another_way(v).id;
+    if (op == Op::Div) operands[1] = (2.0 + Value{&b_.graph(), operands[1]}.of(Op::Square)).id;
+    return v.make(op, operands);
   }
 
-  // Keeps the argument in the op's domain, and exponentials from growing step by step.
-  Value guarded(Op op, Value v) {
   // The declared derivative is that of the value, so that central differences give it. The simplifier does
   // not see that they are the same.
   Value same_by_another_way(Value v) {
@@ -119,6 +117,8 @@ class RandomCellBuilder {
     return (v + other) - other;
   }
 
+  // Keeps the argument in the op's domain, and exponentials from growing step by step.
+  Value guarded(Op op, Value v) {
     switch (op) {
       case Op::Log:
       case Op::Sqrt:
@@ -127,9 +127,9 @@ class RandomCellBuilder {
       case Op::Pow: return 0.1 + v.of(Op::Softplus);
       case Op::Log1p: return v.of(Op::Square);
       case Op::Exp:
+      case Op::Exp2:
       case Op::Expm1:
       case Op::Square: return tanh(v);
-      case Op::Exp2:
       default: return v;
     }
   }

@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "compiler/schedule/analysis/saved_products.h"
+#include "compiler/step/declared.h"
 #include "compiler/step/verify.h"
 
 namespace rondo::schedule {
@@ -24,8 +25,16 @@ std::vector<NodeId> reachable(const step::Graph& graph, const std::vector<NodeId
 std::vector<NodeId> forward_roots(const step::Cell& cell) {
   std::vector<NodeId> roots;
   for (const auto* rows : {&cell.next, &cell.outputs})
-    for (const step::Row& row : *rows) roots.push_back(row.value);
+    for (const step::Row& row : *rows) roots.push_back(step::value_of(cell.graph, row.value));
   return roots;
+}
+
+step::StepGraph forward_step(const step::Cell& cell) {
+  return {step::values_only(cell.graph), forward_roots(cell)};
+}
+
+step::StepGraph forward_step(const Task& task) {
+  return {step::values_only(task.cell.graph), forward_roots(task)};
 }
 
 std::vector<NodeId> forward_roots(const Task& task) {

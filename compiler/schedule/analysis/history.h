@@ -38,10 +38,15 @@ int history_rows(const Task& task, step::TensorId state);
 // Ids of the nodes of `graph` that `roots` depend on, ascending.
 std::vector<step::NodeId> reachable(const step::Graph& graph, const std::vector<step::NodeId>& roots);
 
-// The roots of a forward step: next states, then outputs, in the cell's order.
+// The roots of a forward step: next states, then outputs, in the cell's order; of those with a declared
+// derivative (step/declared.h) the nodes that have their values.
 std::vector<step::NodeId> forward_roots(const step::Cell& cell);
 // The same, then the products that the pass stores, ascending (saved_products.h).
 std::vector<step::NodeId> forward_roots(const Task& task);
+// The step that a forward pass computes, by the same ids: the graph without declared derivatives, and its
+// roots.
+step::StepGraph forward_step(const step::Cell& cell);
+step::StepGraph forward_step(const Task& task);
 
 // The roots of a backward step: gradients of previous states, inputs, parameters.
 std::vector<step::NodeId> roots_of(const step::BackwardStep& step);

@@ -16,7 +16,7 @@ namespace rondo::schedule {
 
 step::StepGraph shoot_step(const Task& task, bool newton) {
   const step::Cell& cell = task.cell;
-  if (!newton) return {cell.graph, forward_roots(cell)};
+  if (!newton) return forward_step(cell);
   return *task.fact<step::StepGraph>("the step with its Jacobian", [&] {
     step::JacobianStep jacobian = pipeline::watched(
         task.watcher, pipeline::Pass::Jacobian, [&] { return step::jacobian_step(cell); },

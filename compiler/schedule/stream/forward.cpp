@@ -14,7 +14,7 @@ class ForwardBuilder : StreamBody {
                    fmt::format("{}_stream_{}", task.cell.name, pass_name(task.problem.pass)),
                    fmt::format("{}: stream forward, {} in memory", task.cell.name,
                                kernel::storage_name(task.problem.storage)),
-                   TimeOrder::Forward, {task.cell.graph, forward_roots(task.cell)}) {}
+                   TimeOrder::Forward, forward_step(task.cell)) {}
 
   Launch build() {
     declare();

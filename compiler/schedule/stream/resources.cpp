@@ -61,7 +61,7 @@ StreamTraffic stream_traffic(const Task& task) {
 }
 
 step::StepGraph stream_step(const Task& task) {
-  if (task.problem.pass != Pass::Backward) return {task.cell.graph, forward_roots(task.cell)};
+  if (task.problem.pass != Pass::Backward) return forward_step(task.cell);
   BackwardNeeds needs = backward_needs(task);
   const std::vector<step::NodeId> roots = roots_of(needs.step);
   return {std::move(needs.step.graph), roots};

@@ -136,7 +136,7 @@ step::StepGraph sweep_graph(const Task& task) {
     BackwardSplit split = backward_split(task);
     return {std::move(split.sweep), std::move(split.sweep_roots)};
   }
-  return {task.cell.graph, forward_roots(task)};
+  return forward_step(task);
 }
 
 std::vector<bool> shares_of_channels(const step::Cell& cell, const step::BackwardStep& step, Steps steps) {
@@ -191,7 +191,7 @@ std::vector<int> scratch_rows(const BackwardSplit& split, const SpreadSweep& swe
 
 SpreadSweep spread_sweep(const Task& task, Steps steps) {
   if (task.problem.pass == Pass::Backward) return spread_sweep(task, backward_split(task), steps);
-  return {spread(task, {task.cell.graph, forward_roots(task)}, {}, steps), {}, {}};
+  return {spread(task, forward_step(task), {}, steps), {}, {}};
 }
 
 SpreadSweep spread_sweep(const Task& task, const BackwardSplit& split, Steps steps) {

@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <memory>
 
+#include "compiler/step/declared.h"
 #include "compiler/step/reference/binding.h"
 #include "compiler/step/reference/executor.h"
 #include "compiler/step/reference/flags.h"
@@ -112,12 +113,11 @@ class ForwardWorker {
   Flags<Real> flags_;
 };
 
-}  // namespace
-
+// Of a cell whose next states and outputs are values_only().
 template <class Real>
-Result<ForwardResult<Real>> run_forward(const Cell& cell, const Sizes& sizes,
-                                        const ForwardArguments<Real>& arguments,
-                                        const RunOptions<Real>& options) {
+Result<ForwardResult<Real>> run_values(const Cell& cell, const Sizes& sizes,
+                                       const ForwardArguments<Real>& arguments,
+                                       const RunOptions<Real>& options) {
   if (const Status status = check_run(cell, sizes, arguments.constants); !status) return status.error();
   const auto inputs = bind(cell, sizes, TensorKind::Input, arguments.inputs, "input", Absent::Error);
   if (!inputs) return inputs.error();
@@ -154,6 +154,16 @@ Result<ForwardResult<Real>> run_forward(const Cell& cell, const Sizes& sizes,
     return [worker = std::make_shared<ForwardWorker<Real>>(run)](std::int64_t item) { (*worker)(item); };
   });
   return result;
+}
+
+}  // namespace
+
+template <class Real>
+Result<ForwardResult<Real>> run_forward(const Cell& cell, const Sizes& sizes,
+                                        const ForwardArguments<Real>& arguments,
+                                        const RunOptions<Real>& options) {
+  if (!declares_derivatives(cell.graph)) return run_values(cell, sizes, arguments, options);
+  return run_values(values_only(cell), sizes, arguments, options);
 }
 
 template Result<ForwardResult<float>> run_forward(const Cell&, const Sizes&, const ForwardArguments<float>&,
