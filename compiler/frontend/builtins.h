@@ -9,13 +9,16 @@
 namespace rondo::frontend {
 
 enum class BuiltinKind {
-  Elementwise,  // `op`
-  Clamp,        // min(max(x, lo), hi)
+  Elementwise,  // `op`; of more arguments than it has operands, it takes them in turn
+  Composed,     // of several ops: lower_composed.cpp
   Sum,
   Mean,     // over the channels of a head
-  Max,      // elementwise with two arguments, over the channels of a head with one
+  Max,      // elementwise with two arguments or more, over the channels of a head with one
   Uniform,  // a draw; its argument is a name and no value
+  Step,     // the index of the step
 };
+
+inline constexpr int kManyArguments = 64;  // the most that a function takes which takes any number
 
 struct Builtin {
   const char* name;

@@ -12,9 +12,12 @@ namespace {
 
 constexpr const char* kTransposed =
     "there is no transpose: R @ h sums over the last extent of R; for the other one pass R transposed";
-constexpr const char* kRemainder =
-    "there is no remainder: a phase that grows by less than 1 wraps by select(p >= 1, p - 1, p)";
-constexpr const char* kRounded = "there is no rounding to whole numbers: its gradient would be zero";
+constexpr const char* kRemainder = "write mod(a, b): the result has the sign of b, as in Python";
+constexpr const char* kAngles =
+    "write atan2(x, sqrt(1 - square(x))) for asin(x), and atan2(sqrt(1 - square(x)), x) for acos(x)";
+constexpr const char* kStopped = "write stop_gradient(x): the value of x, without a derivative";
+constexpr const char* kDeclared =
+    "write with_gradient(value, smooth): the value of the first, the derivative of the second";
 constexpr const char* kOuter =
     "write k * v, where k is declared as k[4], four values a head, and v as v[D]: that is [4, D]; no value "
     "is "
@@ -25,8 +28,7 @@ constexpr std::array<std::pair<std::string_view, const char*>, 110> kForeignFunc
     {"if", "write select(condition, a, b)"},
     {"ifelse", "write select(condition, a, b)"},
     {"where", "write select(condition, a, b)"},
-    {"pow", "there is no power: write square(x), x * x * x, or for x above 0 exp(n * log(x))"},
-    {"power", "there is no power: write square(x), x * x * x, or for x above 0 exp(n * log(x))"},
+    {"power", "write pow(x, n)"},
     {"sqr", "write square(x)"},
     {"fmax", "write max(a, b)"},
     {"maximum", "write max(a, b)"},
@@ -41,18 +43,16 @@ constexpr std::array<std::pair<std::string_view, const char*>, 110> kForeignFunc
     {"fabs", "write abs(x)"},
     {"sgn", "write sign(x)"},
     {"ln", "write log(x)"},
-    {"log2", "write log(x) / log(2)"},
     {"log10", "write log(x) / log(10)"},
-    {"exp2", "write exp(log(2) * x)"},
     {"reciprocal", "write 1 / x"},
     {"inverse", "write 1 / x"},
     {"tan", "write sin(x) / cos(x)"},
     {"sinh", "write (expm1(x) - expm1(-x)) / 2"},
     {"cosh", "write (exp(x) + exp(-x)) / 2"},
-    {"asin", "there are no inverses of sin, cos and tan"},
-    {"acos", "there are no inverses of sin, cos and tan"},
-    {"atan", "there are no inverses of sin, cos and tan"},
-    {"arctan", "there are no inverses of sin, cos and tan"},
+    {"asin", kAngles},
+    {"acos", kAngles},
+    {"arctan", "write atan(x)"},
+    {"arctan2", "write atan2(y, x)"},
     {"atanh", "write (log1p(x) - log1p(-x)) / 2"},
     {"erfc", "write 1 - erf(x)"},
     {"logistic", "write sigmoid(x)"},
@@ -109,8 +109,13 @@ constexpr std::array<std::pair<std::string_view, const char*>, 110> kForeignFunc
     {"bernoulli", "write uniform(NAME) < p: the name tells one draw from another"},
     {"rand", "write uniform(NAME): the name tells one draw from another"},
     {"random", "write uniform(NAME): the name tells one draw from another"},
-    {"detach", "gradients cannot be stopped"},
-    {"stopgradient", "gradients cannot be stopped"},
+    {"detach", kStopped},
+    {"stopgradient", kStopped},
+    {"nograd", kStopped},
+    {"customgradient", kDeclared},
+    {"customjvp", kDeclared},
+    {"surrogate", kDeclared},
+    {"heaviside", "write x >= 0"},
     {"sort", "the channels of a head have no order"},
     {"median", "the channels of a head have no order"},
     {"roll", "the channels of a head have no order"},
@@ -118,15 +123,13 @@ constexpr std::array<std::pair<std::string_view, const char*>, 110> kForeignFunc
     {"flip", "the channels of a head have no order"},
     {"transpose", kTransposed},
     {"permute", kTransposed},
-    {"mod", kRemainder},
     {"fmod", kRemainder},
     {"remainder", kRemainder},
     {"outer", kOuter},
     {"ger", kOuter},
-    {"floor", kRounded},
-    {"ceil", kRounded},
-    {"round", kRounded},
-    {"trunc", kRounded},
+    {"rint", "write round(x): of two whole numbers as near it gives the even one"},
+    {"trunc", "write sign(x) * floor(abs(x))"},
+    {"frac", "write mod(x, 1)"},
     {"hypot", "write sqrt(square(a) + square(b) + eps): without eps its gradient at 0 is no number"},
     {"isnan", "write not (x == x)"},
     {"nantonum", "write select(x == x, x, 0)"},

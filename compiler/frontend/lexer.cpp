@@ -50,8 +50,8 @@ constexpr std::array<std::pair<std::string_view, TokenKind>, 20> kPunctuation = 
 
 // Operators of other languages, with what to write instead.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kForeign = {{
-    {"**", "there is no power operator: write square(x) or x * x * x"},
-    {"^", "there is no power operator: write square(x) or x * x * x"},
+    {"**", "there is no power operator: write square(x) or pow(x, n)"},
+    {"^", "there is no power operator: write square(x) or pow(x, n)"},
     {"&&", "write 'and'"},
     {"||", "write 'or'"},
     {"!", "write 'not'"},
@@ -184,7 +184,7 @@ class Lexer {
       case ':':
         return in_index() ? "an index is one integer, which chooses a row with all its channels: x[0]"
                           : "a statement is 'name = expression', a cell 'cell name(D) { ... }'";
-      case '%': return "there is no remainder";
+      case '%': return "a remainder is written mod(a, b): it has the sign of b";
       case '&': return "write 'and'";
       case '|': return "write 'or'";
       case '~': return "write 'not'";

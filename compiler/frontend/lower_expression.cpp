@@ -213,19 +213,26 @@ Value ExpressionLowering::expand(FunctionEntry& entry, std::vector<Value> argume
 Value ExpressionLowering::call(const Builtin& builtin, const std::vector<Value>& arguments, step::Span span) {
   const std::string what = fmt::format("'{}'", builtin.name);
   switch (builtin.kind) {
-    case BuiltinKind::Elementwise: return elementwise(builtin.op, arguments, what, span);
-    case BuiltinKind::Clamp: {
-      const Value raised = elementwise(Op::Max, {arguments[0], arguments[1]}, what, span);
-      return elementwise(Op::Min, {raised, arguments[2]}, what, span);
-    }
+    case BuiltinKind::Elementwise: return in_turn(builtin.op, arguments, what, span);
+    case BuiltinKind::Composed: return composed(builtin, arguments, span);
     case BuiltinKind::Max:
-      if (arguments.size() == 2) return elementwise(Op::Max, arguments, what, span);
+      if (arguments.size() > 1) return in_turn(Op::Max, arguments, what, span);
       return reduce(builtin.kind, arguments[0], what, span);
     case BuiltinKind::Sum:
     case BuiltinKind::Mean: return reduce(builtin.kind, arguments[0], what, span);
+    case BuiltinKind::Step: return Rows{{}, Extent::Scalar, {placed(cell_.graph.step_index(), span)}};
     case BuiltinKind::Uniform: break;  // lowered by draw(), as its argument is no value
   }
   return Unknown{};
+}
+
+Value ExpressionLowering::in_turn(Op op, const std::vector<Value>& arguments, const std::string& what,
+                                  step::Span span) {
+  if (scalar::info(op).arity != 2) return elementwise(op, arguments, what, span);
+  Value result = arguments[0];
+  for (std::size_t i = 1; i < arguments.size(); ++i)
+    result = elementwise(op, {result, arguments[i]}, what, span);
+  return result;
 }
 
 Value ExpressionLowering::elementwise(Op op, const std::vector<Value>& arguments, const std::string& what,

@@ -63,6 +63,10 @@ class ExpressionLowering {
   Value apply(const Value& left, const Value& right, step::Span span);
   Value elementwise(scalar::Op op, const std::vector<Value>& arguments, const std::string& what,
                     step::Span span);
+  // f(f(a, b), c) of an op of two operands.
+  Value in_turn(scalar::Op op, const std::vector<Value>& arguments, const std::string& what, step::Span span);
+  // Functions of several ops: lower_composed.cpp.
+  Value composed(const Builtin& builtin, const std::vector<Value>& arguments, step::Span span);
   // uniform(NAME): lower_draw.cpp.
   Value draw(const ast::Call& node, step::Span span);
   std::optional<step::NodeId> seed(step::Span span);

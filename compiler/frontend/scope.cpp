@@ -82,12 +82,12 @@ bool check_argument_count(const ast::Call& call, step::Span span, int min, int m
                           Diagnostics& diagnostics) {
   const auto given = static_cast<int>(call.arguments.size());
   if (given >= min && given <= max) return true;
-  const std::string takes = min == max ? std::to_string(min) : fmt::format("{} or {}", min, max);
-  const bool nests = given > 2 && (call.function == "max" || call.function == "min");
-  diagnostics.error(span,
-                    fmt::format("'{}' takes {} argument{}, but {} {} given", call.function, takes,
-                                max == 1 ? "" : "s", given, given == 1 ? "is" : "are"),
-                    nests ? fmt::format("write {0}(a, {0}(b, c))", call.function) : "");
+  const bool many = max == kManyArguments && given < min;
+  const std::string takes = min == max ? std::to_string(min)
+                            : many     ? fmt::format("{} or more", min)
+                                       : fmt::format("{} to {}", min, max);
+  diagnostics.error(span, fmt::format("'{}' takes {} argument{}, but {} {} given", call.function, takes,
+                                      max == 1 ? "" : "s", given, given == 1 ? "is" : "are"));
   return false;
 }
 

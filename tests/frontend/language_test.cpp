@@ -183,11 +183,49 @@ TEST(Meaning, EveryFunctionOfOneArgument) {
                                                 {"softplus", std::log1p(std::exp(1))},
                                                 {"erf", std::erf(1)},
                                                 {"sin", std::sin(1)},
-                                                {"cos", std::cos(1)}};
+                                                {"cos", std::cos(1)},
+                                                {"round", 1},
+                                                {"floor", 1},
+                                                {"ceil", 1},
+                                                {"exp2", 2},
+                                                {"log2", 0},
+                                                {"atan", std::atan(1)},
+                                                {"stop_gradient", 1}};
   for (const auto& [name, value] : at_one) {
     const Numbers got = outputs("state h[D]; next h = h; output y = " + name + "(h)", 1);
     EXPECT_NEAR(got[0], value, 1e-14) << name;
   }
+}
+
+// h is 1, 2, 3.
+TEST(Meaning, FunctionsOfSeveralArguments) {
+  const auto of = [](const std::string& expression) {
+    return outputs("state h[D]; next h = h; output y = " + expression, 3);
+  };
+  EXPECT_EQ(of("max(h, 2, 3 - h)"), Numbers({2, 2, 3}));
+  EXPECT_EQ(of("min(h, 2, 3 - h, 1.5)"), Numbers({1, 1, 0}));
+  EXPECT_EQ(of("pow(h, 2)"), Numbers({1, 4, 9}));
+  EXPECT_EQ(of("atan2(h, h)"), Numbers(3, std::atan(1)));
+  EXPECT_EQ(of("with_gradient(h, 2 * h)"), Numbers({1, 2, 3}));
+  EXPECT_EQ(of("step()"), Numbers({0, 0, 0}));
+}
+
+TEST(Meaning, WholeNumbers) {
+  const auto at = [](const std::string& expression, double x) {
+    return outputs("state h[D]; const x = 0; next h = h; output y = h * 0 + " + expression, 1, {{"x", x}})[0];
+  };
+  for (const auto& [x, whole] : {std::pair{0.5, 0.0}, {1.5, 2.0}, {-2.5, -2.0}, {2.4, 2.0}})
+    EXPECT_EQ(at("round(x)", x), whole) << x;
+  EXPECT_EQ(at("floor(x)", -0.5), -1);
+  EXPECT_EQ(at("ceil(x)", -1.5), -1);
+  EXPECT_EQ(at("ceil(x)", 0.5), 1);
+  // As Python has it: the sign is that of the divisor.
+  EXPECT_EQ(at("mod(x, 3)", 7), 1);
+  EXPECT_EQ(at("mod(x, 3)", -7), 2);
+  EXPECT_EQ(at("mod(x, -3)", 7), -2);
+  EXPECT_EQ(at("mod(x, -3)", -7), -1);
+  EXPECT_EQ(at("mod(x, 3)", 9), 0);
+  EXPECT_EQ(at("mod(x, 3)", -9), 0);
 }
 
 TEST(Consts, CanBeOverriddenAndWhatIsMadeOfThemFollows) {
