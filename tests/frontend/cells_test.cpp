@@ -16,7 +16,8 @@ struct Expected {
 
 const std::map<std::string, Expected>& expected_structures() {
   static const std::map<std::string, Expected> table = {
-      {"affine", {1, true, true, false}},         {"blockgru", {1, false, false, true}},
+      {"affine", {1, true, true, false}},         {"alif", {3, false, false, true}},
+      {"lif", {2, true, false, false}},           {"blockgru", {1, false, false, true}},
       {"elman", {1, false, false, true}},         {"gru", {1, false, false, true}},
       {"hgrn", {1, true, true, false}},           {"indrnn", {1, true, false, false}},
       {"janet", {1, false, false, true}},         {"lngru", {1, false, false, true, true}},

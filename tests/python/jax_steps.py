@@ -7,8 +7,24 @@ from jax.nn import log_sigmoid, sigmoid, silu, softplus
 from jax.numpy import tanh
 
 
+def _fires(now, smooth):
+    """A spike with the derivative of another function."""
+    return smooth + jax.lax.stop_gradient(now - smooth)
+
+
 def affine(s, x, p):
     return {"h": x["a"] * s["h"] + x["b"]}
+
+
+def alif(s, x, p):
+    def bound(b):
+        return 1 + 1.8 * b
+
+    u = p["alpha"] * s["u"] + (1 - p["alpha"]) * (p["R"] @ s["z"] + x["x"]) - bound(s["b"]) * s["z"]
+    b = p["rho"] * s["b"] + (1 - p["rho"]) * s["z"]
+    v = (u - bound(b)) / bound(b)
+    slope = jax.lax.stop_gradient(0.3 * jax.nn.relu(1 - jnp.abs(v)))
+    return {"u": u, "b": b, "z": _fires(v >= 0, slope * v)}
 
 
 def blockgru(s, x, p):
@@ -46,6 +62,13 @@ def janet(s, x, p):
 
 def _layer_norm(v):
     return (v - v.mean()) / jnp.sqrt(v.var() + 1e-5)
+
+
+def lif(s, x, p):
+    over = s["u"] - 1
+    spike = _fires(over >= 0, over / (1 + 10 * jnp.abs(over)))
+    u = p["beta"] * s["u"] + s["i"] - jax.lax.stop_gradient(spike)
+    return {"i": p["alpha"] * s["i"] + x["x"], "u": u, "spike": spike}
 
 
 def lngru(s, x, p):
