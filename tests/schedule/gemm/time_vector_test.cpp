@@ -31,7 +31,7 @@ cell two_vectors(D) {
 )";
 
 // The same with a per-head value.
-constexpr const char* kOfHeadValues = R"(
+constexpr const char* kHeadValueCell = R"(
 cell of_numbers(D) {
   input x[2, D], m
   param R[2, D, D], p[D]
@@ -80,7 +80,7 @@ TEST(TimeVector, NarrowAccesses) {
   for (const Storage storage : {Storage::BF16, Storage::F16, Storage::F32})
     for (const int vector : {1, 2}) {
       run(kTwoVectors, storage, {2, 30, 2, 72}, vector, vector);
-      run(kOfHeadValues, storage, {2, 9, 2, 40}, vector, vector);
+      run(kHeadValueCell, storage, {2, 9, 2, 40}, vector, vector);
     }
 }
 

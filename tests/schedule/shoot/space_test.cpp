@@ -10,7 +10,7 @@ namespace {
 
 // Four segments with so many channels a thread, 8 x 1024 channels, unless it says otherwise; "" where the
 // point is legal.
-struct Asked {
+struct AskedSizes {
   std::int64_t time = 512, per_thread = 1, warmup = 32;
   kernel::Storage storage = kernel::Storage::BF16;
   const char* board = "h200";
@@ -20,7 +20,7 @@ struct Asked {
   std::int64_t dim = 1024, segments = 4, time_split = 1;
 };
 
-std::string refused(const Asked& asked) {
+std::string refused(const AskedSizes& asked) {
   Problem problem;
   problem.sizes = {asked.batch, asked.time, 1, asked.dim};
   problem.storage = asked.storage;
