@@ -218,7 +218,8 @@ TEST(Tangent, KeepsTheStructure) {
     const Structure plain = analyze(cell), both = analyze(tangents_of(cell));
     EXPECT_EQ(both.states, 2 * plain.states);
     EXPECT_EQ(both.all_diagonal, plain.all_diagonal) << provenance(seed, cell);
-    EXPECT_TRUE(both.affine || !plain.affine) << provenance(seed, cell);
+    // Of a step that is affine in its values, a declared derivative need not be the same in all states.
+    EXPECT_TRUE(both.affine || !plain.affine || plain.declares_derivatives) << provenance(seed, cell);
     for (int next = 0; next < plain.states; ++next)
       for (int previous = 0; previous < plain.states; ++previous) {
         EXPECT_EQ(both.at(next, previous), plain.at(next, previous));
