@@ -131,17 +131,17 @@ std::string compare(const Numbers& derived, const std::function<Numbers(double)>
   return "";
 }
 
-const RunOptions<double> kOneThread{.threads = 1};
+const RunOptions<double> kTangentRun{.threads = 1};
 
 Numbers tangents_forward(const Setting& s) {
-  auto run = run_forward(s.both, kSizes, s.at_point, kOneThread);
+  auto run = run_forward(s.both, kSizes, s.at_point, kTangentRun);
   EXPECT_TRUE(run.ok()) << run.error().message;
   return joined(maps_of(*run), true);
 }
 
 std::string check_forward(const Setting& s, Counts& counts) {
   const auto evaluate = [&](double dx) {
-    auto run = run_forward(s.plain, kSizes, s.moved(dx), kOneThread);
+    auto run = run_forward(s.plain, kSizes, s.moved(dx), kTangentRun);
     return joined(maps_of(*run), false);
   };
   return compare(tangents_forward(s), evaluate, counts);
@@ -149,10 +149,10 @@ std::string check_forward(const Setting& s, Counts& counts) {
 
 // A vector times the second derivative: gradients for the tangents of results alone, read at the values.
 std::string check_second(const Setting& s, Counts& counts) {
-  auto back = run_backward(s.both, kSizes, s.at_point, s.loss(true), kOneThread);
+  auto back = run_backward(s.both, kSizes, s.at_point, s.loss(true), kTangentRun);
   if (!back) return back.error().message;
   const auto evaluate = [&](double dx) {
-    auto gradients = run_backward(s.plain, kSizes, s.moved(dx), s.loss(false), kOneThread);
+    auto gradients = run_backward(s.plain, kSizes, s.moved(dx), s.loss(false), kTangentRun);
     return joined(maps_of(*gradients), false);
   };
   return compare(joined(maps_of(*back), false), evaluate, counts);
@@ -162,7 +162,7 @@ std::string check_second(const Setting& s, Counts& counts) {
 // hundred times.
 std::string check_adjoint(const Setting& s) {
   LossGradients<double> loss = s.loss(false);
-  auto back = run_backward(s.plain, kSizes, s.moved(0), loss, kOneThread);
+  auto back = run_backward(s.plain, kSizes, s.moved(0), loss, kTangentRun);
   if (!back) return back.error().message;
   const Numbers w = joined(maps_of(loss), false), forward = tangents_forward(s);
   ForwardArguments<double> point = s.at_point;
