@@ -30,6 +30,9 @@ struct Estimate {
   double launch = 0;
   // It may need more registers than there are: who cannot ask the compiler passes it over.
   bool may_spill = false;
+  // No GPU has shown how well the model prices such points: tiles that take turns (persistent) were only
+  // timed in kernels by hand. A tune tries them; who chooses by the model passes them over.
+  bool unmeasured = false;
 };
 
 // Prices points of one space; what does not depend on the parameters is worked out once, when it is made.
