@@ -15,7 +15,7 @@ AllGatherProducts::AllGatherProducts(PersistentKernel& kernel, const Problem& pr
       geometry_(kernel.geometry()),
       groups_(groups),
       source_(kernel, problem),
-      ring_(slot_words(kernel.geometry(), groups.size()) + other_words) {}
+      ring_(slot_words(kernel.geometry(), groups.size()) + other_words, kernel.geometry().p.tiles_in_turn) {}
 
 Value AllGatherProducts::first_tile() { return kernel_.here().part * geometry_.k_tiles_of_warp(); }
 
@@ -86,7 +86,7 @@ void AllGatherProducts::load_own_matrices() {
 }
 
 void AllGatherProducts::finish(int level, Value count) {
-  sync_roles(level, count);
+  await_vectors(level, count);
   for (std::size_t group = 0; group < groups_.size(); ++group)
     if (groups_[group].level == level) multiply_group(group, count);
   if (geometry_.p.split_k == 1) return;
@@ -104,9 +104,11 @@ void AllGatherProducts::multiply_role() {
   auto& b = kernel_.builder();
   load_own_matrices();
   place_sums(kernel_.here().part - 1);
-  b.for_("step", b.constant(0), kernel_.threads().walked().steps(), b.constant(1), 1, [&](Value count) {
+  Value steps = kernel_.threads().walked().steps();
+  if (geometry_.p.tiles_in_turn > 1) steps = steps * geometry_.p.tiles_in_turn;
+  b.for_("step", b.constant(0), steps, b.constant(1), 1, [&](Value count) {
     for (int level = 0; level < levels_of(groups_); ++level) {
-      sync_roles(level, count);
+      bring_vectors(level, count);
       for (std::size_t group = 0; group < groups_.size(); ++group) {
         if (groups_[group].level != level) continue;
         multiply_group(group, count);

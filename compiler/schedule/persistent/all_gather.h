@@ -43,6 +43,11 @@ class AllGatherProducts : public StepProducts {
   };
 
   kernel::Value fragment(const ProductGroup& group, int tile, kernel::Value k, int word);
+  // Of the computing warps, where tiles take turns: those that only multiply bring the vectors.
+  bool others_collect() const { return geometry_.p.tiles_in_turn > 1; }
+  int collectors() const { return geometry_.multiplying() - (others_collect() ? 32 * geometry_.warps : 0); }
+  void await_vectors(int level, kernel::Value count);
+  void bring_vectors(int level, kernel::Value count);
   void sync_roles(int level, kernel::Value count);
   void expect(int level, kernel::Value slot);  // no slot: both
   void send_to_grid(std::size_t group, kernel::Value slot, int channel,

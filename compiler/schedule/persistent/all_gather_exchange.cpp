@@ -63,22 +63,22 @@ void AllGatherProducts::send_to_grid(std::size_t group, Value slot, int channel,
 
 // Loads a thread issues to bring its share of the vectors of 16 bytes of a group.
 int AllGatherProducts::collect_turns() const {
-  return even_turns(geometry_.p.batch_tiles * geometry_.padded * geometry_.row_vectors(),
-                    geometry_.multiplying());
+  return even_turns(geometry_.p.batch_tiles * geometry_.padded * geometry_.row_vectors(), collectors());
 }
 
-// The multiplying threads bring a group's vectors from global memory into shared memory, 16 bytes at a time,
-// as many of a thread's loads in flight at once as there are registers for.
+// The multiplying threads, or those that only multiply, bring a group's vectors from global memory into
+// shared memory, 16 bytes at a time, as many of a thread's loads in flight at once as there are registers
+// for.
 void AllGatherProducts::collect(std::size_t group, Value count) {
   auto& b = kernel_.builder();
   const int turns = collect_turns();
   const int threads = geometry_.p.batch_tiles * geometry_.padded * geometry_.row_vectors() / turns;
   const ChipElements& elements = kernel_.elements();
   const int of_vector = 4 * elements.per_word();
+  const Value thread = others_collect() ? b.thread() - 32 * geometry_.warps : b.thread();
   const auto bring = [&] {
-    const Value from =
-        b.thread() * 4 + static_cast<std::int64_t>(group) * elements.words(exchange_elements());
-    const Value to = b.thread() * of_vector;
+    const Value from = thread * 4 + static_cast<std::int64_t>(group) * elements.words(exchange_elements());
+    const Value to = thread * of_vector;
     for (int first = 0; first < turns; first += kMostCollected) {
       const int now = std::min(turns - first, kMostCollected);
       b.load_self_flagged(collected_, b.constant(0), now,
@@ -91,8 +91,26 @@ void AllGatherProducts::collect(std::size_t group, Value count) {
       }
     }
   };
-  if (threads == geometry_.multiplying()) return bring();
-  b.if_(b.thread() < threads, bring);
+  if (threads == collectors()) return bring();
+  b.if_(thread < threads, bring);
+}
+
+// Where tiles take turns, the vectors of the next one are under way while the computing warps make the
+// results of this one. So the others bring them, and multiply them, without waiting for the computing warps.
+// All have met for the sums of this tile (kPartialBarrier): nobody reads its vectors any more, and its sums
+// have been taken over.
+void AllGatherProducts::bring_vectors(int level, Value count) {
+  if (!others_collect()) return sync_roles(level, count);
+  auto& b = kernel_.builder();
+  for (std::size_t group = 0; group < groups_.size(); ++group)
+    if (groups_[group].level == level) collect(group, count);
+  b.named_barrier(kStepBarrier, collectors());
+  b.named_barrier(kCollectBarrier, geometry_.multiplying(), false);
+}
+
+void AllGatherProducts::await_vectors(int level, Value count) {
+  if (!others_collect()) return sync_roles(level, count);
+  kernel_.builder().named_barrier(kCollectBarrier, geometry_.multiplying());
 }
 
 // All warps multiply next. The warps that only multiply are released first: they must then hand over their

@@ -70,31 +70,20 @@ void PersistentBody::load_start(const std::string& prefix, const std::map<Tensor
       }
     }
   for (std::size_t k = 0; k < task_.cell.next.size(); ++k)
-    for (int channel = 0; channel < channels(); ++channel)
-      carry_.push_back(holds(k, channel) ? b.variable(prefix + carried_name(task_.cell, k), b.real(0))
-                                         : carry_[index(k, g.head_value_channel(channel))]);
-  for (int channel = 0; channel < channels(); ++channel)
-    kernel_.threads().if_exists(channel, [&] {
-      for (std::size_t k = 0; k < task_.cell.next.size(); ++k) {
-        const step::Row& row = task_.cell.next[k];
-        if (is_head_value(row.tensor)) continue;
-        const Value place = kernel_.threads().state_index(tensor(row.tensor).rows, row.row, channel);
-        b.assign(carry_[index(k, channel)], b.load("first", first.at(row.tensor).memory[place]));
-      }
+    kernel_.threads().each_turn([&] {
+      for (int channel = 0; channel < channels(); ++channel)
+        carry_.push_back(holds(k, channel) ? b.variable(prefix + carried_name(task_.cell, k), b.real(0))
+                                           : carry_[index(k, g.head_value_channel(channel))]);
     });
-  if (has_head_value_states())
-    kernel_.threads().each_head_value([&](int channel) {
-      each_head_value_state([&](std::size_t k, const step::Row& row) {
-        const Value place = kernel_.threads().head_value_index(tensor(row.tensor).rows, row.row, channel);
-        b.assign(carry_[index(k, channel)], b.load("first", first.at(row.tensor).memory[place]));
-      });
-    });
+  kernel_.threads().each_turn([&] { load_first_carries(first); });
   products_->load_matrices();
   products_->expect_first();
   reductions_.begin(products_->ring());
-  send_early(b.constant(0), early_vectors(b.constant(0), [&](std::size_t k, int channel) {
-               return carry_[index(k, channel)];
-             }));
+  kernel_.threads().each_turn([&] {
+    send_early(
+        b.constant(kernel_.threads().turn()),
+        early_vectors(b.constant(0), [&](std::size_t k, int channel) { return carry_[index(k, channel)]; }));
+  });
   for (int channel = 0; channel < channels(); ++channel)
     lowering_.hoist(channel, [&](const step::Node& leaf) { return param(leaf, channel); });
   if (!looks_ahead()) return;
@@ -106,9 +95,33 @@ void PersistentBody::load_start(const std::string& prefix, const std::map<Tensor
     }
 }
 
-void PersistentBody::store_carries(const std::map<TensorId, KernelTensor>& last, const std::string& what) {
+void PersistentBody::load_first_carries(const std::map<TensorId, KernelTensor>& first) {
   auto& b = kernel_.builder();
-  b.comment(what);
+  for (int channel = 0; channel < channels(); ++channel)
+    kernel_.threads().if_exists(channel, [&] {
+      for (std::size_t k = 0; k < task_.cell.next.size(); ++k) {
+        const step::Row& row = task_.cell.next[k];
+        if (is_head_value(row.tensor)) continue;
+        const Value place = kernel_.threads().state_index(tensor(row.tensor).rows, row.row, channel);
+        b.assign(carry_[index(k, channel)], b.load("first", first.at(row.tensor).memory[place]));
+      }
+    });
+  if (!has_head_value_states()) return;
+  kernel_.threads().each_head_value([&](int channel) {
+    each_head_value_state([&](std::size_t k, const step::Row& row) {
+      const Value place = kernel_.threads().head_value_index(tensor(row.tensor).rows, row.row, channel);
+      b.assign(carry_[index(k, channel)], b.load("first", first.at(row.tensor).memory[place]));
+    });
+  });
+}
+
+void PersistentBody::store_carries(const std::map<TensorId, KernelTensor>& last, const std::string& what) {
+  kernel_.builder().comment(what);
+  kernel_.threads().each_turn([&] { store_carries(last); });
+}
+
+void PersistentBody::store_carries(const std::map<TensorId, KernelTensor>& last) {
+  auto& b = kernel_.builder();
   for (int channel = 0; channel < channels(); ++channel)
     kernel_.threads().if_exists(channel, [&] {
       for (std::size_t k = 0; k < task_.cell.next.size(); ++k) {
@@ -181,13 +194,13 @@ void PersistentBody::publish_level(int level, const PersistentKernel::Step& now,
     for (int c = 0; c < channels(); ++c)
       vector.push_back(lowering_.emit_roots(step.values[static_cast<std::size_t>(c)], {groups_[group].vector},
                                             [&](const step::Node& node) { return leaf(node, now, c); })[0]);
-    products_->publish(group, now.count, vector);
+    products_->publish(group, now.tile_step, vector);
   }
 }
 
 void PersistentBody::reduce(std::size_t stage, const PersistentKernel::Step& step, const LeafOf& leaf,
                             std::vector<GraphLowering::Values>& values) {
-  reductions_.reduce(stage, step.count, [&](step::NodeId id, int c) {
+  reductions_.reduce(stage, step.tile_step, [&](step::NodeId id, int c) {
     return lowering_.emit_roots(values[static_cast<std::size_t>(c)], {id},
                                 [&](const step::Node& node) { return leaf(node, step, c); })[0];
   });
@@ -274,7 +287,7 @@ void PersistentBody::run_step(const PersistentKernel::Step& now, const LeafOf& l
   for (int level = 0; level < levels; ++level) {
     reduce_before(level, true, now, leaf, step);
     publish_level(level, now, leaf, step);
-    products_->start(level, now.count);
+    products_->start(level, now.tile_step);
     emit_ready(now, leaf, step);
     reduce_before(level, false, now, leaf, step);
     consume_ready(now, consume, step);
@@ -282,7 +295,7 @@ void PersistentBody::run_step(const PersistentKernel::Step& now, const LeafOf& l
       keep_for_later(step);
       now.next([&](const PersistentKernel::Step& next) { compute_early(next, leaf); });
     }
-    products_->finish(level, now.count);
+    products_->finish(level, now.tile_step);
     take_products(level, step);
     ++step.exchanges;
   }
@@ -298,10 +311,10 @@ void PersistentBody::finish_step(const PersistentKernel::Step& now, const Consum
       Value& value = values.at(step_.roots[k]);
       next[k].push_back(value = settled(value, "next_" + carried_name(task_.cell, k)));
     }
-  send_next(now.count + 1, next);
+  send_next(now, next);
   consume_ready(now, consume, step);
-  for (int level = 0; level < levels_of(groups_); ++level) products_->rearm(level, now.count);
-  reductions_.clear_sent(now.count, !products_->rearming_fences());
+  for (int level = 0; level < levels_of(groups_); ++level) products_->rearm(level, now.tile_step);
+  reductions_.clear_sent(now.tile_step, !products_->rearming_fences());
   for (std::size_t k = 0; k < task_.cell.next.size(); ++k)
     for (int c = 0; c < channels() && holds(k, c); ++c)
       kernel_.builder().assign(carry_[index(k, c)], next[k][static_cast<std::size_t>(c)]);

@@ -11,6 +11,7 @@
 
 #include "compiler/schedule/analysis/step_order.h"
 #include "compiler/schedule/lower/graph.h"
+#include "compiler/schedule/persistent/early_vectors.h"
 #include "compiler/schedule/persistent/reductions.h"
 #include "compiler/schedule/persistent/step_products.h"
 #include "compiler/schedule/problem/task.h"
@@ -50,8 +51,12 @@ class PersistentBody {
   const step::Tensor& tensor(step::TensorId id) const { return task_.cell.tensor(id); }
   int channels() const { return kernel_.geometry().channels(); }
   bool is_head_value(step::TensorId id) const { return tensor(id).tail == step::Tail::Scalar; }
+  // Of a register that every tile in turn has its own of.
   std::size_t index(std::size_t k, int channel) const {
-    return k * static_cast<std::size_t>(channels()) + static_cast<std::size_t>(channel);
+    const int turn = kernel_.threads().turn(), turns = kernel_.geometry().p.tiles_in_turn;
+    return (k * static_cast<std::size_t>(turns) + static_cast<std::size_t>(turn)) *
+               static_cast<std::size_t>(channels()) +
+           static_cast<std::size_t>(channel);
   }
 
   const Task& task_;
@@ -63,13 +68,14 @@ class PersistentBody {
   GraphLowering lowering_;
 
  private:
-  // Vectors of level 0 that are states, or states after a possible reset, are sent as soon as the step before
-  // has them.
-  bool sent_early(const ProductGroup& group) const;
+  // Of the tile whose turn it is.
+  void load_first_carries(const std::map<step::TensorId, KernelTensor>& first);
+  void store_carries(const std::map<step::TensorId, KernelTensor>& last);
+  bool sent_early(const ProductGroup& group) const { return schedule::sent_early(task_, step_, group); }
   std::vector<std::vector<kernel::Value>> early_vectors(
       kernel::Value count, const std::function<kernel::Value(std::size_t, int)>& next);
-  void send_early(kernel::Value count, const std::vector<std::vector<kernel::Value>>& vectors);
-  void send_next(kernel::Value count, const std::vector<std::vector<kernel::Value>>& next);
+  void send_early(kernel::Value tile_step, const std::vector<std::vector<kernel::Value>>& vectors);
+  void send_next(const PersistentKernel::Step& now, const std::vector<std::vector<kernel::Value>>& next);
   // A step on its way: by channel, what has been emitted; by root, whether it has been consumed.
   struct Progress {
     std::vector<GraphLowering::Values> values;

@@ -91,7 +91,7 @@ double Model::exchange(const PersistentGeometry& g) const {
   if (g.reduces()) return reduce_scatter(g) + load;
   // Each group of products has a vector of its own.
   const double vectors = static_cast<double>(shape.products.size()) / shape.levels;
-  const double bytes_in = vectors * static_cast<double>(g.padded) * g.batch * g.element_bytes;
+  const double bytes_in = vectors * static_cast<double>(g.padded) * g.turn_batch * g.element_bytes;
   // Through the L2 come 16 bytes a thread and load.
   if (g.in_grid()) return kGridWay * speeds.clock_hz + bytes_in / 48 + load;
   if (g.p.blocks == 1) return speeds.barrier_s * speeds.clock_hz + load + kOneBlock;
@@ -103,13 +103,13 @@ double Model::reduce_scatter(const PersistentGeometry& g) const {
   const double barrier = speeds.barrier_s * speeds.clock_hz;
   const double sums = static_cast<double>(shape.terms.size()) / shape.levels;
   const double parts =  // bytes a block sends
-      sums * static_cast<double>(g.padded) * g.batch * g.element_bytes / g.p.cluster_k_split;
+      sums * static_cast<double>(g.padded) * g.turn_batch * g.element_bytes / g.p.cluster_k_split;
   if (!g.in_grid())
     return barrier + target::cluster_exchange_cycles(g.p.blocks, parts) + 30 + 6.0 * g.p.blocks;
   // They are written, read and cleared in the L2, by all blocks of the launch.
   const double together = parts * g.p.blocks * g.p.batch_tiles_in_flight * static_cast<double>(sizes.heads);
   const double vectors =
-      static_cast<double>(g.columns()) * shape.product_count / shape.levels * g.batch * g.element_bytes;
+      static_cast<double>(g.columns()) * shape.product_count / shape.levels * g.turn_batch * g.element_bytes;
   const double shared =
       g.p.cluster_k_split == 1 ? barrier : target::cluster_exchange_cycles(g.p.cluster_k_split, vectors);
   return shared + barrier + (0.65e-6 + 3 * together / 3e12) * speeds.clock_hz + 150 -
@@ -215,9 +215,13 @@ Estimate Model::operator()(const Parameters& parameters) const {
       turns(shape.head_values_in) * (g.element_bytes < 4 ? 0.6e-6 * speeds.clock_hz : 24) +
       turns(shape.head_values_before) * 24;
   const double staging = shape.rows_in * vectors * 24 / g.p.producer_warps + of_head_values;
-  const double storing = shape.rows_out * std::ceil(g.units / 32.0) * g.p.batch_tiles * 60 / g.p.store_warps;
+  const double storing = shape.rows_out * std::ceil(g.units / 32.0) * (g.batch / 8) * 60 / g.p.store_warps;
   const double parts = shape.levels * exchange(g) + multiply(g) + reduce(g) + point + kStage / g.p.steps;
-  const double critical = std::max(parts - kOverlap, 0.5 * parts);
+  double critical = std::max(parts - kOverlap, 0.5 * parts);
+  // A tile's way through the L2 is hidden by the turns of the others, or theirs by it. What overlaps within a
+  // step does so then.
+  if (const int tiles = g.p.tiles_in_turn; tiles > 1)
+    critical = std::max(critical, tiles * (parts - kGridWay * speeds.clock_hz));
   const double beside = 0.05 * (staging + storing) + kOtherWarp * (g.p.producer_warps + g.p.store_warps) +
                         (!g.p.setmaxnreg && !g.reduces() ? kFewRegisters : 0);
   const double cycles = std::max({critical, staging, storing}) + beside;
@@ -226,6 +230,7 @@ Estimate Model::operator()(const Parameters& parameters) const {
   e.memory = static_cast<double>(bytes) / speeds.copy_bytes_per_s;
   e.launch = starting(g, waves) + before;
   e.seconds = std::max(e.chain, e.memory) + e.launch;
+  e.unmeasured = g.p.tiles_in_turn > 1;
   return e;
 }
 

@@ -1,24 +1,33 @@
-// The vectors of products that a step sends for the step after it.
 #include <algorithm>
 
 #include "compiler/schedule/analysis/carried.h"
 #include "compiler/schedule/persistent/body.h"
+#include "compiler/schedule/persistent/early_vectors.h"
+#include "compiler/schedule/sweep/backward_split.h"
 
 namespace rondo::schedule {
 
 // A state, or a state after a possible reset, to zero or to what a companion of it holds.
-bool PersistentBody::sent_early(const ProductGroup& group) const {
-  const auto node_at = [&](step::NodeId id) -> const step::Node& { return step_.graph.at(id); };
+bool sent_early(const Task& task, const step::StepGraph& step, const ProductGroup& group) {
+  const auto node_at = [&](step::NodeId id) -> const step::Node& { return step.graph.at(id); };
   const auto carried = [&](const step::Node& node) {
-    return node.kind == step::NodeKind::Leaf && is_carried(task_, node);
+    return node.kind == step::NodeKind::Leaf && is_carried(task, node);
   };
   const step::Node& vector = node_at(group.vector);
   if (group.level != 0 || vector.kind != step::NodeKind::Scalar || vector.op != scalar::Op::Select)
     return group.level == 0 && carried(vector);
   const step::Node &flag = node_at(vector.operands[0]), &instead = node_at(vector.operands[1]);
-  return flag.kind == step::NodeKind::Leaf && tensor(flag.tensor).kind == TensorKind::Reset &&
+  return flag.kind == step::NodeKind::Leaf && task.cell.tensor(flag.tensor).kind == TensorKind::Reset &&
          (instead.kind == step::NodeKind::Constant || carried(instead)) &&
          carried(node_at(vector.operands[2]));
+}
+
+// A backward sweep has none: its vectors are made of gradients that the step itself multiplies for.
+bool sends_ahead(const Task& task) {
+  if (task.problem.pass == Pass::Backward) return false;
+  const step::StepGraph step = spread_sweep(task).step;
+  return std::ranges::any_of(product_groups(step.graph, step.roots),
+                             [&](const ProductGroup& group) { return sent_early(task, step, group); });
 }
 
 // By group, what is sent for the step of `count`; nothing of groups that wait for the step itself. `next`:
@@ -44,23 +53,25 @@ std::vector<std::vector<Value>> PersistentBody::early_vectors(
   return vectors;
 }
 
-void PersistentBody::send_early(Value count, const std::vector<std::vector<Value>>& vectors) {
+void PersistentBody::send_early(Value tile_step, const std::vector<std::vector<Value>>& vectors) {
   for (std::size_t group = 0; group < vectors.size(); ++group)
-    if (!vectors[group].empty()) products_->publish(group, count, vectors[group]);
+    if (!vectors[group].empty()) products_->publish(group, tile_step, vectors[group]);
 }
 
 // Nobody waits for what the last step sends: in a cluster it might come after its receiver has left. A block
 // alone may send it. It does where a reset is to be looked at: ptxas makes a branch of that and the store.
-void PersistentBody::send_next(Value count, const std::vector<std::vector<Value>>& next) {
+void PersistentBody::send_next(const PersistentKernel::Step& now,
+                               const std::vector<std::vector<Value>>& next) {
   const auto sent = [&](const ProductGroup& group) { return sent_early(group); };
   if (std::ranges::none_of(groups_, sent)) return;
+  const Value count = now.count + 1, tile_step = now.tile_step + kernel_.geometry().p.tiles_in_turn;
   const auto vectors =
       early_vectors(count, [&](std::size_t k, int c) { return next[k][static_cast<std::size_t>(c)]; });
   const bool masked = std::ranges::any_of(groups_, [&](const ProductGroup& group) {
     return sent(group) && step_.graph.at(group.vector).kind != step::NodeKind::Leaf;
   });
-  if (masked && kernel_.geometry().p.blocks == 1) return send_early(count, vectors);
-  kernel_.builder().if_(count < kernel_.threads().walked().steps(), [&] { send_early(count, vectors); });
+  if (masked && kernel_.geometry().p.blocks == 1) return send_early(tile_step, vectors);
+  kernel_.builder().if_(count < kernel_.threads().walked().steps(), [&] { send_early(tile_step, vectors); });
 }
 
 }  // namespace rondo::schedule

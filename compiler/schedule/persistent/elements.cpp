@@ -53,7 +53,7 @@ class HalfElements : public ChipElements {
       const Value matrix = count == 1 ? b.constant(first) : lane / 8 % count + first;
       const Value batch = matrix / g.p.unit_blocks * 8 + lane % 8;  // counts [row][batch]
       const Value unit = threads_.here().warp * (8 * g.p.unit_blocks) + matrix % g.p.unit_blocks * 8;
-      const Value place = b.let(name + "_at", (line * (rows * g.batch) + batch) * pitch() + unit);
+      const Value place = b.let(name + "_at", (line * (rows * g.turn_batch) + batch) * pitch() + unit);
       b.load_matrix(into, b.constant(first), count, true, ring[place]);
       first += count;
     }
@@ -62,7 +62,7 @@ class HalfElements : public ChipElements {
   // [batch tiles, units, 8]: ldmatrix.trans turns 32 units by 8 batch rows; matrix j takes units 2j and
   // 2j + 1 of each eight.
   std::int64_t result_elements() const override {
-    return std::int64_t{threads_.geometry().batch} * threads_.geometry().units;
+    return std::int64_t{threads_.geometry().turn_batch} * threads_.geometry().units;
   }
   std::string result_shape() const override {
     const PersistentGeometry& g = threads_.geometry();
@@ -128,14 +128,16 @@ class RealElements : public ChipElements {
     b.for_("pair", 0, total, kernel::kFullUnroll, [&](Value pair) {
       const Value batch = pair / g.p.unit_blocks * 8 + threads_.here().quarter * 2;  // counts [row][batch]
       const Value unit = threads_.block_unit(0) + pair % g.p.unit_blocks * 8;
-      const Value place = b.let(name + "_at", (line * (rows * g.batch) + batch) * pitch() + unit);
+      const Value place = b.let(name + "_at", (line * (rows * g.turn_batch) + batch) * pitch() + unit);
       for (int i = 0; i < 2; ++i) b.write(into, pair * 2 + i, b.load("element", ring[place + i * pitch()]));
     });
   }
 
-  std::int64_t result_elements() const override { return std::int64_t{threads_.geometry().batch} * pitch(); }
+  std::int64_t result_elements() const override {
+    return std::int64_t{threads_.geometry().turn_batch} * pitch();
+  }
   std::string result_shape() const override {
-    return fmt::format("batch {}, units {} + 4", threads_.geometry().batch, threads_.geometry().units);
+    return fmt::format("batch {}, units {} + 4", threads_.geometry().turn_batch, threads_.geometry().units);
   }
   void store_result(const Memory& ring, Value row, int channel, Value low, Value high) const override {
     const PersistentGeometry& g = threads_.geometry();

@@ -53,10 +53,10 @@ void send_words(PersistentKernel& kernel, const kernel::Memory& memory, Value pl
 void clear_slots(PersistentKernel& kernel, const GridRing& ring, Value count,
                  const std::function<void(Value slot)>& clear, bool fences) {
   auto& b = kernel.builder();
-  const int slots = ring.slots(), every = ring.clear_every();
+  const int slots = ring.slots(), every = ring.clear_every(), turns = kernel.geometry().p.tiles_in_turn;
   b.if_(count % every == every - 1, [&] {
     if (clear)
-      b.for_("back", 1, every + 1, 4,
+      b.for_("back", turns, every + turns, 4,
              [&](Value back) { clear(b.let("cleared", (count + slots - back) % slots)); });
     if (fences) b.grid_fence();
   });

@@ -16,7 +16,8 @@ namespace rondo::schedule {
 class FlagWindow {
  public:
   struct Places {
-    int batch_tiles, stages, steps;  // steps of a stage: 2, 4 or 8
+    int batch_tiles;    // of a block, at most 4: a lane loads the bytes of a batch row
+    int stages, steps;  // steps of a stage: 2, 4 or 8
     // The batch row at a place in the block; places past the batch have its last row.
     std::function<kernel::Value(kernel::Value place)> row;
     std::function<kernel::Value(kernel::Value)> time;  // t of a step of the walk

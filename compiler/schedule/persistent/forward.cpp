@@ -97,26 +97,30 @@ class ForwardBuilder : PersistentBody {
   }
 
   void store_histories_past_end() {
+    kernel_.threads().each_step_past_end(
+        [&](Value t) { kernel_.threads().each_turn([&] { store_histories_at(t); }); });
+  }
+
+  // The carries, as states after step t.
+  void store_histories_at(Value t) {
     const auto is_kept = [&](const step::Row& row) { return histories_.count(row.tensor) != 0; };
-    const auto store = [&](const step::Row& row, int channel, Value t) {
+    const auto store = [&](const step::Row& row, int channel) {
       const KernelTensor& to = kernel_.results().tensor(histories_.at(row.tensor));
       kernel_.builder().store(to.memory[kernel_.threads().place(to, row.row, channel, t)],
                               carry(row.tensor, row.row, channel));
     };
     const bool head_values = std::ranges::any_of(
         task_.cell.next, [&](const step::Row& row) { return is_kept(row) && is_head_value(row.tensor); });
-    kernel_.threads().each_step_past_end([&](Value t) {
-      for (int channel = 0; channel < channels(); ++channel)
-        kernel_.threads().if_exists(channel, [&] {
-          for (const step::Row& row : task_.cell.next)
-            if (is_kept(row) && !is_head_value(row.tensor)) store(row, channel, t);
-        });
-      if (head_values)
-        kernel_.threads().each_stored_head_value([&](int channel) {
-          each_head_value_state([&](std::size_t, const step::Row& row) {
-            if (is_kept(row)) store(row, channel, t);
-          });
-        });
+    for (int channel = 0; channel < channels(); ++channel)
+      kernel_.threads().if_exists(channel, [&] {
+        for (const step::Row& row : task_.cell.next)
+          if (is_kept(row) && !is_head_value(row.tensor)) store(row, channel);
+      });
+    if (!head_values) return;
+    kernel_.threads().each_stored_head_value([&](int channel) {
+      each_head_value_state([&](std::size_t, const step::Row& row) {
+        if (is_kept(row)) store(row, channel);
+      });
     });
   }
 

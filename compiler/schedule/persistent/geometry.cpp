@@ -32,6 +32,7 @@ PersistentGeometry::PersistentGeometry(std::int64_t dim_, kernel::Storage storag
       padded(units * parameters.blocks),
       k_tiles(padded / 16),
       warps(units / (8 * parameters.unit_blocks)),
-      batch(8 * parameters.batch_tiles) {}
+      turn_batch(8 * parameters.batch_tiles),
+      batch(turn_batch * parameters.tiles_in_turn) {}
 
 }  // namespace rondo::schedule

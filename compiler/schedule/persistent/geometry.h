@@ -21,11 +21,12 @@ struct PersistentGeometry {
   std::int64_t dim;
   int element_bytes;  // of the storage type
   PersistentParameters p;
-  int units;    // channels a block, those past the head's end included
-  int padded;   // channels of the team: the k extent of products
-  int k_tiles;  // padded / 16
-  int warps;    // computing warps; each has parts() - 1 others that multiply for it
-  int batch;    // batch rows a block
+  int units;       // channels a block, those past the head's end included
+  int padded;      // channels of the team: the k extent of products
+  int k_tiles;     // padded / 16
+  int warps;       // computing warps; each has parts() - 1 others that multiply for it
+  int turn_batch;  // batch rows that a block multiplies together: a tile in turn
+  int batch;       // batch rows a block
 
   bool reduces() const { return p.reduce_scatter; }
   // With reduce-scatter: channels whose vectors a block multiplies, tiles of 16 of the head's channels that a

@@ -37,7 +37,7 @@ void PersistentKernel::place() {
   const auto row = [this](Value place) { return min(here().first_row + place, here().batch - 1); };
   flag_window_ = std::make_unique<FlagWindow>(
       b, threads_.flags(),
-      FlagWindow::Places{g.p.batch_tiles, g.p.stages, g.p.steps, row,
+      FlagWindow::Places{g.p.batch_tiles * g.p.tiles_in_turn, g.p.stages, g.p.steps, row,
                          [this](Value count) { return threads_.time_of(count); }, time});
 }
 
@@ -177,34 +177,46 @@ void PersistentKernel::compute_step(const Roles& roles, Value stage, Value s) {
   auto& b = builder();
   const Value done = b.let("done", stage * geometry().p.steps + s);
   Value row = stage % 2 * geometry().p.steps + s;
-  if (results_.count() > 1 || geometry().channels() > 2)
+  if (results_.count() > 1 || geometry().channels() > 2 || geometry().p.tiles_in_turn > 1)
     row = b.let("ring_line", row);  // used more than once
-  if (!roles.begin) staged_.load(b.let("line", stage % geometry().p.stages * geometry().p.steps + s));
-  if (flag_window_) flag_window_->advance(b);
-  Step now = step_at(done, false);
-  now.store = [&](int written, int r, const std::vector<Value>& values) {
-    results_.store(written, row, r, values);
-  };
-  now.next = [&](const std::function<void(const Step&)>& body) { look_ahead(stage, s, done, body); };
-  roles.step(now);
+  threads_.each_turn([&] {
+    if (!roles.begin)
+      staged_.load(b.let("line", threads_.of_turn(stage % geometry().p.stages * geometry().p.steps + s)));
+    if (flag_window_ && threads_.turn() == 0) flag_window_->advance(b);
+    Step now = step_at(done, false);
+    now.store = [&](int written, int r, const std::vector<Value>& values) {
+      results_.store(written, threads_.of_turn(row), r, values);
+    };
+    now.next = [&](const std::function<void(const Step&)>& body) { look_ahead(stage, s, done, body); };
+    roles.step(now);
+  });
 }
 
 PersistentKernel::Step PersistentKernel::step_at(Value count, bool ahead) {
   Step step;
   step.count = count;
+  step.tile_step = threads_.of_turn(count);
+  if (geometry().p.tiles_in_turn > 1) step.tile_step = builder().let("tile_step", step.tile_step);
   step.time = threads_.forward() ? count : builder().let("t", threads_.time_of(count));
   step.flag = [this, ahead, t = step.time](step::TensorId tensor, int channel) {
-    return flag_window_->value(tensor, 2 * geometry().tile_of(channel) + channel % 2, t, ahead);
+    const int tile = threads_.turn() * geometry().p.batch_tiles + geometry().tile_of(channel);
+    return flag_window_->value(tensor, 2 * tile + channel % 2, t, ahead);
   };
   step.load = [this](int staged, int row, int channel) { return staged_.value(staged, row, channel); };
   return step;
 }
 
-// The last step of a stage finds its successor in the next stage; its own has been read by then.
+// The next tile's turn comes in the same step, or, after the last one, the first tile's in the next step. The
+// last step of a stage finds its successor in the next stage; its own has been read by then.
 void PersistentKernel::look_ahead(Value stage, Value s, Value done,
                                   const std::function<void(const Step&)>& body) {
   auto& b = builder();
   const PersistentParameters& p = geometry().p;
+  if (threads_.turn() + 1 < p.tiles_in_turn)
+    return threads_.in_turn(threads_.turn() + 1, [&] {
+      staged_.load(b.let("next_line", threads_.of_turn(stage % p.stages * p.steps + s)));
+      body(step_at(done, false));
+    });
   b.if_(done + 1 < threads_.walked().steps(), [&] {
     const Value line = b.variable("next_line", stage % p.stages * p.steps + s + 1);
     b.if_(s + 1 == p.steps, [&] {
@@ -213,8 +225,10 @@ void PersistentKernel::look_ahead(Value stage, Value s, Value done,
       b.wait(full_, slot, (stage + 1) / p.stages % 2);
       b.assign(line, slot * p.steps);
     });
-    staged_.load(line);
-    body(step_at(b.let("next_done", done + 1), true));
+    threads_.in_turn(0, [&] {
+      staged_.load(threads_.of_turn(line));
+      body(step_at(b.let("next_done", done + 1), true));
+    });
   });
 }
 

@@ -35,21 +35,22 @@ class PersistentKernel {
   void place();
 
   struct Step {
-    kernel::Value count;  // steps before this one, in the order of the walk
-    kernel::Value time;   // t
+    kernel::Value count;      // steps before this one, in the order of the walk
+    kernel::Value tile_step;  // the same of all tiles in turn, a step each: what exchanges count
+    kernel::Value time;       // t
     // Value of a flag's leaf; of any batch row where the channel's does not exist.
     std::function<kernel::Value(step::TensorId, int channel)> flag;
     // Value of a staged row in fp32; store of a row's value for every channel.
     std::function<kernel::Value(int staged, int row, int channel)> load;
     std::function<void(int written, int row, const std::vector<kernel::Value>&)> store;
-    // Only if Roles::begin is given: emits `body` for the step after this one, if there is one; from then on
-    // `load` is that step's.
+    // Only if Roles::begin is given: emits `body` for the tile's step after this one, if there is one; from
+    // then on `load` is that step's.
     std::function<void(const std::function<void(const Step&)>& body)> next;
   };
   // `ahead`: the step after the one under way, or, before the walk, the first one.
   Step step_at(kernel::Value count, bool ahead);
   struct Roles {
-    // In the computing warps: before the walk, at each step, after the walk.
+    // In the computing warps: before the walk, at each step of each tile in turn, after the walk.
     std::function<void()> prepare;
     std::function<void(const Step&)> step;
     std::function<void()> finish;

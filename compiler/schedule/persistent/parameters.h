@@ -15,6 +15,7 @@ struct PersistentParameters {
   bool setmaxnreg = false;  // PTX ISA, setmaxnreg
   int unit_blocks = 1;
   int batch_tiles = 1;
+  int tiles_in_turn = 1;  // each of `batch_tiles` tiles
   // A k-tile has 16 columns. What is not in registers lies in shared memory.
   int register_k_tiles = 0;
   // With reduce-scatter, multiplying warps for each computing one.
@@ -50,7 +51,11 @@ inline constexpr auto kParameters<PersistentParameters> = [] {
        row<P, &P::setmaxnreg>("setmaxnreg", "1: producer and store warps give registers to the others",
                               {.added = true, .was = "lend"}),
        row<P, &P::unit_blocks>("unit_blocks", PowersOfTwo{1, 2}, "blocks of 8 channels a warp"),
-       row<P, &P::batch_tiles>("batch_tiles", PowersOfTwo{1, 4}, "tiles of 8 batch rows a block"),
+       row<P, &P::batch_tiles>("batch_tiles", PowersOfTwo{1, 4},
+                               "tiles of 8 batch rows that a block multiplies together"),
+       row<P, &P::tiles_in_turn>("tiles_in_turn", PowersOfTwo{1, 4},
+                                 "sets of that many tiles that a block walks in turn (through global memory)",
+                                 {.added = true}),
        row<P, &P::register_k_tiles>(
            "register_k_tiles", Between{0, 4096},
            "k-tiles of the matrices in registers: a few numbers up to 64, or a warp's whole share",

@@ -18,7 +18,7 @@ ReduceScatterProducts::ReduceScatterProducts(PersistentKernel& kernel, const Pro
       groups_(groups),
       sums_(sums),
       source_(kernel, problem),
-      ring_(slot_words(kernel.geometry(), sums.size()) + other_words) {}
+      ring_(slot_words(kernel.geometry(), sums.size()) + other_words, kernel.geometry().p.tiles_in_turn) {}
 
 std::vector<std::size_t> ReduceScatterProducts::of_level(int level) const {
   std::vector<std::size_t> result;

@@ -20,11 +20,13 @@ int ResultRows::add(TensorRef ref, bool sums) {
   const std::string shape =
       written.of_channels()
           ? elements_of(written).result_shape()
-          : fmt::format("{}batch {}", sums ? fmt::format("warps {}, ", g.warps) : "", g.batch);
-  written.shared =
-      b_.shared(written.tensor.name + "_ring", sums ? kernel::Storage::F32 : elements_of(written).storage(),
-                2 * g.p.steps * line_of(written),
-                fmt::format("[2, steps {}, rows {}, {}]", g.p.steps, written.tensor.rows, shape));
+          : fmt::format("{}batch {}", sums ? fmt::format("warps {}, ", g.warps) : "", g.turn_batch);
+  written.shared = b_.shared(
+      written.tensor.name + "_ring", sums ? kernel::Storage::F32 : elements_of(written).storage(),
+      2 * g.p.steps * step_of(written),
+      fmt::format("[2, steps {}, {}rows {}, {}]", g.p.steps,
+                  g.p.tiles_in_turn == 1 ? "" : fmt::format("tiles in turn {}, ", g.p.tiles_in_turn),
+                  written.tensor.rows, shape));
   written_.push_back(written);
   return static_cast<int>(written_.size()) - 1;
 }
@@ -36,7 +38,7 @@ bool ResultRows::has_head_values() const {
 std::int64_t ResultRows::line_of(const Written& written) const {
   const std::int64_t rows = written.tensor.rows;
   return written.of_channels() ? rows * elements_of(written).result_elements()
-                               : rows * shares(written) * geometry_.batch;
+                               : rows * shares(written) * geometry_.turn_batch;
 }
 
 void ResultRows::store(int written, Value line, int row, const std::vector<Value>& values) {
@@ -52,7 +54,7 @@ void ResultRows::store_head_values(const Written& written, Value line, int row,
   const PersistentGeometry& g = geometry_;
   const PersistentThreads::Places& here = threads_.here();
   const ChipElements& elements = elements_of(written);
-  const Value place = (line * written.tensor.rows + row) * g.batch + here.quarter * 2;
+  const Value place = (line * written.tensor.rows + row) * g.turn_batch + here.quarter * 2;
   b_.if_(here.warp == 0 && here.group == 0, [&] {
     for (int c = 0; c < g.head_values(); c += 2)
       elements.store(written.shared[place + 8 * g.tile_of(c)],
@@ -77,7 +79,8 @@ void ResultRows::store_sums(const Written& written, Value line, int row, const s
       sum = b_.let("share", sum + b_.shuffle("other", sum, kernel::ShuffleMode::Xor, b_.constant(distance)));
     sums.push_back(sum);
   }
-  const Value place = ((line * written.tensor.rows + row) * g.warps + here.warp) * g.batch + here.quarter * 2;
+  const Value place =
+      ((line * written.tensor.rows + row) * g.warps + here.warp) * g.turn_batch + here.quarter * 2;
   b_.if_(here.group == 0, [&] {
     for (int c = 0; c < g.head_values(); c += 2)
       b_.store_vector(written.shared[place + 8 * g.tile_of(c)], {sums[at(c)], sums[at(c + 1)]});
@@ -101,8 +104,8 @@ void ResultRows::write_rows(const Written& written, Value turn, Value first, Val
   const KernelTensor& tensor = written.tensor;
   const ChipElements& elements = elements_of(written);
   const int chunks = (g.units + 31) / 32;
-  const int places = tensor.rows * g.p.batch_tiles * chunks;
-  const std::int64_t line = line_of(written);
+  const int places = g.p.tiles_in_turn * tensor.rows * g.p.batch_tiles * chunks;
+  const std::int64_t line = step_of(written);
   b_.comment("store " + tensor.name);
   const kernel::Array pieces = b_.array("pieces", elements.type(), elements.row_words());
   const Value store_warp = store_thread() / 32;
@@ -111,10 +114,11 @@ void ResultRows::write_rows(const Written& written, Value turn, Value first, Val
     const Value held = elements.held_unit(chunk);
     const Value unit = b_.let("unit", chunk * 32 + here.quarter * 8);
     const Value tile = b_.let("tile", place / chunks % g.p.batch_tiles);
-    const Value row = b_.let("row", place / (chunks * g.p.batch_tiles));
-    const Value batch = b_.let("batch_row", here.first_row + tile * 8 + here.group);
+    const Value line_row = b_.let("row", place / (chunks * g.p.batch_tiles));  // counts [tile in turn][row]
+    const auto [first_of_tile, row] = threads_.row_of_block(line_row, tile * 8, tensor.rows);
+    const Value batch = b_.let("batch_row", here.first_row + first_of_tile + here.group);
     const Value from = b_.variable(
-        "from", turn * (g.p.steps * line) + elements.result_place(row * g.p.batch_tiles + tile, held));
+        "from", turn * (g.p.steps * line) + elements.result_place(line_row * g.p.batch_tiles + tile, held));
     const Value to =
         b_.variable("to", threads_.base(tensor, batch) + b_.wide(threads_.time_of(first)) * tensor.stride_t +
                               b_.wide(row * threads_.dim() + unit));
@@ -159,20 +163,23 @@ void ResultRows::write_head_values(const Written& written, Value turn, Value fir
   const PersistentGeometry& g = geometry_;
   const PersistentThreads::Places& here = threads_.here();
   const KernelTensor& tensor = written.tensor;
-  const std::int64_t line = line_of(written);
+  const std::int64_t line = step_of(written);
   const int warps = shares(written);
   const auto write = [&](Value place) {
-    const Value batch = b_.let("batch_row", here.first_row + place % g.batch);
+    const auto [block_row, row_of_tensor] =
+        threads_.row_of_block(place / g.turn_batch, place % g.turn_batch, tensor.rows);
+    const Value batch = b_.let("batch_row", here.first_row + block_row);
     b_.if_(batch < here.batch, [&] {
-      const Value row = b_.let("row", place / g.batch);
-      const Value from =
-          b_.variable("from", turn * (g.p.steps * line) + row * (warps * g.batch) + place % g.batch);
+      const Value row = b_.let("row", row_of_tensor);
+      const Value line_row = g.p.tiles_in_turn == 1 ? row : place / g.turn_batch;
+      const Value from = b_.variable(
+          "from", turn * (g.p.steps * line) + line_row * (warps * g.turn_batch) + place % g.turn_batch);
       const Value to = b_.variable("to", head_value_place(written, batch, row, threads_.time_of(first)));
       b_.for_("s", b_.constant(0), count, b_.constant(1), 1, [&](Value) {
         const Value total = b_.variable("total", b_.load("head_value", written.shared[from]));
         if (warps > 1)
           b_.for_("warp", b_.constant(1), b_.constant(warps), b_.constant(1), 4, [&](Value warp) {
-            b_.assign(total, total + b_.load("share", written.shared[from + warp * g.batch]));
+            b_.assign(total, total + b_.load("share", written.shared[from + warp * g.turn_batch]));
           });
         b_.store(tensor.memory[to], total);
         b_.assign(from, from + line);

@@ -30,7 +30,8 @@ class ResultRows {
   std::size_t count() const { return written_.size(); }
   bool has_head_values() const;  // or sums
 
-  // Leaves a row in line `line` of the ring: a value for every channel. By the computing threads.
+  // Leaves a row in line `line` of the ring, [step][tile in turn]: a value for every channel. By the
+  // computing threads.
   void store(int written, kernel::Value line, int row, const std::vector<kernel::Value>& values);
   // Writes `count` steps from step `first` of the walk, which are in half `turn` of the ring. By store warps.
   void write(kernel::Value turn, kernel::Value first, kernel::Value count);
@@ -41,7 +42,7 @@ class ResultRows {
  private:
   struct Written {
     KernelTensor tensor;
-    kernel::Memory shared;  // [2, steps, rows, result_elements()]
+    kernel::Memory shared;  // [2, steps, tiles in turn, rows, result_elements()]
     bool kept = false;      // keep_past_end()
     bool sums = false;      // add_sums()
     bool of_channels() const { return !sums && !tensor.per_head; }
@@ -51,9 +52,10 @@ class ResultRows {
   const ChipElements& elements_of(const Written& written) const {
     return written.sums ? elements_.own() : elements_.of(written.tensor.storage);
   }
-  // How many shares of a row's value lie in the ring, and elements of a step of it.
+  // How many shares of a row's value lie in the ring, and elements of a line and of a step of it.
   int shares(const Written& written) const { return written.sums ? geometry_.warps : 1; }
-  std::int64_t line_of(const Written& written) const;
+  std::int64_t line_of(const Written& written) const;  // of a tile in turn
+  std::int64_t step_of(const Written& written) const { return line_of(written) * geometry_.p.tiles_in_turn; }
   void store_head_values(const Written& written, kernel::Value line, int row,
                          const std::vector<kernel::Value>& values);
   void store_sums(const Written& written, kernel::Value line, int row,

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "compiler/schedule/persistent/all_gather.h"
+#include "compiler/schedule/persistent/early_vectors.h"
 #include "compiler/schedule/persistent/geometry.h"
 #include "compiler/schedule/persistent/reductions.h"
 #include "compiler/schedule/persistent/strategy.h"
@@ -25,6 +26,7 @@ constexpr int kRegistersOfSums = 30;  // the same of warps that only multiply (r
 constexpr int kRegistersOfDraw =
     12;  // of Philox, backward: compilers draw for the steps of a stage side by side
 constexpr int kRegistersOfReduction = 8;  // of a reduction's exchange: places, shuffled parts
+constexpr int kMostTiles = 4;             // of the batch a block: FlagWindow has a lane for each batch row
 constexpr int kMostKSplit = 8;            // blocks of a cluster that split the k extent
 // fp32: elements that the compiler loads ahead of their products; an operand in two parts, and for each tile
 // of rows the sums of a k-tile and what the compiler keeps split (Mma::tf32x3; measured).
@@ -68,13 +70,16 @@ using constraint::Var;
 // them, and each function states the rules of one subject.
 class PersistentSpace {
  public:
-  PersistentSpace(const SweepShape& shape, const Problem& problem, const target::Profile& profile)
+  PersistentSpace(const SweepShape& shape, bool sends_ahead, const Problem& problem,
+                  const target::Profile& profile)
       : shape_(shape),
+        sends_ahead_(sends_ahead),
         problem_(problem),
         limits_(profile.limits),
         has_setmaxnreg_(profile.target.major() >= 9 && !profile.portable) {
     copies();
     teams();
+    turns();
     launches();
     products();
     threads();
@@ -86,6 +91,7 @@ class PersistentSpace {
  private:
   void copies();         // how wide
   void teams();          // which blocks share a head
+  void turns();          // which tiles of the batch a block walks one after the other
   void launches();       // which blocks run at once
   void products();       // how blocks and warps divide them
   void threads();        // how many a block has
@@ -116,6 +122,7 @@ class PersistentSpace {
   bool may_reduce() const { return shape_.terms.size() < shape_.products.size(); }
 
   const SweepShape& shape_;
+  const bool sends_ahead_;  // a step sends a vector that the next one multiplies
   const Problem& problem_;
   const target::Limits& limits_;
   const bool has_setmaxnreg_;
@@ -139,6 +146,7 @@ class PersistentSpace {
   const Var setmaxnreg_ = variable<P, &P::setmaxnreg>(s_, if_so(has_setmaxnreg_));
   const Var unit_blocks_ = variable<P, &P::unit_blocks>(s_);
   const Var batch_tiles_ = variable<P, &P::batch_tiles>(s_, constraint::powers_of_two(1, most_batch_tiles_));
+  const Var tiles_in_turn_ = variable<P, &P::tiles_in_turn>(s_);
   const Var register_k_tiles_ =
       variable<P, &P::register_k_tiles>(s_, constraint::values(register_choices(dim_, shape_, teams_)));
   const Var split_k_ = variable<P, &P::split_k>(s_);
@@ -200,11 +208,26 @@ void PersistentSpace::teams() {
     s_.require(implies(poll_delay_ > 0, reduce_ == 1), "vectors are looked for at once: waiting costs time");
 }
 
+// A tile's vector is under way while the others have their turns, if it is sent at the end of a step. Warps
+// that only multiply look for it, while those that compute have the results of the tile before to make.
+void PersistentSpace::turns() {
+  if (!sends_ahead_)
+    s_.require(tiles_in_turn_ == 1, "tiles take turns where a step sends what the next one multiplies");
+  s_.require(implies(tiles_in_turn_ > 1, exchange_ == Exchange::Global && reduce_ == 0),
+             "tiles take turns where vectors go through global memory");
+  s_.require(implies(tiles_in_turn_ > 1, split_k_ > 1),
+             "tiles take turns where some warps only multiply: these look for the next tile's vectors");
+  s_.require(batch_tiles_ * tiles_in_turn_ <= kMostTiles, "batch rows a block");
+  const std::int64_t tiles = ceil_div(problem_.sizes.batch, std::int64_t{8});
+  s_.require(implies(tiles_in_turn_ > 1, batch_tiles_ * tiles_in_turn_ < 2 * tiles),
+             "no more tiles in turn than there are batch rows for");
+}
+
 // Blocks that exchange through global memory wait for each other: all of a launch must be resident, one on
 // each SM. A launch takes as many batch tiles as fit.
 void PersistentSpace::launches() {
   const Expr on_chip = blocks_ * problem_.sizes.heads * batch_tiles_in_flight_;
-  const Expr batch_parts = ceil_div(problem_.sizes.batch, 8 * batch_tiles_);
+  const Expr batch_parts = ceil_div(problem_.sizes.batch, 8 * batch_tiles_ * tiles_in_turn_);
   s_.require(implies(exchange_ == Exchange::Cluster, batch_tiles_in_flight_ == 1),
              "clusters are launched all at once");
   for (int cluster = 1; cluster <= most_k_split_; cluster *= 2)
@@ -271,8 +294,8 @@ Expr PersistentSpace::adding_threads() const {
 // Words that a thread collects at once: of one group, or of all sums of a level.
 Expr PersistentSpace::collected_words() const {
   const auto sums = static_cast<std::int64_t>(shape_.terms.size());
-  const Expr multiplying = 32 * warps_ * split_k_;
-  const Expr vectors_of_thread = ceil_div(batch_tiles_ * units_ * blocks_ * words_, multiplying);
+  const Expr collectors = 32 * warps_ * max(1, split_k_ - when(tiles_in_turn_ > 1, 1, 0));
+  const Expr vectors_of_thread = ceil_div(batch_tiles_ * units_ * blocks_ * words_, collectors);
   return when(reduce_ == 1, sums * 4 * words_ * ceil_div(batch_tiles_ * senders_, lines_),
               4 * min(AllGatherProducts::kMostCollected, vectors_of_thread));
 }
@@ -282,10 +305,10 @@ Expr PersistentSpace::step_registers() const {
   const int ahead = backward() ? std::max(8, shape_.handed) : 0;
   const Expr drawing = (backward() && shape_.draws ? kRegistersOfDraw : 0) * steps_;
   return unit_blocks_ * batch_tiles_ * (shape_.rows_in * words_ + shape_.wide_in) +
-         batch_tiles_ *
-             (shape_.head_values_in * words_ + 2 * (shape_.head_value_states + shape_.head_values_late)) +
-         channels_ * (shape_.states + shape_.sums + ahead) + unit_blocks_ * shape_.param_rows +
-         kRegistersBeside + drawing;
+         batch_tiles_ * (shape_.head_values_in * words_ +
+                         2 * (tiles_in_turn_ * shape_.head_value_states + shape_.head_values_late)) +
+         channels_ * (tiles_in_turn_ * shape_.states + shape_.sums + ahead) +
+         unit_blocks_ * shape_.param_rows + kRegistersBeside + drawing;
 }
 
 // For the stage with the most reductions. Of the words of lines that a thread loads, at most half wait for
@@ -345,15 +368,16 @@ void PersistentSpace::registers() {
 void PersistentSpace::shared_memory() {
   const Expr batch = 8 * batch_tiles_;
   // Of fp32 rows beside rows of 16 bits what they take more.
-  const Expr staging = stages_ * steps_ * batch *
+  const Expr rows = batch * tiles_in_turn_;
+  const Expr staging = stages_ * steps_ * rows *
                        (shape_.rows_in * (units_ + 16 / bytes_) * bytes_ + shape_.wide_in * 2 * units_);
   const Expr results =
-      2 * steps_ * batch *
+      2 * steps_ * rows *
       (shape_.rows_out * (units_ + (real_ ? 4 : 0)) * bytes_ + shape_.wide_out * (2 * units_ + 16));
   const Expr head_values =
-      steps_ * batch * (stages_ * shape_.head_values_in + 2 * shape_.head_values_out) * bytes_ +
-      2 * steps_ * batch * warps_ * (shape_.shares * 4) +
-      stages_ * steps_ * batch * (shape_.head_values_before * 4);
+      steps_ * rows * (stages_ * shape_.head_values_in + 2 * shape_.head_values_out) * bytes_ +
+      2 * steps_ * rows * warps_ * (shape_.shares * 4) +
+      stages_ * steps_ * rows * (shape_.head_values_before * 4);
   const std::int64_t all_terms = std::accumulate(shape_.terms.begin(), shape_.terms.end(), std::int64_t{0});
   const auto sums = static_cast<std::int64_t>(shape_.terms.size());
   const Expr vectors = static_cast<std::int64_t>(shape_.products.size()) * bytes_ *
@@ -381,7 +405,7 @@ void PersistentSpace::shared_memory() {
 
 constraint::System Persistent::space(const Task& task) const {
   const SweepShape shape = sweep_shape(task);
-  return PersistentSpace(shape, task.problem, task.profile).take();
+  return PersistentSpace(shape, sends_ahead(task), task.problem, task.profile).take();
 }
 
 }  // namespace rondo::schedule

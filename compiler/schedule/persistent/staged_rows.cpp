@@ -16,8 +16,9 @@ int StagedRows::add(TensorRef ref, bool shifted) {
   staged.shifted = shifted;
   const bool per_head = staged.tensor.per_head;
   const int rows = staged.tensor.rows, pitch = elements_of(staged).pitch();
-  std::string shape =
-      fmt::format("[stages {}, steps {}, rows {}, batch {}", g.p.stages, g.p.steps, rows, g.batch);
+  std::string shape = fmt::format(
+      "[stages {}, steps {}, {}rows {}, batch {}", g.p.stages, g.p.steps,
+      g.p.tiles_in_turn == 1 ? "" : fmt::format("tiles in turn {}, ", g.p.tiles_in_turn), rows, g.turn_batch);
   if (!per_head) shape += fmt::format(", units {} + {}", g.units, pitch - g.units);
   staged.shared =
       b_.shared(staged.tensor.name + (shifted ? "_before" : "_staged"), staged.tensor.storage,
@@ -72,18 +73,19 @@ void StagedRows::stage_rows(const Staged& staged, Value first, Value count, Valu
   const Value start = producer();
   b_.for_("place", start, b_.constant(places), b_.constant(32 * g.p.producer_warps), 1, [&](Value place) {
     const Value column = b_.let("column", place % per_row * g.p.vector);
-    const Value batch = b_.let("batch_place", place / per_row % g.batch);
-    const Value row = b_.let("row", place / (per_row * g.batch));
-    Value exists = here.first_row + batch < here.batch;
+    const Value batch = b_.let("batch_place", place / per_row % g.turn_batch);
+    const Value line_row = b_.let("row", place / (per_row * g.turn_batch));  // counts [tile in turn][row]
+    const auto [block_row, row] = threads_.row_of_block(line_row, batch, tensor.rows);
+    Value exists = here.first_row + block_row < here.batch;
     if (!g.exact()) exists = exists && here.first_unit + column < b_.named("kDim", threads_.dim());
     b_.if_(exists, [&] {
       Value t = threads_.time_of(first);
       if (staged.shifted || !threads_.forward()) t = b_.let("t", staged.shifted ? t - 1 : t);
       const Value from =
-          b_.variable("from", threads_.base(tensor, here.first_row + batch) + b_.wide(t) * tensor.stride_t +
-                                  b_.wide(row * threads_.dim() + column));
+          b_.variable("from", threads_.base(tensor, here.first_row + block_row) +
+                                  b_.wide(t) * tensor.stride_t + b_.wide(row * threads_.dim() + column));
       const Value to =
-          b_.variable("to", slot * (g.p.steps * line) + (row * g.batch + batch) * pitch + column);
+          b_.variable("to", slot * (g.p.steps * line) + (line_row * g.turn_batch + batch) * pitch + column);
       b_.for_("s", b_.constant(0), count, b_.constant(1), std::min(4, g.p.steps), [&](Value s) {
         const auto copy = [&] { copy_vector(staged.shared, to, tensor, from, g.p.vector); };
         staged.shifted ? b_.if_((threads_.forward() ? t + s : t - s) >= 0, copy) : copy();
@@ -103,11 +105,12 @@ void StagedRows::stage_head_values(const Staged& staged, Value first, Value coun
   b_.comment("stage " + tensor.name);
   const Value start = producer();
   b_.for_("place", start, count * line, b_.constant(32 * g.p.producer_warps), 1, [&](Value place) {
-    const Value batch = b_.let("batch_row", here.first_row + place % g.batch);
+    const auto [block_row, row] = threads_.row_of_block(
+        place / g.turn_batch % (tensor.rows * g.p.tiles_in_turn), place % g.turn_batch, tensor.rows);
+    const Value batch = b_.let("batch_row", here.first_row + block_row);
     const Value now = threads_.time_of(first + place / line);
     const Value t = b_.let("t", staged.shifted ? now - 1 : now);
     b_.if_(staged.shifted ? batch < here.batch && t >= 0 : batch < here.batch, [&] {
-      const Value row = place / g.batch % tensor.rows;
       copy_vector(staged.shared, slot * (g.p.steps * line) + place, tensor,
                   threads_.base(tensor, batch) + b_.wide(t) * tensor.stride_t + b_.wide(row), 1);
     });
@@ -140,7 +143,7 @@ void StagedRows::load_head_values(const Staged& staged, Value line) {
   const ChipElements& elements = elements_of(staged);
   const int words = elements.pair_words();
   for (int pair = 0; pair < staged.tensor.rows * g.p.batch_tiles; ++pair) {
-    const Value place = line * (staged.tensor.rows * g.batch) + (threads_.here().quarter * 2 + pair * 8);
+    const Value place = line * (staged.tensor.rows * g.turn_batch) + (threads_.here().quarter * 2 + pair * 8);
     const std::vector<Value> loaded = elements.load("head_value", staged.shared[place], words);
     for (int i = 0; i < words; ++i) b_.write(staged.registers, b_.constant(pair * words + i), loaded[at(i)]);
   }

@@ -25,7 +25,8 @@ class StagedRows {
   void clear();
   // Copies `count` steps from step `first` of the walk into a slot. By the producer warps.
   void stage(kernel::Value first, kernel::Value count, kernel::Value slot);
-  // In computing threads: registers of a step; those of line `line` of the ring; a value in fp32.
+  // In computing threads: registers of a tile's step; those of line `line` of the ring, [step][tile in turn];
+  // a value in fp32.
   void declare_registers();
   void load(kernel::Value line);
   kernel::Value value(int staged, int row, int channel) const;
@@ -33,7 +34,7 @@ class StagedRows {
  private:
   struct Staged {
     KernelTensor tensor;
-    kernel::Memory shared;  // [stages, steps, rows, batch, pitch()]; of per-head values without the last axis
+    kernel::Memory shared;  // [stages, steps, tiles in turn, rows, batch, pitch()]; per head without the last
     bool shifted = false;
     kernel::Array registers;  // words: [rows, batch tiles, unit blocks, pair_words()]
   };

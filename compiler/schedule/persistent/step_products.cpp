@@ -18,7 +18,7 @@ std::int64_t exchange_words(const PersistentGeometry& geometry, const std::vecto
   const std::int64_t of_products = geometry.reduces()
                                        ? ReduceScatterProducts::slot_words(geometry, sums.size())
                                        : AllGatherProducts::slot_words(geometry, groups.size());
-  return GridRing::team_words(of_products + other_words);
+  return GridRing(of_products + other_words, geometry.p.tiles_in_turn).team_words();
 }
 
 }  // namespace rondo::schedule

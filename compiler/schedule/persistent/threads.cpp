@@ -76,7 +76,24 @@ Value PersistentThreads::unit_exists(int unit_block) {
 }
 
 Value PersistentThreads::batch_row(int channel) const {
-  return here_.first_row + 8 * geometry_.tile_of(channel) + (here_.quarter * 2 + channel % 2);
+  const int first = turn_ * geometry_.turn_batch + 8 * geometry_.tile_of(channel);
+  return here_.first_row + first + (here_.quarter * 2 + channel % 2);
+}
+
+PersistentThreads::RowOfBlock PersistentThreads::row_of_block(Value line_row, Value batch_of_tile,
+                                                              int rows) const {
+  if (geometry_.p.tiles_in_turn == 1) return {batch_of_tile, line_row};
+  return {line_row / rows * geometry_.turn_batch + batch_of_tile, line_row % rows};
+}
+
+void PersistentThreads::in_turn(int turn, const std::function<void()>& body) {
+  const int before = std::exchange(turn_, turn);
+  body();
+  turn_ = before;
+}
+
+void PersistentThreads::each_turn(const std::function<void()>& body) {
+  for (int turn = 0; turn < geometry_.p.tiles_in_turn; ++turn) in_turn(turn, body);
 }
 
 void PersistentThreads::if_exists(int channel, const std::function<void()>& body) {

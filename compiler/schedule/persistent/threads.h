@@ -42,7 +42,21 @@ class PersistentThreads {
   kernel::Value block_unit(int unit_block) const;  // this thread's, within the block's
   kernel::Value unit_index(int unit_block) const;  // the same within the head
   kernel::Value unit_exists(int unit_block);       // Pred; invalid: always
-  kernel::Value batch_row(int channel) const;      // of this thread's channel
+  kernel::Value batch_row(int channel) const;      // of this thread's channel, in the tile whose turn it is
+  // Which of the block's tiles has its turn in what is emitted; 0 outside of these.
+  int turn() const { return turn_; }
+  void in_turn(int turn, const std::function<void()>& body);
+  void each_turn(const std::function<void()>& body);
+  // Numbers [line][tile in turn] of the tile whose turn it is.
+  kernel::Value of_turn(kernel::Value line) const {
+    return geometry_.p.tiles_in_turn == 1 ? line : line * geometry_.p.tiles_in_turn + turn_;
+  }
+  // A block's batch row and a tensor's row. Where they lie side by side, [tile in turn][row][batch row of the
+  // tile], `line_row` counts the first two.
+  struct RowOfBlock {
+    kernel::Value batch, row;
+  };
+  RowOfBlock row_of_block(kernel::Value line_row, kernel::Value batch_of_tile, int rows) const;
   // Emits `body` where the channel's unit and batch row exist.
   void if_exists(int channel, const std::function<void()>& body);
   // The same for per-head values. Every thread has those of its batch rows, with the same bits: for each of
@@ -85,6 +99,7 @@ class PersistentThreads {
   FlagReader flags_;
   WalkedTime walked_;
   Places here_;
+  int turn_ = 0;
 };
 
 }  // namespace rondo::schedule
