@@ -7,10 +7,13 @@ STREAM = "--strategy stream "
 NUMBERS = "tests/mutation/cells/numbers.cell --shape B=3,T=19,H=2,D=40 "
 OVER_HEAD = "tests/mutation/cells/over_head.cell"
 SUMS = "tests/mutation/cells/sums.cell"
+AHEAD = "tests/mutation/cells/ahead.cell"
 PLAIN = STREAM + ("--param segments=1 --param channels=16 --param unroll=4 --param rewrite=none "
                   "--param interleaved_copies=0 --param producer_warps=0 ")
 SPLIT = STREAM + "--param segments=4 --param channels=64 --param steps=32 --param time_split=2 --param stages=2 "
 KEPT = "--strategy persistent "
+IN_TURN = KEPT + ("--param exchange=global --param reduce_scatter=0 --param blocks=4 --param split_k=2 "
+                  "--param unit_blocks=1 --param batch_tiles=1 --param tiles_in_turn=2 --param steps=2 ")
 TURNS = "--strategy alternating "
 SHOT = "--strategy shoot --param newton=1 --param warmup=0 "
 
@@ -78,6 +81,10 @@ CASES = {
                          "--param reduce_scatter=1 --param steps=4 " + KEPT,
     "sums in the grid": "gru --shape B=9,T=9,D=48 --pass bw --param blocks=3 --param exchange=global "
                         "--param reduce_scatter=1 --param batch_tiles=2 --param steps=2 " + KEPT,
+    "tiles in turn": "lstm --shape B=11,T=40,D=64 --pass fws " + IN_TURN,
+    "tiles in turn of forms": "lstm --forms resets,lengths,reversed --shape B=11,T=9,D=64 --pass fws " + IN_TURN,
+    "tiles in turn ahead": AHEAD + " --shape B=11,T=9,D=64 --pass fws " + IN_TURN,
+    "tiles in turn of draws": "zoneout --shape B=11,T=9,D=64 --pass fw " + IN_TURN,
     "split sums": "elman --shape B=9,T=9,D=64 --pass fw --param blocks=2 --param split_k=4 --param exchange=cluster "
                   "--param steps=4 " + KEPT,
     "clusters in the grid": "gru --shape B=2,T=9,D=64 --pass bw --param blocks=4 --param exchange=global "

@@ -7,7 +7,7 @@ which of the package's tests (pytest -k). `old` stands exactly once in the file.
 A wrong result or a fault of the simulator finds the fault; a crash does not. The lists lie beside this file, one for
 each subject.
 """
-from cases import CASES, DRAWS, HEADS, OVER_HEAD, ROWS, SUMS, TYPES  # noqa: F401 (run.py takes them from here)
+from cases import AHEAD, CASES, DRAWS, HEADS, OVER_HEAD, ROWS, SUMS, TYPES  # noqa: F401 (run.py takes them from here)
 import faults_around
 import faults_bounds
 import faults_channels
