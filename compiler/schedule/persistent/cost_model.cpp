@@ -51,6 +51,25 @@ constexpr double kOverlap = 240;  // that the parts of a step hide of each other
 // before has come. Measured on an H200: tests/schedule/persistent/model_test.cpp.
 constexpr double kFirstLoads = 3e-6, kMatrixBytesPerS = 35e9, kTileLoads = 0.67e-6;
 
+// What a step takes, in cycles.
+struct StepCycles {
+  double exchange = 0, products = 0, reductions = 0, functions = 0, rings = 0;  // one after the other
+  double chain_of_functions = 0;    // of `functions`: of a thread's first channel
+  double staging = 0, storing = 0;  // by other warps, meanwhile
+  double beside = 0;                // what other warps take from all
+  int tiles_in_turn = 1;
+  double way = 0;  // of a tile through the L2
+
+  double parts() const { return exchange + products + reductions + functions + rings; }
+  double overlapping() const { return std::max(parts() - kOverlap, 0.5 * parts()); }
+  // A tile's way through the L2 is hidden by the turns of the others, or theirs by it. What overlaps within a
+  // step does so then.
+  double critical() const {
+    return tiles_in_turn > 1 ? std::max(overlapping(), tiles_in_turn * (parts() - way)) : overlapping();
+  }
+  double total() const { return std::max({critical(), staging, storing}) + beside; }
+};
+
 // A persistent problem priced for one GPU.
 struct Model {
   step::Sizes sizes;
@@ -64,6 +83,9 @@ struct Model {
   double before = 0;       // seconds of launches before the sweep
 
   Estimate operator()(const Parameters& parameters) const;
+  std::vector<EstimatePart> parts(const PersistentGeometry& g) const;
+  double waves(const PersistentGeometry& g) const;
+  StepCycles step_cycles(const PersistentGeometry& g) const;
   double exchange(const PersistentGeometry& g) const;
   double reduce_scatter(const PersistentGeometry& g) const;
   double multiply(const PersistentGeometry& g) const;
@@ -192,19 +214,27 @@ double Model::starting(const PersistentGeometry& g, double waves) const {
   return launches * speeds.launch_s + waves * (kFirstLoads + matrices);
 }
 
-Estimate Model::operator()(const Parameters& parameters) const {
-  const PersistentGeometry g(sizes.dim, storage, read_parameters<PersistentParameters>(parameters));
-  const double time = static_cast<double>(sizes.time);
+// Teams that come after each other.
+double Model::waves(const PersistentGeometry& g) const {
   const double blocks =
       static_cast<double>(g.p.blocks * sizes.heads) * std::ceil(static_cast<double>(sizes.batch) / g.batch);
   const double teams = g.in_grid() ? static_cast<double>(g.p.batch_tiles_in_flight * sizes.heads)
                                    : target::clusters_at_once(limits, g.p.blocks, 1);
-  const double waves = std::ceil(blocks / g.p.blocks / teams);
+  return std::ceil(blocks / g.p.blocks / teams);
+}
+
+StepCycles Model::step_cycles(const PersistentGeometry& g) const {
   const double per_core = std::ceil(g.warps / 4.0);
+  StepCycles c;
+  c.exchange = shape.levels * exchange(g);
+  c.products = multiply(g);
+  c.reductions = reduce(g);
   // A thread's channels come one after the other: their special functions, 6 cycles each, lie on its path.
-  const double point =
+  c.functions =
       step.chain + 6.0 * (g.channels() - 2) * step.special +
       g.channels() * per_core * (step.alu + 4.0 * step.special + 2.0 * (shape.rows_in + shape.rows_out));
+  c.chain_of_functions = step.chain;
+  c.rings = kStage / g.p.steps;
   // Staging and storing warps move a vector in some cycles each; they must keep up with the step.
   const double vectors = static_cast<double>(g.batch) * g.units / g.p.vector / 32;
   // Per-head values of 16 bits come through registers: a turn of the staging warps waits for memory.
@@ -214,19 +244,20 @@ Estimate Model::operator()(const Parameters& parameters) const {
   const double of_head_values =
       turns(shape.head_values_in) * (g.element_bytes < 4 ? 0.6e-6 * speeds.clock_hz : 24) +
       turns(shape.head_values_before) * 24;
-  const double staging = shape.rows_in * vectors * 24 / g.p.producer_warps + of_head_values;
-  const double storing = shape.rows_out * std::ceil(g.units / 32.0) * (g.batch / 8) * 60 / g.p.store_warps;
-  const double parts = shape.levels * exchange(g) + multiply(g) + reduce(g) + point + kStage / g.p.steps;
-  double critical = std::max(parts - kOverlap, 0.5 * parts);
-  // A tile's way through the L2 is hidden by the turns of the others, or theirs by it. What overlaps within a
-  // step does so then.
-  if (const int tiles = g.p.tiles_in_turn; tiles > 1)
-    critical = std::max(critical, tiles * (parts - kGridWay * speeds.clock_hz));
-  const double beside = 0.05 * (staging + storing) + kOtherWarp * (g.p.producer_warps + g.p.store_warps) +
-                        (!g.p.setmaxnreg && !g.reduces() ? kFewRegisters : 0);
-  const double cycles = std::max({critical, staging, storing}) + beside;
+  c.staging = shape.rows_in * vectors * 24 / g.p.producer_warps + of_head_values;
+  c.storing = shape.rows_out * std::ceil(g.units / 32.0) * (g.batch / 8) * 60 / g.p.store_warps;
+  c.beside = 0.05 * (c.staging + c.storing) + kOtherWarp * (g.p.producer_warps + g.p.store_warps) +
+             (!g.p.setmaxnreg && !g.reduces() ? kFewRegisters : 0);
+  c.tiles_in_turn = g.p.tiles_in_turn;
+  c.way = kGridWay * speeds.clock_hz;
+  return c;
+}
+
+Estimate Model::operator()(const Parameters& parameters) const {
+  const PersistentGeometry g(sizes.dim, storage, read_parameters<PersistentParameters>(parameters));
+  const double waves = this->waves(g);
   Estimate e;
-  e.chain = waves * time * cycles / speeds.clock_hz;
+  e.chain = waves * static_cast<double>(sizes.time) * step_cycles(g).total() / speeds.clock_hz;
   e.memory = static_cast<double>(bytes) / speeds.copy_bytes_per_s;
   e.launch = starting(g, waves) + before;
   e.seconds = std::max(e.chain, e.memory) + e.launch;
@@ -234,9 +265,31 @@ Estimate Model::operator()(const Parameters& parameters) const {
   return e;
 }
 
-}  // namespace
+std::vector<EstimatePart> Model::parts(const PersistentGeometry& g) const {
+  using Of = EstimatePart::Of;
+  const double waves = this->waves(g);
+  const double of_cycles = waves * static_cast<double>(sizes.time) / speeds.clock_hz;
+  const StepCycles c = step_cycles(g);
+  std::vector<EstimatePart> parts = {
+      {Of::Chain, "exchange", of_cycles * c.exchange},
+      {Of::Chain, "products", of_cycles * c.products},
+      {Of::Chain, "reductions", of_cycles * c.reductions},
+      {Of::Chain, "functions", of_cycles * c.chain_of_functions},
+      {Of::Work, "functions of a thread's other channels", of_cycles * (c.functions - c.chain_of_functions)},
+      {Of::Work, "rings", of_cycles * c.rings},
+      {Of::Chain, "hidden by each other", of_cycles * (c.overlapping() - c.parts())},
+      {Of::Work, "turns of other tiles", of_cycles * (c.critical() - c.overlapping())},
+      {Of::Work, "other warps", of_cycles * c.beside},
+      {Of::Work, "staging of inputs", of_cycles * c.staging},
+      {Of::Work, "storing of results", of_cycles * c.storing},
+      {Of::Work, "memory", static_cast<double>(bytes) / speeds.copy_bytes_per_s},
+      {Of::Launches, "launches and first loads", starting(g, waves)},
+      {Of::Launches, "products of all steps before the sweep", before}};
+  std::erase_if(parts, [](const EstimatePart& part) { return part.seconds == 0; });
+  return parts;
+}
 
-CostModel Persistent::cost_model(const Task& task) const {
+Model model_of(const Task& task) {
   const SweepShape shape = sweep_shape(task);
   const SpreadSweep sweep = spread_sweep(task);
   const step::StepGraph& graph = sweep.step;
@@ -250,6 +303,15 @@ CostModel Persistent::cost_model(const Task& task) const {
                step_cost(task, graph.graph, graph.roots),
                compulsory_bytes(task) + before.bytes,
                before.seconds + seconds_of_head_values(task, sweep, task.profile.speeds)};
+}
+
+}  // namespace
+
+CostModel Persistent::cost_model(const Task& task) const { return model_of(task); }
+
+std::vector<EstimatePart> Persistent::parts(const Task& task, const Parameters& parameters) const {
+  return model_of(task).parts(
+      {task.problem.sizes.dim, task.problem.storage, read_parameters<PersistentParameters>(parameters)});
 }
 
 }  // namespace rondo::schedule

@@ -44,6 +44,16 @@ void simplify_kernels(const Task& task, KernelPlan& plan) {
   run_on_kernels(task, plan, pipeline::Pass::SimplifyKernel, kernel::simplify);
 }
 
+std::vector<EstimatePart> Strategy::parts(const Task& task, const Parameters& parameters) const {
+  const Estimate e = cost(task, parameters);
+  std::vector<EstimatePart> parts = {{EstimatePart::Of::Work, "memory", e.memory},
+                                     {EstimatePart::Of::Chain, "chain over time", e.chain},
+                                     {EstimatePart::Of::Work, "instructions", e.issue},
+                                     {EstimatePart::Of::Launches, "launches", e.launch}};
+  std::erase_if(parts, [](const EstimatePart& part) { return part.seconds <= 0; });
+  return parts;
+}
+
 Result<KernelPlan> Strategy::build(const Task& task, const Parameters& parameters) const {
   if (Status status = check_problem(task.written, task.problem); !status) return status.error();
   try {

@@ -35,6 +35,18 @@ struct Estimate {
   bool unmeasured = false;
 };
 
+// A part of a predicted time, in the words of its strategy. Parts may hide each other, so their sum may be
+// more than the whole.
+struct EstimatePart {
+  enum class Of {
+    Chain,    // what a step waits for, whatever else goes on
+    Work,     // bytes, or instructions to issue: more hardware would do it in less time
+    Launches  // beside the steps
+  } of = Of::Work;
+  std::string name;    // "exchange", "products"
+  double seconds = 0;  // of the run
+};
+
 // Prices points of one space; what does not depend on the parameters is worked out once, when it is made.
 using CostModel = std::function<Estimate(const Parameters&)>;
 
@@ -57,6 +69,8 @@ class Strategy {
   virtual CostModel cost_model(const Task& task) const = 0;
   // One point; to price many, make the model once.
   Estimate cost(const Task& task, const Parameters& parameters) const { return cost_model(task)(parameters); }
+  // What the model takes a point's time to be made of; parts of no time are left out.
+  virtual std::vector<EstimatePart> parts(const Task& task, const Parameters& parameters) const;
   // 90th percentile of (time of the model's first choice) / (best time). A choice that was not tuned for the
   // problem may lie so far behind the model's.
   virtual double model_error() const { return 1.25; }
