@@ -17,8 +17,8 @@
 namespace rondo::test {
 namespace {
 
-const char* const kCommands[] = {"check", "emit", "tune",      "run",    "verify",
-                                 "bench", "db",   "calibrate", "doctor", "package"};
+const char* const kCommands[] = {"check", "emit", "tune",      "run",    "verify", "bench",
+                                 "why",   "db",   "calibrate", "doctor", "package"};
 
 struct BadCall {
   std::vector<std::string> arguments;

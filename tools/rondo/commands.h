@@ -13,6 +13,7 @@ Status run(const Options& options);
 Status data(const Options& options);
 Status verify(const Options& options);
 Status bench(const Options& options);
+Status why(const Options& options);
 Status package(const Options& options);
 Status database(const Options& options);
 Status calibrate(const Options& options);

@@ -274,6 +274,22 @@ void bench_options(CLI::App& app, Options& o) {
   add_json(app, o);
 }
 
+void why_options(CLI::App& app, Options& o) {
+  add_cell(app, o);
+  add_forms(app, o);
+  add_problem(app, o, false);
+  add_own_data(app, o);
+  add_save(app, o);
+  add_target(app, o);
+  add_backend(app, o);
+  add_kernel(app, o);
+  add_database(app, o);
+  add_lock(app, o);
+  app.add_flag("--by-model", o.by_model, "measure nothing, though the GPU or CPUs are here");
+  add_strict(app, o);
+  add_json(app, o);
+}
+
 void add_embed(CLI::App& app, Options& o) {
   app.add_option("-o,--output", o.output, "the package, written whole or not at all")->type_name("FILE");
   app.add_option("--embed", o.embed, "the package as C source, to be compiled into a program")
@@ -403,6 +419,7 @@ constexpr Command kCommands[] = {
     {"data", "write random .npy arrays to run a cell over", data_options},
     {"verify", "compare a kernel with the reference", verify_options},
     {"bench", "time a kernel beside the copy bandwidth", bench_options},
+    {"why", "say what limits a kernel, and what would change it", why_options},
     {"package", "kernels ahead of time: build, list, show, verify, merge, extract", package_options},
     {"db", "list, show, export, import, merge, prune, check, lock", database_options},
     {"calibrate", "measure the profile of this GPU, or of these CPUs", calibrate_options},

@@ -50,7 +50,7 @@ struct Options {
   bool exhaustive = false;
   bool again = false;
 
-  std::vector<std::string> inputs, param_files, states;  // run, verify, tune, bench
+  std::vector<std::string> inputs, param_files, states;  // run, verify, tune, bench, why
   std::vector<std::string> outs, lasts;                  // run
   std::vector<std::string> grads, losses, last_losses;   // run: NAME=FILE
   std::vector<std::string> reset_states;                 // run: NAME=FILE
@@ -59,7 +59,7 @@ struct Options {
   bool tangents = false;                                 // run
   bool reference = false;
   std::optional<std::int64_t> draw_seed;  // run
-  bool strict = false;                    // run, bench
+  bool strict = false;                    // run, bench, why
 
   std::string folder = ".";  // data
   bool force = false;        // data
@@ -69,6 +69,7 @@ struct Options {
   int samples = 21;                      // bench
   double weights = 0.28867513459481287;  // bench: standard deviation of the parameters
   bool ablate = false;
+  bool by_model = false;  // why
 
   std::string action;  // db, package
   std::string argument;

@@ -90,6 +90,8 @@ const std::vector<Example>& examples() {
       {"bench", "rondo bench mingru --shape B=8,T=4096,H=1,D=1536 --pass fws,bw",
        "times beside those of a copy"},
       {"bench", "rondo bench lstm --ablate", "what a step's time is made of"},
+      {"why", "rondo why lstm --shape B=16,T=1024,H=1,D=768 --arch h200",
+       "what binds, by model where the board is not here"},
       {"package build", "rondo package build lstm gru --shape B=16,T=1024,H=1,D=768 --pass fw -o rnn.rondo",
        "kernels for six architectures, and PTX for later ones"},
       {"package list", "rondo package list rnn.rondo", "a kernel a line"},

@@ -1,0 +1,86 @@
+#include "tuner/why/floors.h"
+
+#include <algorithm>
+
+#include "compiler/schedule/analysis/compulsory_bytes.h"
+#include "compiler/schedule/analysis/history.h"
+#include "compiler/schedule/sweep/backward_split.h"
+
+namespace rondo::tuner {
+
+using schedule::EstimatePart;
+using schedule::Task;
+
+namespace {
+
+int count(const std::vector<schedule::ProductGroup>& groups) {
+  int products = 0;
+  for (const schedule::ProductGroup& group : groups) products += static_cast<int>(group.products.size());
+  return products;
+}
+
+int forward_products(const Task& task) {
+  return count(schedule::product_groups(task.cell.graph, schedule::forward_roots(task)));
+}
+
+struct Rate {
+  double operations_per_s = 0;
+  const char* by = "";
+};
+
+// Vectors of multiply-adds that a core starts in a cycle: two on the cores of servers from Haswell and Zen
+// on.
+constexpr double kUnitsOfCore = 2;
+
+// fp32 is multiplied as tf32, of which an mma takes half as many; with three terms it takes three of them
+// (kernel::Mma::tf32x3).
+Rate product_rate(const Task& task) {
+  const target::Speeds& speeds = task.profile.speeds;
+  const double cycles_per_s = speeds.clock_hz * task.profile.units();
+  if (task.profile.is_cpu())
+    return {kUnitsOfCore * 2 * task.profile.cpu.vector_bytes / 4 * cycles_per_s, "multiply-adds"};
+  const double of_mma = speeds.mma_flops_per_cycle_sm * cycles_per_s;
+  if (task.problem.storage != kernel::Storage::F32) return {of_mma, "mma.sync"};
+  if (task.problem.math == kernel::Math::Tf32) return {of_mma / 2, "mma.sync of tf32"};
+  return {of_mma / 6, "mma.sync of tf32 in three terms"};
+}
+
+}  // namespace
+
+int products_of_step(const Task& task) {
+  const int forward = forward_products(task);
+  if (forward == 0 || task.problem.pass != schedule::Pass::Backward) return forward;
+  const schedule::BackwardSplit split = schedule::backward_split(task);
+  return schedule::sweep_shape(task).product_count + forward + count(split.forward);
+}
+
+Floor bytes_floor(const Task& task, double copy_bytes_per_s) {
+  const auto bytes = static_cast<double>(schedule::compulsory_bytes(task));
+  return {"bytes", bytes / copy_bytes_per_s, bytes, ""};
+}
+
+Floor products_floor(const Task& task) {
+  const step::Sizes& sizes = task.problem.sizes;
+  const double operations = 2.0 * products_of_step(task) * static_cast<double>(sizes.dim * sizes.dim) *
+                            static_cast<double>(sizes.batch * sizes.time * sizes.heads);
+  const Rate rate = product_rate(task);
+  return {"products", operations / rate.operations_per_s, operations, rate.by};
+}
+
+Floor chain_floor(const Task& task, const std::vector<EstimatePart>& parts) {
+  double seconds = 0;
+  for (const EstimatePart& part : parts)
+    if (part.of == EstimatePart::Of::Chain) seconds += part.seconds;
+  return {"chain", seconds, static_cast<double>(task.problem.sizes.time), ""};
+}
+
+std::vector<Floor> floors(const Task& task, const std::vector<EstimatePart>& parts, double copy_bytes_per_s) {
+  std::vector<Floor> all = {bytes_floor(task, copy_bytes_per_s), products_floor(task),
+                            chain_floor(task, parts)};
+  std::erase_if(all, [](const Floor& floor) { return floor.seconds <= 0; });
+  std::ranges::stable_sort(all,
+                           [](const Floor& one, const Floor& other) { return one.seconds > other.seconds; });
+  return all;
+}
+
+}  // namespace rondo::tuner

@@ -1,0 +1,39 @@
+// The least times that a run of a pass could take on a machine, each as if nothing else held it up.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compiler/schedule/plan/strategy.h"
+#include "compiler/schedule/problem/task.h"
+#include "engine/choice/choose.h"
+
+namespace rondo::tuner {
+
+struct Floor {
+  std::string name;  // "bytes", "products", "chain"
+  double seconds = 0;
+  double amount = 0;  // bytes, operations, steps
+  std::string by;     // what the products are computed by: "mma.sync"
+
+  double rate() const { return amount / seconds; }  // a second
+};
+
+// Multiplications of a matrix of the head by a vector that a step of the pass needs: those of the forward
+// step; backward the transposed ones and outer products, and again those of the forward step that are not
+// saved.
+int products_of_step(const schedule::Task& task);
+
+// Every tensor with a time axis moved once, at `copy_bytes_per_s`.
+Floor bytes_floor(const schedule::Task& task, double copy_bytes_per_s);
+// The products of all steps, at the rate of the machine's mma.sync, or of its multiply-adds. No time where
+// there are none.
+Floor products_floor(const schedule::Task& task);
+// What the steps of these parts wait for, one after the other. No time where nothing of them waits.
+Floor chain_floor(const schedule::Task& task, const std::vector<schedule::EstimatePart>& parts);
+
+// All that take time, the one that binds first.
+std::vector<Floor> floors(const schedule::Task& task, const std::vector<schedule::EstimatePart>& parts,
+                          double copy_bytes_per_s);
+
+}  // namespace rondo::tuner
