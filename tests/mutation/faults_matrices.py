@@ -74,10 +74,6 @@ FAULTS = [
     fault("persistent: channels past the head's end count in a spread", P + "reductions.cpp",
           "return exists.valid() ? kernel_.builder().select(exists, value, kernel_.builder().real(otherwise)) : value;",
           "return value;", "reduced fw"),
-    fault("persistent: reductions made ahead are those of the step under way", P + "body.cpp",
-          "if (order_.reductions[stage].early) reduce(stage, step, leaf, of_channels);",
-          "if (order_.reductions[stage].early && step.count.valid()) { auto late = step; "
-          "late.count = step.count + 1; reduce(stage, late, leaf, of_channels); }", "reduced in a cluster"),
     fault("persistent: lanes without a line of their block count channels of the next block", P + "reductions_exchange.cpp",
           "b.constant(of_block_of_team(meeting) ? g.units : g.dim);", "b.constant(g.dim);",
           test="test_schedule PersistentReductions.ManyLines"),
