@@ -12,8 +12,9 @@ from torch.autograd import forward_ad
 
 from .._errors import NotDifferentiableError, UnsupportedError
 from .._structure import structure_of
+from .._tangents import numbers_of
 from . import operators, vmap
-from .tangents import Second, numbers_of, passes_of
+from .tangents import Second, passes_of
 
 Tensors = Sequence[torch.Tensor]
 _BelowAutograd = torch._C._AutoDispatchBelowAutograd
@@ -72,7 +73,7 @@ class Recurrence(torch.autograd.Function):
     @staticmethod
     def jvp(ctx: Any, *tangents: Any) -> Any:
         passes = passes_of(ctx.how)
-        mask, many = passes.arguments(ctx.given, primals(ctx.saved_tensors), tangents[3:])
+        mask, many = passes.arguments(ctx.given, primals(ctx.saved_tensors), tangents[3:], torch.zeros_like)
         found = run(many, passes.how, mask, ctx.time_major)
         return (*[found[place] for place in passes.tangent_places], *[None] * len(ctx.structure.saved))
 
@@ -163,7 +164,7 @@ def _reverse(second: Second, weights: Any, needs_coming: Sequence[bool], needs: 
     """The gradients of those of `coming`, and of those of `tensors`, that need one. `weights`: of what it has given, beside the
     tensor that each belongs to."""
     passes = second.passes
-    mask, many = passes.arguments(second.given, second.tensors, weights)
+    mask, many = passes.arguments(second.given, second.tensors, weights, torch.zeros_like)
     found = run_saving(many, passes.how, mask, second.time_major)
     places = [passes.tangent_places[number] for number in numbers_of(second.grads)]
     made = [found[place] for place, needed in zip(places, needs_coming, strict=True) if needed]
@@ -181,7 +182,7 @@ def _along(second: Second, of_coming: Any, tangents: Any) -> Tensors:
         tensors = [*there, *second.tensors, *second.kept]
         return gradients(tensors, second.how, grads, second.given, second.wanted, second.time_major)
     passes = second.passes
-    mask, many = passes.arguments(second.given, second.tensors, tangents)
+    mask, many = passes.arguments(second.given, second.tensors, tangents, torch.zeros_like)
     found = run_saving(many, passes.how, mask, second.time_major)
     return gradients(*second.backward(mask, many, found, of_coming, numbers_of(second.wanted)))
 
