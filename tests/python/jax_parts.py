@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import rondo.jax
+from jax.sharding import AxisType
 
 import jax_steps
 from conftest import SOURCE
@@ -57,6 +58,12 @@ def loss(x, r, b, **options):
     return (lstm(x, r, b, **options).astype(jnp.float32) ** 2).sum()
 
 
+def mesh_of(name):
+    """Of two devices."""
+    assert len(jax.devices()) == 2, "tests of meshes need XLA_FLAGS=--xla_force_host_platform_device_count=2"
+    return jax.make_mesh((2,), (name,), axis_types=(AxisType.Auto,))
+
+
 # Cells whose own kernels are compared with scans of jax_steps, and their states in order.
 STATES = {"lstm": ["h", "c"], "gru": ["h"], "elman": ["h"], "mingru": ["h"], "paragru": ["h"]}
 
@@ -66,23 +73,25 @@ def _rows(array, axis):
     return (array.squeeze(axis) if array.shape[axis] == 1 else array).astype(jnp.float32)
 
 
-def by_scan(name, x, params, lengths=None, resets=None, reverse=False):
-    """Outputs [B, T, H, D] and last states of the cell by `lax.scan`. x and params have all their axes."""
+def by_scan(name, x, params, initial=None, *, lengths=None, resets=None, reverse=False):
+    """Outputs [B, T, H, D] and last states of the cell by `lax.scan`. x and params have all their axes, and so has each initial
+    state, `[B, H, D]`, where they are given: all or none."""
     step, (batch, steps) = getattr(jax_steps, name), x.shape[:2]
     resets = jnp.zeros((batch, steps), bool) if resets is None else jnp.asarray(resets, bool)
     lengths = jnp.full(batch, steps) if lengths is None else jnp.asarray(lengths)
 
-    def head(x, p, resets, length):  # [T, rows, D], [T], a number
+    def head(x, p, first, resets, length):  # [T, rows, D], [T], a number
         def one(state, now):
             x, again, number = now
             made = step({key: jnp.where(again, 0.0, old) for key, old in state.items()}, {"x": x}, p)
             there = number < length
             return {key: jnp.where(there, made[key], old) for key, old in state.items()}, jnp.where(there, made["h"], 0.0)
 
-        zero = {key: jnp.zeros(x.shape[-1]) for key in STATES[name]}
-        last, y = jax.lax.scan(one, zero, (x, resets, jnp.arange(steps)), reverse=reverse)
+        last, y = jax.lax.scan(one, first, (x, resets, jnp.arange(steps)), reverse=reverse)
         return y, [last[key] for key in STATES[name]]
 
-    heads = jax.vmap(head, in_axes=(1, 0, None, None), out_axes=(1, 0))
+    if initial is None:
+        initial = {key: jnp.zeros((batch, x.shape[2], x.shape[-1])) for key in STATES[name]}
+    heads = jax.vmap(head, in_axes=(1, 0, 0, None, None), out_axes=(1, 0))
     params = {key: _rows(value, 1) for key, value in params.items()}
-    return jax.vmap(heads, in_axes=(0, None, 0, 0))(_rows(x, 3), params, resets, lengths)
+    return jax.vmap(heads, in_axes=(0, None, 0, 0, 0))(_rows(x, 3), params, initial, resets, lengths)

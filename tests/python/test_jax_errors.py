@@ -14,7 +14,7 @@ from jax import export
 from rondo.jax import _primitive, _shim, _sites
 
 from conftest import SOURCE
-from jax_parts import LSTM, loss, lstm, lstm_arrays
+from jax_parts import LSTM, lstm, lstm_arrays
 from test_structs import compare_structs
 from texts import STILL
 
@@ -55,19 +55,6 @@ def test_a_wrong_call_says_what_is_wrong(case):
     with pytest.raises(rondo.InputError) as said:
         call()
     assert words in str(said.value)
-
-
-@pytest.mark.parametrize("jitted", [False, True])
-def test_second_derivatives_are_refused(jitted):
-    once = jax.grad(lambda x: loss(x, R, B))
-    for twice in (jax.grad(lambda x: once(x).sum()), jax.jacfwd(once)):
-        with pytest.raises(rondo.NotDifferentiableError, match="no second derivatives in JAX"):
-            (jax.jit(twice) if jitted else twice)(X)
-
-
-def test_forward_mode_is_refused():
-    with pytest.raises(TypeError, match="forward-mode"):  # by JAX, which knows that a derivative in reverse mode is given
-        jax.jvp(lambda x: lstm(x, R, B), (X,), (X,))
 
 
 def test_symbols_for_sizes_are_refused():

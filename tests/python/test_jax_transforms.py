@@ -10,11 +10,11 @@ jax = pytest.importorskip("jax", reason="no JAX: rondo.jax is not tested")
 import jax.numpy as jnp
 import numpy as np
 from jax import export
-from jax.sharding import AxisType, NamedSharding
+from jax.sharding import NamedSharding
 from jax.sharding import PartitionSpec as P
 
 from conftest import SOURCE
-from jax_parts import assert_close, draw, loss, lstm, lstm_arrays
+from jax_parts import assert_close, draw, loss, lstm, lstm_arrays, mesh_of
 
 BY_ALL = jax.grad(loss, (0, 1, 2))
 
@@ -81,11 +81,6 @@ def test_gradients_of_each_sample_and_a_jacobian():
 
     rows = jax.jacrev(small)(b[:, :2])
     assert_close(rows[1], jax.grad(lambda b: small(b)[1])(b[:, :2]))
-
-
-def mesh_of(name):
-    assert len(jax.devices()) == 2, "tests of meshes need XLA_FLAGS=--xla_force_host_platform_device_count=2"
-    return jax.make_mesh((2,), (name,), axis_types=(AxisType.Auto,))
 
 
 def test_shard_map_over_the_batch():

@@ -69,7 +69,7 @@ class Recurrence(Described):
         InputError
             An argument is missing, of no known name, or of another shape or type.
         NotDifferentiableError
-            A second derivative.
+            A third derivative, or a second one beside `clip_gradient`.
         """
         if reverse and directions:
             raise InputError(f"{self.name}: reverse and directions", "directions reverses half of the heads: give one of them")

@@ -11,19 +11,17 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import ShapedArray
 from jax.extend.core import Primitive
-from jax.interpreters import ad, batching, mlir
+from jax.interpreters import batching, mlir
 from jax.sharding import NamedSharding, PartitionSpec
 
 from .. import _structs as s
-from .._errors import NotDifferentiableError, UnsupportedError
+from .._errors import UnsupportedError
 from .._launch import WORKSPACE_ALIGNMENT
 from .._plans import CPU, Device
 from .._structure import TensorSpec, axis_of_many, structure_of
 from . import _shim
 from ._sites import Launch, Pass, current_policy, site_of, tensors_of
 from ._types import dtype_of_spec, type_of
-
-SECOND = "Rondo has no second derivatives in JAX, and none in forward mode"
 
 launch_p = Primitive("rondo")
 launch_p.multiple_results = True
@@ -139,13 +137,6 @@ mlir.register_lowering(launch_p, _lower_on_cuda, platform="cuda")
 
 
 # --- transformations ---
-
-
-def _no_derivative(*_: Any, **__: Any) -> Any:
-    raise NotDifferentiableError(SECOND, "take jax.grad or jax.vjp, once")
-
-
-ad.primitive_jvps[launch_p] = _no_derivative
 
 
 def _batched(tensors: Sequence[Any], dims: Sequence[Any], *, what: Pass) -> Any:
