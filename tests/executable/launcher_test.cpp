@@ -115,7 +115,8 @@ TEST(Launcher, PassesTheStatus) {
                             {"vector", 8},
                             {"producer_warps", 1},
                             {"store_warps", 1},
-                            {"poll_delay", 0}});
+                            {"poll_delay", 0},
+                            {"tiles_in_turn", 1}});
   Launcher launcher = rondo::testing::launcher_of(cell, problem, plan);
   launcher.set_status(0x5000);
   Bindings bindings;

@@ -30,7 +30,7 @@ class GiveUp : public rondo::testing::GpuTest, public ::testing::WithParamInterf
             {"accumulators", 1},   {"steps", 4},
             {"stages", 3},         {"vector", 8},
             {"producer_warps", 1}, {"store_warps", 1},
-            {"poll_delay", 0}};
+            {"poll_delay", 0},     {"tiles_in_turn", 1}};
   }
   Result<std::unique_ptr<runtime::LoadedPlan>> loaded(const step::Cell& cell, const schedule::Problem& p,
                                                       bool silent) const {

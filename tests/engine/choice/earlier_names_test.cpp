@@ -78,7 +78,8 @@ std::vector<Expected> expected() {
             {"vector", 8},
             {"producer_warps", 2},
             {"store_warps", 1},
-            {"poll_delay", 0}}},
+            {"poll_delay", 0},
+            {"tiles_in_turn", 1}}},
           {"lstm",
            Pass::Backward,
            "persistent",
@@ -98,7 +99,8 @@ std::vector<Expected> expected() {
             {"vector", 8},
             {"producer_warps", 2},
             {"store_warps", 1},
-            {"poll_delay", 0}}}};
+            {"poll_delay", 0},
+            {"tiles_in_turn", 1}}}};
 }
 
 class EarlierNames : public ::testing::Test {

@@ -32,7 +32,8 @@ schedule::KernelPlan grid_plan(schedule::Pass pass) {
                                {"vector", 8},
                                {"producer_warps", 1},
                                {"store_warps", 1},
-                               {"poll_delay", 0}});
+                               {"poll_delay", 0},
+                               {"tiles_in_turn", 1}});
 }
 
 std::vector<std::string> names(const std::vector<PlanWithout>& plans) {
