@@ -17,14 +17,20 @@ MODULES = sorted(module.name for module in pkgutil.walk_packages(rondo.__path__,
 
 @pytest.mark.parametrize("name", MODULES)
 def test_examples(name):
-    failed, _ = doctest.testmod(importlib.import_module(name))
+    try:
+        module = importlib.import_module(name)
+    except rondo.LibraryNotFoundError as error:
+        if not name.startswith("rondo.jax"):  # whose frameworks need not be here: jax, flax and equinox
+            raise
+        pytest.skip(str(error))
+    failed, _ = doctest.testmod(module)
     assert not failed
 
 
 def test_there_are_examples():
     finder = doctest.DocTestFinder(exclude_empty=True)
-    found = [t for name in MODULES for t in finder.find(importlib.import_module(name)) if t.examples]
-    assert len(found) >= 6
+    modules = [importlib.import_module(name) for name in MODULES if not name.startswith("rondo.jax")]
+    assert len([test for module in modules for test in finder.find(module) if test.examples]) >= 6
 
 
 def test_everything_public_has_a_docstring():
