@@ -84,10 +84,10 @@ def replace(model: torch.nn.Module, *, save: str = "states", math: str = "defaul
     Examples
     --------
     >>> import torch, rondo
-    >>> model = torch.nn.Sequential(torch.nn.LSTM(8, 16), torch.nn.LSTM(16, 16, proj_size=4))
+    >>> model = torch.nn.Sequential(torch.nn.LSTM(8, 16, proj_size=4), torch.nn.LSTMCell(4, 16))
     >>> print(rondo.replace(model))
     1 replaced: 0
-    left 1 (LSTM): it has proj_size=4, and a cell's matrix is square in this version
+    left 1 (LSTMCell): it computes one step; rondo.Cell has step()
     """
     if not isinstance(model, torch.nn.Module):
         raise InputError(f"replace: model is {type(model).__name__}", "give a torch.nn.Module")
@@ -125,8 +125,6 @@ def _why_not(module: torch.nn.Module) -> str:
         return "it computes one step; rondo.Cell has step()"
     if type(module) not in (torch.nn.LSTM, torch.nn.GRU, torch.nn.RNN):
         return "its class is derived from torch.nn's, and may compute something else"
-    if getattr(module, "proj_size", 0):
-        return f"it has proj_size={module.proj_size}, and a cell's matrix is square in this version"
     for kind in ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks"):
         if getattr(module, kind):
             return "it has hooks, which another module would not have"
@@ -140,7 +138,7 @@ def _why_not(module: torch.nn.Module) -> str:
 
 def _rondos(module: Any, options: dict[str, Any]) -> Layers:
     kind: Any = {torch.nn.LSTM: LSTM, torch.nn.GRU: GRU, torch.nn.RNN: RNN}[type(module)]
-    more = {"nonlinearity": module.nonlinearity} if kind is RNN else {}
+    own = {LSTM: ("proj_size",), GRU: (), RNN: ("nonlinearity",)}[kind]
     layer = kind(
         module.input_size,
         module.hidden_size,
@@ -150,7 +148,7 @@ def _rondos(module: Any, options: dict[str, Any]) -> Layers:
         dropout=module.dropout,
         bidirectional=module.bidirectional,
         device="meta",
-        **more,
+        **{name: getattr(module, name) for name in own},
         **options,
     )
     for name, _ in list(layer.named_parameters()):

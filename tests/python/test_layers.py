@@ -159,9 +159,15 @@ WRONG = {
     "layers": (lambda: rondo.nn.LSTM(8, 16, num_layers=0), rondo.InputError, "LSTM: num_layers is 0"),
     "dropout": (lambda: rondo.nn.LSTM(8, 16, dropout=2), rondo.InputError, "LSTM: dropout is 2 .it is a probability"),
     "projection": (
-        lambda: rondo.nn.LSTM(8, 16, proj_size=4),
-        NotImplementedError,
-        "LSTM: proj_size=4: a cell's matrix is square in this version .keep torch.nn.LSTM",
+        lambda: rondo.nn.LSTM(8, 16, proj_size=16),
+        rondo.InputError,
+        "LSTM: proj_size is 16 .it is a whole number from 0, less than hidden_size=16",
+    ),
+    "no size of a projection": (lambda: rondo.nn.LSTM(8, 16, proj_size=-1), rondo.InputError, "LSTM: proj_size is -1"),
+    "shape of a projected h": (
+        lambda: rondo.nn.LSTM(8, 16, proj_size=4)(U, (torch.zeros(1, 3, 16), torch.zeros(1, 3, 16))),
+        rondo.InputError,
+        r"LSTM: hx\[0\] has shape \[1, 3, 16\] .it is \[1, 3, 4\]",
     ),
     "nonlinearity": (lambda: rondo.nn.RNN(8, 16, nonlinearity="sin"), rondo.InputError, "RNN: nonlinearity is 'sin'"),
     "save": (lambda: rondo.nn.LSTM(8, 16, save="some"), rondo.InputError, "save='some' is not known"),

@@ -15,7 +15,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from parts import KINDS
 
 # name: (inputs, hidden, B, T, options of the module, {hx, packed})
-CASES = {
+COMMON = {
     "plain": (12, 16, 5, 15, dict(batch_first=True), {}),
     "time major": (12, 16, 6, 13, {}, {}),
     "hx": (12, 16, 5, 9, {}, dict(hx=True)),
@@ -38,6 +38,25 @@ CASES = {
     "long": (16, 16, 2, 512, dict(batch_first=True), {}),
     "many rows": (16, 32, 33, 24, dict(batch_first=True), {}),
 }
+PROJECTED = {
+    "projected": (12, 16, 5, 15, dict(proj_size=6, batch_first=True), {}),
+    "projected, hx": (12, 16, 6, 13, dict(proj_size=5), dict(hx=True)),
+    "projected, bidirectional": (10, 16, 5, 15, dict(proj_size=6, bidirectional=True), dict(hx=True)),
+    "projected, no bias": (10, 16, 5, 15, dict(proj_size=6, num_layers=2, bias=False, batch_first=True), dict(hx=True)),
+    "projected, packed": (
+        10,
+        16,
+        6,
+        14,
+        dict(proj_size=6, num_layers=2, bidirectional=True),
+        dict(packed="unsorted", hx=True),
+    ),
+    "projected, packed sorted": (10, 16, 6, 14, dict(proj_size=15), dict(packed="sorted")),
+    "projected, long": (16, 16, 2, 512, dict(proj_size=8, batch_first=True), {}),
+    "projected, one step": (3, 2, 1, 1, dict(proj_size=1), dict(hx=True)),
+}
+CASES = {**COMMON, **PROJECTED}
+ALL = [(kind, case) for kind in KINDS for case in CASES if kind == "LSTM" or case not in PROJECTED]
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 UNIT = {torch.float32: 2**-24, torch.bfloat16: 2**-8, torch.float16: 2**-11}
 
@@ -80,13 +99,12 @@ def relative_errors(found, exact):
 
 # Kernels of the CPU are compiled for fp32 and for some cases of the other types; the rest is the reference's, which rounds
 # where they do.
-NATIVE = ("plain", "packed 2 layers bidirectional")
+NATIVE = ("plain", "packed 2 layers bidirectional", "projected, packed")
 
 
 @pytest.mark.turns(3)
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("kind", "case"), ALL)
 def test_parity(kind, case, dtype):
     inputs, hidden, batch, steps, options, how = CASES[case]
     type_ = DTYPES[dtype]
@@ -103,9 +121,10 @@ def test_parity(kind, case, dtype):
         how["steps"] = lengths.sort(descending=True)[0] if how["packed"] == "sorted" else lengths.flip(0)
     u = torch.randn(*((batch, steps) if options.get("batch_first") else (steps, batch)), inputs).to(type_)
     rows = options.get("num_layers", 1) * (1 + options.get("bidirectional", False))
-    hx = [torch.randn(rows, batch, hidden).to(type_) for _ in range(layer.states)] if how.get("hx") else None
-    y_shape = (*u.shape[:2], hidden * layer.directions)
-    weights = [torch.randn(y_shape).double(), *(torch.randn(rows, batch, hidden).double() for _ in range(layer.states))]
+    features = [layer.output_size, hidden][: layer.states]
+    hx = [torch.randn(rows, batch, size).to(type_) for size in features] if how.get("hx") else None
+    y_shape = (*u.shape[:2], features[0] * layer.directions)
+    weights = [torch.randn(y_shape).double(), *(torch.randn(rows, batch, size).double() for size in features)]
     exact = run(copy.deepcopy(reference).double(), u.double(), None if hx is None else [s.double() for s in hx], how, weights)
     allowed = max(4 * max(relative_errors(run(reference, u, hx, how, weights), exact).values()), 16 * UNIT[type_])
     errors = relative_errors(run(layer, u, hx, how, weights), exact)

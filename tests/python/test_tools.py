@@ -70,7 +70,6 @@ def hooked():
     [
         (derived, "its class is derived from torch.nn's"),
         (hooked, "it has hooks"),
-        (lambda: torch.nn.LSTM(8, 16, proj_size=4), "it has proj_size=4"),
         (lambda: torch.nn.GRU(8, 16).to(torch.complex64), "its parameters are complex64 on cpu"),
         (lambda: torch.nn.GRUCell(8, 16), "it computes one step"),
     ],

@@ -10,10 +10,10 @@ import torch
 import torch.nn.functional as F
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
-from .._errors import InputError, UnsupportedError
+from .._errors import InputError
 from .._torch.autograd import run
 from ..cell import Cell
-from . import _chunks, _whole
+from . import _chunks, _projected, _whole
 
 State = torch.Tensor | None
 
@@ -59,18 +59,20 @@ class Layers(torch.nn.Module):
         _check(type(self).__name__, input_size, hidden_size, num_layers, dropout, proj_size)
         self.input_size, self.hidden_size, self.num_layers = input_size, hidden_size, num_layers
         self.bias, self.batch_first, self.dropout = bias, batch_first, float(dropout)
-        self.bidirectional, self.proj_size = bidirectional, 0
+        self.bidirectional, self.proj_size = bidirectional, proj_size
         self.cell, self.chunk = cell, chunk
         # Of the weights of each layer and direction.
         self._names: list[tuple[str, ...]] = []
         for layer in range(num_layers):
             for direction in range(self.directions):
                 end = f"_l{layer}_reverse" if direction else f"_l{layer}"
-                inputs = input_size if layer == 0 else hidden_size * self.directions
+                inputs = input_size if layer == 0 else self.output_size * self.directions
                 rows = self.gates * hidden_size
-                shapes = [("weight_ih", (rows, inputs)), ("weight_hh", (rows, hidden_size))]
+                shapes = [("weight_ih", (rows, inputs)), ("weight_hh", (rows, self.output_size))]
                 if bias:
                     shapes += [("bias_ih", (rows,)), ("bias_hh", (rows,))]
+                if proj_size:
+                    shapes.append(("weight_hr", (proj_size, hidden_size)))
                 self._names.append(tuple(name + end for name, _ in shapes))
                 for name, shape in shapes:
                     weight = torch.empty(shape, device=device, dtype=dtype)
@@ -80,6 +82,11 @@ class Layers(torch.nn.Module):
     @property
     def directions(self) -> int:
         return 2 if self.bidirectional else 1
+
+    @property
+    def output_size(self) -> int:
+        """Of each direction's output."""
+        return self.proj_size or self.hidden_size
 
     @property
     def all_weights(self) -> list[list[torch.nn.Parameter]]:
@@ -97,6 +104,7 @@ class Layers(torch.nn.Module):
     def extra_repr(self) -> str:
         words = [f"{self.input_size}, {self.hidden_size}"]
         for name, default in (
+            ("proj_size", 0),
             ("num_layers", 1),
             ("bias", True),
             ("batch_first", False),
@@ -108,10 +116,10 @@ class Layers(torch.nn.Module):
         return ", ".join(words)
 
     def _weights(self, names: Sequence[str]) -> list[Any]:
-        """Four; None where there are no biases."""
+        """Of the input, of the recurrence, and both biases, None where there are none; then that of a projection, if any."""
         own = self._parameters  # a module's attributes are looked for in three places before
         weights: list[Any] = [own[name] if name in own else getattr(self, name) for name in names]
-        return weights if len(weights) == 4 else [*weights, None, None]
+        return weights if self.bias else [*weights[:2], None, None, *weights[2:]]
 
     def _biases(self, b_ih: Any, b_hh: Any) -> tuple[Any, Any]:
         """The bias of the product of the input, and the cell's; None where there is none."""
@@ -127,12 +135,13 @@ class Layers(torch.nn.Module):
         input : tensor or PackedSequence
             `[T, B, input_size]`, `[B, T, input_size]` with `batch_first`, or `[T, input_size]` without a batch.
         hx : tensor or tuple of two, optional
-            Initial states, `[num_layers * directions, B, hidden_size]`; zero if left out.
+            Initial states, `[num_layers * directions, B, hidden_size]`; zero if left out. With `proj_size` the first has so
+            many features.
 
         Returns
         -------
         output : tensor or PackedSequence
-            `[T, B, directions * hidden_size]`, laid out as the input.
+            `[T, B, directions * hidden_size]`, or `directions * proj_size`, laid out as the input.
         hx : tensor or tuple of two
             The last states.
 
@@ -197,10 +206,32 @@ class Layers(torch.nn.Module):
         lengths: torch.Tensor | None,
         batch_first: bool,
     ) -> tuple[torch.Tensor, list[torch.Tensor]]:
-        """A layer in all its directions; in training in chunks of time, if it is to be. `first` and the last states:
-        `[directions, B, D]`. Chunks follow each other one way, so two directions in chunks are two walks."""
-        axis = 1 if batch_first else 0
+        """A layer in all its directions. `first` and the last states: `[directions, B, D]`."""
         weights = [self._weights(some) for some in names]
+        if not self.proj_size:
+            return self._walk(u, [*first, None], weights, lengths, batch_first)
+        projections = [some.pop() for some in weights]
+        r, c = first
+        gates = None if r is None else _projected.gates_of(r, [some[1] for some in weights])
+        for some, projection in zip(weights, projections, strict=True):
+            some[1] = _projected.matrix_of(some[1], projection)
+        steps = u.shape[1 if batch_first else 0]
+        h, last = self._walk(u, [None, c, gates if steps else None], weights, lengths, batch_first)
+        last[0] = _projected.of_states(last[0], projections) if steps or r is None else r
+        return _projected.of_outputs(h, projections), last
+
+    def _walk(
+        self,
+        u: torch.Tensor,
+        first: Sequence[State],
+        weights: Sequence[list[Any]],
+        lengths: torch.Tensor | None,
+        batch_first: bool,
+    ) -> tuple[torch.Tensor, list[torch.Tensor]]:
+        """The recurrence of a layer in all its directions; in training in chunks of time, if it is to be. `first`: the states,
+        and what joins the gates of each row's first step, `[directions, B, gates * D]`, or None. Chunks follow each other one
+        way, so two directions in chunks are two walks."""
+        axis = 1 if batch_first else 0
         tensors = [one for one in (u, *[weight for some in weights for weight in some], *first) if one is not None]
         if self.chunk is not None and _chunks.wanted(self.chunk, u.shape[axis], tensors):
             made = [
@@ -232,11 +263,11 @@ class Layers(torch.nn.Module):
 
         def run(parts: Sequence[torch.Tensor], states: Sequence[State], left: Any, _: Any) -> Any:
             h, last = self._one(parts[0], states, weights, walk, left, axis == 1)
-            return (h,), [state.squeeze(0) for state in last]
+            return (h,), [*(state.squeeze(0) for state in last), _projected.gates_left(states[-1], left)]
 
         back = walk == "reverse"
         (h,), last = _chunks.over_time(run, [u], first, lengths, None, chunk=self.chunk, axis=axis, reverse=back)
-        return h, [state.unsqueeze(0) for state in last]
+        return h, [state.unsqueeze(0) for state in last[:-1]]
 
     def _one(
         self,
@@ -247,8 +278,9 @@ class Layers(torch.nn.Module):
         lengths: torch.Tensor | None,
         batch_first: bool,
     ) -> tuple[torch.Tensor, list[torch.Tensor]]:
-        """One walk over time, of the heads of one direction or of both: `first` are `[B, heads * D]`, weights have the rows of
-        one head behind those of the other, and the last states are `[heads, B, D]`."""
+        """One walk over time, of the heads of one direction or of both: `first`, as in `_walk`, are `[B, heads * D]`, weights
+        have the rows of one head behind those of the other, and the last states are `[heads, B, D]`."""
+        *first, gates = first
         # Which of the cell's tensors there are: x, R, b where it has one, states and lengths.
         mask = 0b111 if self.bias else 0b11
         for number, one in enumerate((*first, lengths), 3 if self.bias else 2):
@@ -258,7 +290,7 @@ class Layers(torch.nn.Module):
         how = self.cell.text(lengths is not None, False, walk)
         heads, size = 2 if walk == "directions" else 1, self.hidden_size
         tensors = [u, *weights, *states] if self.bias else [u, *weights[:2], *states]
-        if _whole.serves(tensors):
+        if gates is None and _whole.serves(tensors):
             # Between chunks states stay as they are.
             converts = len(self._names) == 1 and self.chunk is None
             layer = _whole.Layer(how, mask, not batch_first, self.bias, self.biases_apart, converts, heads)
@@ -268,6 +300,8 @@ class Layers(torch.nn.Module):
         w_ih, w_hh, b_ih, b_hh = weights
         b_x, b = self._biases(b_ih, b_hh)
         x = F.linear(u, w_ih, b_x).unflatten(-1, (heads, self.gates, size))
+        if gates is not None:
+            x = _projected.at_first_steps(x, gates, walk, lengths, batch_first)
         # All shapes are known to be right here, so the cell's checks of them are left out.
         tensors = [x if batch_first else x.transpose(0, 1), w_hh.view(heads, self.gates, size, size)]
         if b is not None:
@@ -288,8 +322,9 @@ class Layers(torch.nn.Module):
         if len(states) != self.states or any(not isinstance(state, torch.Tensor) for state in states):
             wanted = "a tensor" if self.states == 1 else "a tuple of two tensors, (h, c)"
             raise InputError(f"{name}: hx is not what it is to be", f"give {wanted}")
-        wanted = [self.num_layers * self.directions, *([] if alone else [batch]), self.hidden_size]
         for number, state in enumerate(states):
+            size = self.hidden_size if number else self.output_size
+            wanted = [self.num_layers * self.directions, *([] if alone else [batch]), size]
             if list(state.shape) != wanted:
                 which = "hx" if self.states == 1 else f"hx[{number}]"
                 raise InputError(f"{name}: {which} has shape {list(state.shape)}", f"it is {wanted}")
@@ -310,8 +345,7 @@ def _check(name: str, input_size: Any, hidden_size: Any, num_layers: Any, dropou
             raise InputError(f"{name}: {argument} is {value!r}", "it is a whole number from 1")
     if not isinstance(dropout, numbers.Number) or isinstance(dropout, bool) or not 0 <= dropout <= 1:  # type: ignore[operator]
         raise InputError(f"{name}: dropout is {dropout!r}", "it is a probability, from 0 to 1")
-    if proj_size:
-        raise UnsupportedError(
-            f"{name}: proj_size={proj_size}: a cell's matrix is square in this version",
-            "keep torch.nn.LSTM for that layer",
+    if not isinstance(proj_size, int) or isinstance(proj_size, bool) or not 0 <= proj_size < hidden_size:
+        raise InputError(
+            f"{name}: proj_size is {proj_size!r}", f"it is a whole number from 0, less than hidden_size={hidden_size}"
         )

@@ -43,13 +43,16 @@ _COMMON = """
 
 class LSTM(Layers):
     __doc__ = (
-        """`torch.nn.LSTM` by Rondo's cell lstm, but for `proj_size`, which is refused.
+        """`torch.nn.LSTM` by Rondo's cell lstm.
 """
-        + _COMMON
+        + _COMMON.replace(
+            "    device, dtype : optional\n",
+            "    proj_size : int, optional\n"
+            "        If not 0, outputs and the state h have so many features: a matrix is applied to h (Sak et al. 2014). The\n"
+            "        recurrence then multiplies by the product of two matrices, which is rounded to their type.\n"
+            "    device, dtype : optional\n",
+        )
         + """
-    UnsupportedError
-        `proj_size` is given.
-
     Examples
     --------
     >>> import torch, rondo

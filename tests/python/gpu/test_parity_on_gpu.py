@@ -6,13 +6,12 @@ import pytest
 from on_device import DEVICE, checked, needs_gpu, torch
 
 from parts import KINDS
-from test_parity import CASES, DTYPES, UNIT, relative_errors, run
+from test_parity import ALL, CASES, DTYPES, UNIT, relative_errors, run
 
 
 @needs_gpu
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("kind", "case"), ALL)
 def test_parity(kind, case, dtype):
     inputs, hidden, batch, steps, options, how = CASES[case]
     type_ = DTYPES[dtype]
@@ -27,8 +26,9 @@ def test_parity(kind, case, dtype):
         how["steps"] = lengths.sort(descending=True)[0] if how["packed"] == "sorted" else lengths.flip(0)
     u = torch.randn(*((batch, steps) if options.get("batch_first") else (steps, batch)), inputs).to(DEVICE, type_)
     rows = options.get("num_layers", 1) * (1 + options.get("bidirectional", False))
-    hx = [torch.randn(rows, batch, hidden).to(DEVICE, type_) for _ in range(layer.states)] if how.get("hx") else None
-    shapes = [(*u.shape[:2], hidden * layer.directions), *[(rows, batch, hidden)] * layer.states]
+    features = [layer.output_size, hidden][: layer.states]
+    hx = [torch.randn(rows, batch, size).to(DEVICE, type_) for size in features] if how.get("hx") else None
+    shapes = [(*u.shape[:2], features[0] * layer.directions), *[(rows, batch, size) for size in features]]
     weights = [torch.randn(shape).double().to(DEVICE) for shape in shapes]
     exact = run(copy.deepcopy(reference).double(), u.double(), None if hx is None else [s.double() for s in hx], how, weights)
     allowed = max(4 * max(relative_errors(run(reference, u, hx, how, weights), exact).values()), 16 * UNIT[type_])
