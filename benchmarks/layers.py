@@ -14,6 +14,7 @@ Stages, in order:
   host     host time of an operator and of small layers, microseconds
   tf32     the eight layers in fp32 with tf32
   more     twelve more layers in bf16
+  proj     LSTMs with a projection (proj_size) in bf16 and fp16
   memory   peak of a training step of the eight, and what it keeps between its passes, MiB: torch.nn in bf16 and fp16, and Rondo in
            bf16 by what it saves and in chunks of a quarter of the steps
   compiled torch.compile of both, of the eight
@@ -41,7 +42,7 @@ from rondo_program import begun, query, until_stopped, write
 BEGIN = time.monotonic()
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 NO_GPU = 4
-STAGES = ("table", "first", "host", "tf32", "more", "memory", "compiled", "peers", "loop")
+STAGES = ("table", "first", "host", "tf32", "more", "proj", "memory", "compiled", "peers", "loop")
 NEEDS = {"first": 45, "host": 15, "memory": 15, "compiled": 20, "peers": 20, "loop": 25}  # seconds without which a stage or its next layer is not begun
 SHOWN = ("error", "right", "fw_ms", "fwbw_ms", "fw_graph_ms", "fwbw_graph_ms", "peak_MiB", "kept_MiB")
 NN = {"lstm": "LSTM", "gru": "GRU", "rnn": "RNN", "slstm": "SLSTM", "mingru": "MinGRU", "paragru": "ParaGRU"}
@@ -100,14 +101,14 @@ class Contenders:
     def rondo(self, layer, dtype, save="states", chunk=None):
         import rondo
         kind = getattr(rondo.nn, NN[layer.cell])
-        stacked = dict(num_layers=layer.layers, bidirectional=layer.directions > 1, batch_first=True) if layer.is_torchs else {}
+        stacked = dict(batch_first=True, **layer.options) if layer.is_torchs else {}
         module = kind(layer.D, layer.D, chunk=chunk, **stacked)
         module.load_state_dict(self.weights(layer))
         module.cell = module.cell.with_options(save=save, math="tf32" if dtype == "tf32" and self.device == "cuda" else "default")
         return self.placed(module, dtype)
 
     def torchs(self, layer, dtype):
-        module = self.shapes.TORCH[layer.cell](layer.D, layer.D, layer.layers, bidirectional=layer.directions > 1)
+        module = self.shapes.TORCH[layer.cell](layer.D, layer.D, **layer.options)
         module.load_state_dict(self.weights(layer))
         return self.placed(module, dtype)
 
@@ -282,6 +283,10 @@ class Run:
         for group in (self.more[:6], self.more[6:]):  # so that a run that ends early has some
             if self.left() > 40:
                 self.compare(self.chosen(group), ("bf16",))
+
+    def stage_proj(self):
+        shapes = self.contenders.shapes
+        self.compare(self.chosen(shapes.PROJECTED if self.options.device == "cuda" else shapes.REHEARSAL_PROJECTED), ("bf16", "fp16"))
 
     def ways_of(self, layer):
         """Of Rondo's layer, in which its memory differs."""

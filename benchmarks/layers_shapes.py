@@ -11,7 +11,8 @@ DTYPES = {"bf16": torch.bfloat16, "fp16": torch.float16, "tf32": torch.float32}
 
 @dataclasses.dataclass(frozen=True)
 class Layer:
-    """A layer, or a stack of layers, over B sequences of T steps. D is the size of its input and of each direction's output."""
+    """A layer, or a stack of layers, over B sequences of T steps. D is the size of its input and of each direction's state; its
+    output has `proj` features, if that is not 0, else D too."""
 
     cell: str
     B: int
@@ -19,10 +20,12 @@ class Layer:
     D: int
     layers: int = 1
     directions: int = 1
+    proj: int = 0
 
     @property
     def name(self):
         more = (f" x{self.layers}" if self.layers > 1 else "") + (" bi" if self.directions > 1 else "")
+        more += f" proj={self.proj}" if self.proj else ""
         return f"{self.cell} B={self.B} T={self.T} D={self.D}{more}"
 
     @property
@@ -32,6 +35,11 @@ class Layer:
     @property
     def gates(self):
         return GATES[self.cell]
+
+    @property
+    def options(self):
+        """Of `torch.nn` beside sizes."""
+        return dict(num_layers=self.layers, bidirectional=self.directions > 1, **({"proj_size": self.proj} if self.proj else {}))
 
 
 # The eight of which the project's aims are told, and twelve more.
@@ -44,6 +52,8 @@ MORE = (
     Layer("gru", 64, 512, 512), Layer("gru", 1, 2048, 512), Layer("gru", 32, 512, 512, 2, 2), Layer("rnn", 16, 1024, 768),
     Layer("rnn", 64, 512, 512), Layer("slstm", 16, 1024, 768), Layer("mingru", 8, 4096, 1024), Layer("paragru", 8, 2048, 1024),
 )
+PROJECTED = (Layer("lstm", 16, 512, 1024, proj=512), Layer("lstm", 32, 256, 1024, proj=512))
+REHEARSAL_PROJECTED = (Layer("lstm", 4, 16, 32, proj=16),)
 REHEARSAL = (Layer("lstm", 4, 16, 32), Layer("gru", 4, 16, 32, 2, 2), Layer("rnn", 4, 16, 32), Layer("slstm", 4, 16, 32),
              Layer("mingru", 4, 16, 32), Layer("paragru", 4, 16, 32))  # on a CPU, to see whether the script runs
 
@@ -52,7 +62,7 @@ def weights_of(layer):
     """By torch.nn's names, or for other cells by those of `rondo.nn.Recurrent`. They are rounded to bf16, so that all types have them."""
     torch.manual_seed(1)
     if layer.is_torchs:
-        made = TORCH[layer.cell](layer.D, layer.D, layer.layers, bidirectional=layer.directions > 1).state_dict()
+        made = TORCH[layer.cell](layer.D, layer.D, **layer.options).state_dict()
     else:
         rows, bound = layer.gates * layer.D, layer.D ** -0.5
         made = {"input_projection.weight": torch.empty(rows, layer.D).uniform_(-bound, bound),
@@ -69,7 +79,7 @@ def data_of(layer):
     """u [B, T, D], and the gradient of h."""
     torch.manual_seed(2)
     u = torch.randn(layer.B, layer.T, layer.D).bfloat16().float()
-    return u, torch.randn(layer.B, layer.T, layer.D * layer.directions).bfloat16().float()
+    return u, torch.randn(layer.B, layer.T, (layer.proj or layer.D) * layer.directions).bfloat16().float()
 
 
 # --- the same layer as a loop ---
@@ -177,7 +187,7 @@ def exact_results(layer, device):
     """h, the gradient of u and those of all weights in float64, h and u as [T, B, D]; by torch.nn where it has the layer."""
     weights, (u, gradient) = weights_of(layer), data_of(layer)
     if layer.is_torchs:
-        module = TORCH[layer.cell](layer.D, layer.D, layer.layers, bidirectional=layer.directions > 1)
+        module = TORCH[layer.cell](layer.D, layer.D, **layer.options)
         module.load_state_dict(weights)
     else:
         module = Loop(layer, weights, STEPS[layer.cell][0])
