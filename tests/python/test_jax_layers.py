@@ -39,9 +39,10 @@ def of_equinox(*sizes, **options):
     return layer, arrays, lambda arrays: equinox.combine(arrays, rest)
 
 
-@pytest.mark.parametrize("make", [of_nnx, of_equinox])
-def test_a_layer_computes_and_learns(make):
-    layer, weights, layer_of = make(rondo.jax.cell("slstm", strategy="reference"), 6, 32, heads=2, output_size=5)
+@pytest.mark.parametrize(("make", "proj_size"), [(of_nnx, None), (of_equinox, 6)])
+def test_a_layer_computes_and_learns(make, proj_size):
+    options = {"heads": 2, "output_size": 5, "proj_size": proj_size}
+    layer, weights, layer_of = make(rondo.jax.cell("slstm", strategy="reference"), 6, 32, **options)
     u = draw(3, 4, 6)
 
     @jax.jit
@@ -88,11 +89,31 @@ def test_a_layer_is_as_the_layer_of_pytorch(cell):
     assert_close(found, (wanted.detach().numpy(), {name: one.detach().numpy() for name, one in last.items()}))
 
 
+def test_a_layer_with_a_projection_is_torchs():
+    torch = pytest.importorskip("torch", reason="no PyTorch: layers are not compared with its own")
+    theirs = torch.nn.LSTM(6, 16, proj_size=5, batch_first=True)
+    layer = Layer(rondo.jax.cell("lstm", strategy="reference"), 6, 16, proj_size=5)
+    w_ih, w_hh, b_ih, b_hh, w_hr = (jnp.asarray(one.detach().numpy()) for one in theirs.parameters())
+    weights = {"input_kernel": w_ih.T, "input_bias": b_ih, "proj_kernel": w_hr.T[None]}
+    weights |= {"R": w_hh.reshape(1, 4, 16, 5), "b": b_hh.reshape(1, 4, 16)}
+    first = layer.init(jax.random.key(0))
+    assert {name: one.shape for name, one in first.items()} == {name: one.shape for name, one in weights.items()}
+    u = draw(3, 7, 6)
+    y, last = layer(weights, u)
+    wanted, (_, c) = theirs(torch.from_numpy(np.array(u)))
+    assert_close((y, last["c"][:, 0]), (wanted.detach().numpy(), c[0].detach().numpy()))
+    grad = jax.grad(lambda weights: (layer(weights, u)[0] ** 2).sum())(weights)["proj_kernel"]
+    wanted.square().sum().backward()
+    assert_close(grad[0].T, theirs.weight_hr_l0.grad.numpy())
+
+
 WRONG = {
     "input_size is 0": {"input_size": 0},
     "hidden_size is 1.5": {"hidden_size": 1.5},
     "output_size is True": {"output_size": True},
     "hidden_size=8 is no multiple of heads=3": {"heads": 3},
+    "proj_size is 0": {"proj_size": 0},
+    "proj_size=2: cell mingru has not what it is for .that is at least one matrix": {"proj_size": 2},
 }
 
 

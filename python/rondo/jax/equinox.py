@@ -19,7 +19,7 @@ except ModuleNotFoundError as error:
 
 class Recurrent(equinox.Module):
     __doc__ = f"""A recurrent layer of any cell, over batches: it is not to be mapped over rows. `parameters` are by name: those
-    of the cell, and `input_kernel`, `input_bias`, `output_kernel` and `output_bias`.
+    of the cell, and `input_kernel`, `input_bias`, `output_kernel`, `output_bias` and `proj_kernel`.
 {PARAMETERS}{DTYPE}    key : array
         By which first parameters are drawn.
     """
@@ -38,11 +38,12 @@ class Recurrent(equinox.Module):
         bias: bool = True,
         batch_first: bool = True,
         reverse: bool = False,
+        proj_size: int | None = None,
         dtype: Any = jnp.float32,
         key: Any,
     ) -> None:
         name = type(self).__name__
-        self.form = Layer(cell, input_size, hidden_size, heads, output_size, bias, batch_first, reverse, name)
+        self.form = Layer(cell, input_size, hidden_size, heads, output_size, bias, batch_first, reverse, proj_size, name)
         self.parameters = self.form.init(key, dtype)
 
     def __call__(

@@ -19,7 +19,7 @@ except ModuleNotFoundError as error:
 
 class Recurrent(nnx.Module):
     __doc__ = f"""A recurrent layer of any cell. Its parameters are `nnx.Param`s: those of the cell by their names, and
-    `input_kernel`, `input_bias`, `output_kernel` and `output_bias`.
+    `input_kernel`, `input_bias`, `output_kernel`, `output_bias` and `proj_kernel`.
 {PARAMETERS}{DTYPE}    rngs : nnx.Rngs
         Where first parameters are drawn, from its stream `params`.
     """
@@ -35,11 +35,12 @@ class Recurrent(nnx.Module):
         bias: bool = True,
         batch_first: bool = True,
         reverse: bool = False,
+        proj_size: int | None = None,
         dtype: Any = jnp.float32,
         rngs: nnx.Rngs,
     ) -> None:
         name = type(self).__name__
-        self.form = Layer(cell, input_size, hidden_size, heads, output_size, bias, batch_first, reverse, name)
+        self.form = Layer(cell, input_size, hidden_size, heads, output_size, bias, batch_first, reverse, proj_size, name)
         first = self.form.init(rngs.params(), dtype)
         self._names = tuple(first)
         for name, value in first.items():
