@@ -153,9 +153,13 @@ ffi::Error prepare(std::string_view text, Device device) {
   return found.site == nullptr ? error_of(found.status, found.text) : ffi::Error::Success();
 }
 
-ffi::Error prepare_on_cpu(std::string_view text) { return prepare(text, {}); }
+// XLA hands the buffers of a launch to this stage too on GPUs, and none on CPUs.
+ffi::Error prepare_on_cpu(std::string_view text, ffi::RemainingArgs, ffi::RemainingRets) {
+  return prepare(text, {});
+}
 
-ffi::Error prepare_on_cuda(std::int32_t ordinal, std::string_view text) {
+ffi::Error prepare_on_cuda(std::int32_t ordinal, std::string_view text, ffi::RemainingArgs,
+                           ffi::RemainingRets) {
   return prepare(text, {1, ordinal});
 }
 
@@ -175,10 +179,16 @@ using xla::ffi::DeviceOrdinal, xla::ffi::ExecutionStage, xla::ffi::Ffi, xla::ffi
 
 // A plan is made before XLA captures its launch in a command buffer, where nothing may be compiled.
 XLA_FFI_DEFINE_HANDLER_SYMBOL(rondo_jax_prepare_cpu, rondo::jax_ffi::prepare_on_cpu,
-                              Ffi::Bind<ExecutionStage::kInitialize>().Attr<std::string_view>("text"));
-XLA_FFI_DEFINE_HANDLER_SYMBOL(
-    rondo_jax_prepare_cuda, rondo::jax_ffi::prepare_on_cuda,
-    Ffi::Bind<ExecutionStage::kInitialize>().Ctx<DeviceOrdinal>().Attr<std::string_view>("text"));
+                              Ffi::Bind<ExecutionStage::kInitialize>()
+                                  .Attr<std::string_view>("text")
+                                  .RemainingArgs()
+                                  .RemainingRets());
+XLA_FFI_DEFINE_HANDLER_SYMBOL(rondo_jax_prepare_cuda, rondo::jax_ffi::prepare_on_cuda,
+                              Ffi::Bind<ExecutionStage::kInitialize>()
+                                  .Ctx<DeviceOrdinal>()
+                                  .Attr<std::string_view>("text")
+                                  .RemainingArgs()
+                                  .RemainingRets());
 XLA_FFI_DEFINE_HANDLER_SYMBOL(rondo_jax_launch_cpu, rondo::jax_ffi::launch_on_cpu,
                               Ffi::Bind().Attr<std::string_view>("text").RemainingArgs().RemainingRets());
 XLA_FFI_DEFINE_HANDLER_SYMBOL(rondo_jax_launch_cuda, rondo::jax_ffi::launch_on_cuda,
