@@ -99,7 +99,8 @@ bool fits(const db::CacheKey& key, const backend::Backend* wanted, const target:
   const backend::Backend* backend = backend::find_backend(backend::backend_of_compiler(key.compiler_version));
   return backend != nullptr && (wanted == nullptr || wanted == backend) &&
          backend::backend_registry().is_built_in(backend) &&
-         key.flags == fmt::format("{}", fmt::join(backend->flags(), " ")) &&
+         (key.flags == fmt::format("{}", fmt::join(backend->flags(), " ")) ||
+          key.flags == fmt::format("{}", fmt::join(backend->flags_without_contraction(), " "))) &&
          target::plain_arch(key.arch) == target.name();
 }
 

@@ -178,11 +178,9 @@ ffi::Error launch_on_cuda(void* stream, std::int32_t ordinal, std::string_view t
 using xla::ffi::DeviceOrdinal, xla::ffi::ExecutionStage, xla::ffi::Ffi, xla::ffi::PlatformStream;
 
 // A plan is made before XLA captures its launch in a command buffer, where nothing may be compiled.
-XLA_FFI_DEFINE_HANDLER_SYMBOL(rondo_jax_prepare_cpu, rondo::jax_ffi::prepare_on_cpu,
-                              Ffi::Bind<ExecutionStage::kInitialize>()
-                                  .Attr<std::string_view>("text")
-                                  .RemainingArgs()
-                                  .RemainingRets());
+XLA_FFI_DEFINE_HANDLER_SYMBOL(
+    rondo_jax_prepare_cpu, rondo::jax_ffi::prepare_on_cpu,
+    Ffi::Bind<ExecutionStage::kInitialize>().Attr<std::string_view>("text").RemainingArgs().RemainingRets());
 XLA_FFI_DEFINE_HANDLER_SYMBOL(rondo_jax_prepare_cuda, rondo::jax_ffi::prepare_on_cuda,
                               Ffi::Bind<ExecutionStage::kInitialize>()
                                   .Ctx<DeviceOrdinal>()

@@ -25,8 +25,12 @@ std::string backend_of_compiler(const std::string& compiler) {
 Request request_for(const Backend& backend, const std::vector<const kernel::Kernel*>& kernels,
                     const target::Target& target, std::string name) {
   Source source = backend.lower(kernels, target);
-  return {backend.name(),  std::move(source.text),      std::move(name), target_for(target, source.features),
-          backend.flags(), executable::ImageKind::Cubin};
+  return {backend.name(),
+          std::move(source.text),
+          std::move(name),
+          target_for(target, source.features),
+          kernel::may_contract(kernels) ? backend.flags() : backend.flags_without_contraction(),
+          executable::ImageKind::Cubin};
 }
 
 }  // namespace rondo::backend

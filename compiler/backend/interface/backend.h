@@ -58,6 +58,8 @@ class Backend {
                        const target::Target& target) const = 0;
   // Options for plans, unless a caller asks for others.
   virtual const std::vector<std::string>& flags() const = 0;
+  // The same for kernels that may not be contracted, where the text does not say it.
+  virtual const std::vector<std::string>& flags_without_contraction() const { return flags(); }
 
   // Whether the compiler seems to be there, without loading it; false where only loading it tells.
   virtual bool looks_installed() const { return false; }

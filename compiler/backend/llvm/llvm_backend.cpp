@@ -51,6 +51,14 @@ std::vector<executable::KernelResources> kernels_in(const std::string& ir, const
   return kernels;
 }
 
+// Contraction is a flag of each operation (LLVM's language reference, "Fast-Math Flags").
+std::string without_contraction(std::string ir) {
+  constexpr std::string_view kFlag = " contract ";
+  for (std::size_t at = ir.find(kFlag); at != std::string::npos; at = ir.find(kFlag, at))
+    ir.replace(at, kFlag.size(), " ");
+  return ir;
+}
+
 class LlvmBackend final : public Backend {
  public:
   std::string name() const override { return kLlvm; }
@@ -65,6 +73,7 @@ class LlvmBackend final : public Backend {
       source.text = host::emit(kernels, target);
     else
       source.text = nvptx::emit(kernels, target_for(target, source.features));
+    if (!kernel::may_contract(kernels)) source.text = without_contraction(std::move(source.text));
     return source;
   }
 

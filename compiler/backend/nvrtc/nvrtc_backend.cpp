@@ -24,6 +24,10 @@ class NvrtcBackend final : public Backend {
     static const std::vector<std::string> flags = {"--std=c++17"};
     return flags;
   }
+  const std::vector<std::string>& flags_without_contraction() const override {
+    static const std::vector<std::string> flags = {"--std=c++17", "--fmad=false"};
+    return flags;
+  }
 
   bool looks_installed() const override { return nvrtc_looks_installed(); }
 

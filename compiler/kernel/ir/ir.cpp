@@ -1,5 +1,7 @@
 #include "compiler/kernel/ir/ir.h"
 
+#include <algorithm>
+
 namespace rondo::kernel {
 
 namespace {
@@ -34,6 +36,10 @@ const char* math_name(Math math) {
 MmaRegisters mma_registers(Storage storage) {
   if (storage == Storage::F32) return {4, 8, 4};
   return {4, 4, 2};
+}
+
+bool may_contract(const std::vector<const Kernel*>& kernels) {
+  return std::ranges::all_of(kernels, [](const Kernel* kernel) { return kernel->may_contract; });
 }
 
 std::vector<std::int64_t> shared_offsets(const Kernel& kernel) {

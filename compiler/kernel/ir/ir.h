@@ -331,6 +331,7 @@ struct Kernel {
   // with wrong results, and the launcher reads the reason. A kernel without a status traps instead.
   ParamId status = -1;
   Math math = Math::Fast;
+  bool may_contract = true;  // whether the compiler may make one multiply-add of a product and a sum
   std::vector<Param> params;
   std::vector<SharedArray> shared;  // laid out in this order in dynamic shared memory, each 16-byte aligned
   std::vector<MbarrierArray> mbarriers;  // in shared memory, after the arrays
@@ -343,6 +344,9 @@ struct Kernel {
 
   const Expr& expr(ExprId id) const { return expressions[static_cast<std::size_t>(id)]; }
 };
+
+// Of all kernels of a translation unit, for compilers decide it once for all.
+bool may_contract(const std::vector<const Kernel*>& kernels);
 
 // Byte offset of each shared array; then of each mbarrier array; and the total with both (the dynamic shared
 // memory of a launch).

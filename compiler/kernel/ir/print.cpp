@@ -159,9 +159,9 @@ class KernelPrinter {
   std::string print() {
     if (!kernel_.comment.empty()) line(comment(kernel_.comment));
     const std::string cluster = kernel_.cluster == 1 ? "" : fmt::format(" cluster {}", kernel_.cluster);
-    line(fmt::format("kernel {} threads {} min_blocks {}{}{} math {} {{", kernel_.name, kernel_.threads,
+    line(fmt::format("kernel {} threads {} min_blocks {}{}{} math {}{} {{", kernel_.name, kernel_.threads,
                      kernel_.min_blocks, cluster, kernel_.cooperative ? " cooperative" : "",
-                     math_name(kernel_.math)));
+                     math_name(kernel_.math), kernel_.may_contract ? "" : " uncontracted"));
     ++depth_;
     for (const Param& p : kernel_.params) {
       const std::string type = p.buffer ? storage_name(p.storage) + std::string("*") : type_name(p.type);

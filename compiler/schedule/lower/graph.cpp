@@ -5,6 +5,7 @@
 #include <span>
 #include <stdexcept>
 
+#include "compiler/schedule/analysis/contraction.h"
 #include "compiler/schedule/analysis/history.h"
 #include "compiler/step/folded.h"
 #include "compiler/support/index.h"
@@ -23,7 +24,7 @@ GraphLowering::GraphLowering(kernel::Builder& builder, const Task& task, const s
       task_(task),
       graph_(graph),
       roots_(std::move(roots)),
-      contract_(contract && task.problem.math == kernel::Math::Fast) {
+      contract_(contract && task.problem.math == kernel::Math::Fast && may_contract(task)) {
   numbers_ = step::folded_numbers(graph_, constant_values(task.cell, task.problem),
                                   static_cast<double>(task.problem.sizes.dim));
   leave_to_builder();

@@ -8,6 +8,7 @@
 #include "compiler/kernel/passes/rematerialise.h"
 #include "compiler/kernel/passes/simplify.h"
 #include "compiler/kernel/verify/verify.h"
+#include "compiler/schedule/analysis/contraction.h"
 #include "compiler/schedule/plan/problem_check.h"
 
 namespace rondo::schedule {
@@ -39,6 +40,11 @@ void run_on_kernels(const Task& task, KernelPlan& plan, pipeline::Pass pass,
 }
 
 }  // namespace
+
+KernelPlan contracted(const Task& task, KernelPlan plan) {
+  for (Launch& launch : plan.launches) launch.kernel.may_contract = may_contract(task);
+  return plan;
+}
 
 void simplify_kernels(const Task& task, KernelPlan& plan) {
   run_on_kernels(task, plan, pipeline::Pass::SimplifyKernel, kernel::simplify);
@@ -78,7 +84,8 @@ Result<KernelPlan> Strategy::build(const Task& task, const Parameters& parameter
 Result<KernelPlan> Strategy::build_legal(const Task& task, const Parameters& parameters) const {
   try {
     KernelPlan plan = pipeline::watched(
-        task.watcher, pipeline::Pass::Lower, [&] { return build_kernels(task, completed(parameters)); },
+        task.watcher, pipeline::Pass::Lower,
+        [&] { return contracted(task, build_kernels(task, completed(parameters))); },
         [](const KernelPlan& written) {
           return pipeline::Made{[&] { return print_kernels(written); }, {}};
         });
