@@ -121,14 +121,9 @@ struct Model {
 }  // namespace
 
 CostModel Shoot::cost_model(const Task& task) const {
-  return Model{task.problem.sizes,
-               shoot_shape(task),
-               task.profile,
-               shoot_traffic(task),
-               shoot_cost(task, false),
-               shoot_cost(task, true),
-               task.structure.affine,
-               task.problem.math != kernel::Math::Fast};
+  return Model{task.problem.sizes,    shoot_shape(task),       task.profile,
+               shoot_traffic(task),   shoot_cost(task, false), shoot_cost(task, true),
+               task.structure.affine, shoot_is_accurate(task)};
 }
 
 }  // namespace rondo::schedule

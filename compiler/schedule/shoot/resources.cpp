@@ -56,6 +56,11 @@ StepCost shoot_cost(const Task& task, bool newton) {
   return cost;
 }
 
+bool shoot_is_accurate(const Task& task) {
+  return task.problem.math != kernel::Math::Fast ||
+         (!task.structure.affine && shoot_cost(task, false).special == 0);
+}
+
 ShootShape shoot_shape(const Task& task) {
   return {static_cast<int>(task.cell.next.size()),
           shoot_pattern(task),
@@ -63,7 +68,7 @@ ShootShape shoot_shape(const Task& task) {
           rows_of(task.cell, task.cell.of_kind(TensorKind::Input)),
           kernel::storage_bytes(task.problem.storage),
           task.problem.math != kernel::Math::Fast && shoot_cost(task, false).special > 0,
-          task.problem.math == kernel::Math::Accurate,
+          task.problem.math != kernel::Math::Tf32 && shoot_is_accurate(task),
           task.cell.first_of_kind(TensorKind::Reset).has_value(),
           rows_of(task.cell, task.cell.of_kind(TensorKind::Input), step::Tail::Scalar)};
 }

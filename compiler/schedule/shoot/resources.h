@@ -22,6 +22,10 @@ ShootTraffic shoot_traffic(const Task& task);
 // The cost of a step with the Jacobian and its product, and without both.
 StepCost shoot_cost(const Task& task, bool newton);
 
+// Whether arithmetic is accurate: where it is asked for, and where a step has no function that fast
+// arithmetic makes worse. Of an affine cell, whose second sweep is exact, nobody asks for more.
+bool shoot_is_accurate(const Task& task);
+
 // What registers and shared memory follow from, of a cell and problem.
 struct ShootShape {
   int states = 1;                // rows, as params and inputs are

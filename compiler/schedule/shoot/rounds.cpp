@@ -31,9 +31,7 @@ constexpr double kMostVariance = 1e37;  // of the accumulated rounding that is k
 
 }  // namespace
 
-double shoot_tolerance(const Problem& problem) {
-  return std::ldexp(1.0, problem.math == kernel::Math::Fast ? -14 : -20);
-}
+double shoot_tolerance(const Task& task) { return std::ldexp(1.0, shoot_is_accurate(task) ? -20 : -14); }
 
 ShootRounds::ShootRounds(ShootKernel& kernel, SegmentSweep& sweep, const Task& task,
                          const ShootParameters& parameters)
@@ -42,7 +40,7 @@ ShootRounds::ShootRounds(ShootKernel& kernel, SegmentSweep& sweep, const Task& t
       b_(kernel.builder()),
       parameters_(parameters),
       remembers_(shoot_remembers(shoot_shape(task), parameters.newton)),
-      tolerance_(shoot_tolerance(task.problem)) {
+      tolerance_(shoot_tolerance(task)) {
   const ShootParameters& p = parameters_;
   const int states = sweep.states();
   report_ = kernel.signature().writes({Role::Report, -1});

@@ -114,8 +114,9 @@ class ShootRounds {
 };
 
 // Of the state's size, by how much a segment may start off: below what one step's rounding with this
-// arithmetic changes. `fast` functions are right to 2^-11 (PTX ISA, tanh.approx), accurate ones to a few ulp.
-double shoot_tolerance(const Problem& problem);
+// arithmetic changes. `fast` functions are right to 2^-11 (PTX ISA, tanh.approx), accurate ones to a few ulp,
+// and a step without functions is exact in either.
+double shoot_tolerance(const Task& task);
 // Of the Jacobian of a segment: what is steeper tells nothing of where the end goes, and products of such
 // numbers over all segments would overflow.
 inline constexpr double kShootSteepest = 8;

@@ -156,7 +156,7 @@ void Space::require_time() {
   // ParaLSTM 8 x 1024, T=2048, fp32, took 0.130 ms with 32 steps, as one warp of 1024 swept again, and 0.081
   // with 64.
   s_.require(implies(newton == 0, warmup > 0 || parts == 1), "ends alone correct nothing at once");
-  if (task_.problem.math != kernel::Math::Fast)
+  if (shoot_is_accurate(task_))
     s_.require(implies(newton == 0 && parts > 1, warmup >= kAccurateWarmup), "a guess to the last bits");
   // An affine cell may remember for ever, and a walk in order takes many times as long as stream's segments.
   if (affine_)

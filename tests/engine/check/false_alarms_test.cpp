@@ -11,6 +11,7 @@
 #include "engine/check/verify_simulated.h"
 #include "engine/choice/candidates.h"
 #include "tests/engine/plan/cells.h"
+#include "tests/schedule/shoot/points.h"
 #include "tests/step/random_cell.h"
 #include "tests/support/turns.h"
 
@@ -204,6 +205,26 @@ TEST(FalseAlarms, ShippedCellsPass) {
               << embedded.name << " " << schedule::pass_name(pass) << " " << kernel::storage_name(storage)
               << " seed " << seed << ": " << outcome.text;
         }
+  }
+}
+
+// Segments of time start off by no more than one step's rounding changes, which is little where no function
+// of a step is approximate: a state that forgets its past, and has few roundings, shows the rest.
+TEST(FalseAlarms, SegmentsOfACellWithoutFunctions) {
+  const step::Cell cell = rondo::testing::library_cell("lif");
+  for (const Storage storage : {Storage::BF16, Storage::F16}) {
+    const schedule::Problem problem = problem_at({2, 99, 1, 40}, Pass::Forward, storage);
+    const schedule::KernelPlan plan =
+        schedule::point_plan(*schedule::find_strategy("shoot"), cell, problem,
+                             schedule::shoot_point(problem, {4, 4, 0}), target::board());
+    for (const std::uint64_t seed : {29, 31, 32}) {
+      const auto result =
+          verify_simulated({cell, problem, target::board()}, plan, {{problem.sizes, {}}}, seed);
+      ASSERT_TRUE(result.ok()) << result.error().message;
+      for (const TensorCheck& check : result->verification.checks)
+        EXPECT_TRUE(check.passed) << kernel::storage_name(storage) << " seed " << seed << ": "
+                                  << check.text();
+    }
   }
 }
 

@@ -79,7 +79,7 @@ Outcome study(const Study& s) {
         s.time / (s.team.segments * s.team.time_split * point["steps"]) + s.warmup / point["steps"];
   KernelPlan plan = point_plan(*find_strategy("shoot"), s.cell, problem, point);
   kernel::Kernel& kernel = plan.launches.back().kernel;
-  if (s.tolerance > 0) set_tolerance(kernel, shoot_tolerance(problem), s.tolerance);
+  if (s.tolerance > 0) set_tolerance(kernel, shoot_tolerance({s.cell, problem, {}}), s.tolerance);
   if (s.damage) s.damage(kernel);
   kernel::SimulationOptions options;
   options.fp64 = s.fp64;
@@ -87,7 +87,7 @@ Outcome study(const Study& s) {
   Outcome outcome;
   outcome.faults = run.faults;
   outcome.launches = run.launches;
-  outcome.tolerance = s.tolerance > 0 ? s.tolerance : shoot_tolerance(problem);
+  outcome.tolerance = s.tolerance > 0 ? s.tolerance : shoot_tolerance({s.cell, problem, {}});
   outcome.convergence = executable::convergence_of(run.report);
   const auto truth =
       step::run_forward(s.cell, problem.sizes, data.exact, step::RunOptions<double>{1, true, nullptr});
