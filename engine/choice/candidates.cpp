@@ -97,9 +97,8 @@ bool before(const Candidate& a, const Candidate& b) {
          std::tie(b.estimate.seconds, b.strategy, b.parameters);
 }
 
-// The same, but what may spill comes after what does not, and what is unmeasured last of all.
+// The same, but what may spill comes after what does not.
 bool safer(const Candidate& a, const Candidate& b) {
-  if (a.estimate.unmeasured != b.estimate.unmeasured) return b.estimate.unmeasured;
   return a.estimate.may_spill != b.estimate.may_spill ? b.estimate.may_spill : before(a, b);
 }
 

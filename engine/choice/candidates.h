@@ -29,8 +29,8 @@ inline constexpr int kFullAlignment = 16;
 Result<std::vector<Candidate>> ranked_candidates(const schedule::Task& task, int alignment = kFullAlignment,
                                                  const std::string& strategy = "");
 
-// The first of them that is neither unmeasured nor may_spill (schedule::Estimate), if there is one, without
-// making the list: a space may have some 100,000 points.
+// The first of them that is not may_spill (schedule::Estimate), if there is one, without making the list: a
+// space may have some 100,000 points.
 Result<Candidate> best_candidate(const schedule::Task& task, int alignment = kFullAlignment);
 // The same of those that `granted` takes; nullopt if it takes none.
 Result<std::optional<Candidate>> best_candidate(const schedule::Task& task, int alignment,

@@ -14,9 +14,8 @@ constexpr double kHopeful = 4;       // times the model's best: worth a try of e
 }  // namespace
 
 std::size_t first_choice(const std::vector<engine::Candidate>& candidates) {
-  const auto safe = std::ranges::find_if(candidates, [](const engine::Candidate& candidate) {
-    return !candidate.estimate.may_spill && !candidate.estimate.unmeasured;
-  });
+  const auto safe = std::ranges::find_if(
+      candidates, [](const engine::Candidate& candidate) { return !candidate.estimate.may_spill; });
   return safe == candidates.end() ? 0 : static_cast<std::size_t>(safe - candidates.begin());
 }
 

@@ -14,7 +14,7 @@
 
 namespace rondo::tuner {
 
-// What a user without a tune gets: the first that is neither unmeasured nor may_spill, or else the first.
+// What a user without a tune gets: the first that is not may_spill, or else the first.
 std::size_t first_choice(const std::vector<engine::Candidate>& candidates);
 
 class Picker {

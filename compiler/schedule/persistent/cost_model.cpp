@@ -37,6 +37,10 @@ TileCost tile_cost(const Problem& problem) {
 // trials of LSTM, GRU and sLSTM, 1 x 512 to 12 x 64, all passes, on an H200; how well the model ranks with
 // them is in h200-model.json.
 constexpr double kGridWay = 0.55e-6;
+// Of it, what the turns of other tiles hide: the store's way. A warp that looks for words waits for the load
+// all the same, in each turn. LSTM and GRU of 512 to 1024 channels, two and four tiles, on an H200
+// (docs/strategies/persistent-turns.md).
+constexpr double kHiddenWay = 0.25e-6;
 constexpr double kOneBlock = 70;                 // beside the barrier: writing and reading the vectors
 constexpr double kJoining = 45;                  // of two accumulators
 constexpr double kHanding = 125, kPartial = 17;  // sums of other warps: their barriers, and of each tile
@@ -58,14 +62,14 @@ struct StepCycles {
   double staging = 0, storing = 0;  // by other warps, meanwhile
   double beside = 0;                // what other warps take from all
   int tiles_in_turn = 1;
-  double way = 0;  // of a tile through the L2
+  double hidden = 0;  // of a tile's way through the L2, by the turns of others
 
   double parts() const { return exchange + products + reductions + functions + rings; }
   double overlapping() const { return std::max(parts() - kOverlap, 0.5 * parts()); }
-  // A tile's way through the L2 is hidden by the turns of the others, or theirs by it. What overlaps within a
-  // step does so then.
+  // A tile's way through the L2 is partly hidden by the turns of the others, or theirs by it. What overlaps
+  // within a step does so then.
   double critical() const {
-    return tiles_in_turn > 1 ? std::max(overlapping(), tiles_in_turn * (parts() - way)) : overlapping();
+    return tiles_in_turn > 1 ? std::max(overlapping(), tiles_in_turn * (parts() - hidden)) : overlapping();
   }
   double total() const { return std::max({critical(), staging, storing}) + beside; }
 };
@@ -249,7 +253,7 @@ StepCycles Model::step_cycles(const PersistentGeometry& g) const {
   c.beside = 0.05 * (c.staging + c.storing) + kOtherWarp * (g.p.producer_warps + g.p.store_warps) +
              (!g.p.setmaxnreg && !g.reduces() ? kFewRegisters : 0);
   c.tiles_in_turn = g.p.tiles_in_turn;
-  c.way = kGridWay * speeds.clock_hz;
+  c.hidden = kHiddenWay * speeds.clock_hz;
   return c;
 }
 
@@ -261,7 +265,6 @@ Estimate Model::operator()(const Parameters& parameters) const {
   e.memory = static_cast<double>(bytes) / speeds.copy_bytes_per_s;
   e.launch = starting(g, waves) + before;
   e.seconds = std::max(e.chain, e.memory) + e.launch;
-  e.unmeasured = g.p.tiles_in_turn > 1;
   return e;
 }
 

@@ -30,9 +30,6 @@ struct Estimate {
   double launch = 0;
   // It may need more registers than there are: who cannot ask the compiler passes it over.
   bool may_spill = false;
-  // No GPU has shown how well the model prices such points: tiles that take turns (persistent) were only
-  // timed in kernels by hand. A tune tries them; who chooses by the model passes them over.
-  bool unmeasured = false;
 };
 
 // A part of a predicted time, in the words of its strategy. Parts may hide each other, so their sum may be

@@ -318,24 +318,6 @@ TEST_F(Choosing, WhatMaySpillIsLeftToTheTuner) {
   EXPECT_EQ(granted->parameters, asked.parameters);
 }
 
-TEST_F(Choosing, WhatNobodyMeasuredIsLeftToTheTuner) {
-  problem_.sizes = {32, 512, 1, 768};
-  const schedule::Task task{testing::library_cell("lstm"), problem_, profile_};
-  Overrides asked{"persistent", {{"blocks", 48}, {"exchange", 1}}};
-  const auto ranked = ranked_candidates(task, kFullAlignment, "persistent");
-  ASSERT_TRUE(ranked.ok());
-  const auto best =
-      std::ranges::find_if(*ranked, [](const Candidate& c) { return c.parameters.at("blocks") == 48; });
-  ASSERT_NE(best, ranked->end());
-  EXPECT_TRUE(best->estimate.unmeasured) << "the model thinks well of tiles that take turns";
-  for (const int tiles : {1, 2}) {
-    if (tiles > 1) asked.parameters["tiles_in_turn"] = tiles;
-    const Result<Choice> choice = choose_with(task, asked);
-    ASSERT_TRUE(choice.ok());
-    EXPECT_EQ(choice->parameters.at("tiles_in_turn"), tiles);
-  }
-}
-
 TEST_F(Choosing, WithoutClustersTheResourceIsNamed) {
   const step::Cell cell = testing::library_cell("affine");
   problem_.sizes = {1, 65536, 1, 1024};

@@ -45,13 +45,11 @@ TEST(Picker, TheBestOfEachStrategyComesEarly) {
     EXPECT_EQ(picker.next(), i) << "and not the one that the model sees far behind";
 }
 
-// Without a tune nobody gets what may spill or is unmeasured, so what a tune has to beat is the first of the
-// others.
+// Without a tune nobody gets what may spill, so what a tune has to beat is the first of the others.
 TEST(Picker, WhatIsTakenWithoutATuneComesFirst) {
   std::vector<engine::Candidate> ranked;
   for (int i = 0; i < 30; ++i) ranked.push_back(priced("stream", i, 1 + i));
-  for (std::size_t i = 0; i < 19; ++i) ranked[i].estimate.may_spill = true;
-  ranked[19].estimate.unmeasured = true;
+  for (std::size_t i = 0; i < 20; ++i) ranked[i].estimate.may_spill = true;
   EXPECT_EQ(first_choice(ranked), 20u);
   Picker picker(ranked);
   EXPECT_EQ(picker.next(), 20u);
