@@ -1,19 +1,16 @@
 // `rondo why`: the floors under a kernel's time, which of them binds, where the rest goes, and what would
 // change it.
-#include "tuner/why/why.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <utility>
 
+#include "compiler/support/units.h"
 #include "engine/request/problem_text.h"
-#include "tools/rondo/arrays.h"
 #include "tools/rondo/commands.h"
+#include "tools/rondo/explained.h"
 #include "tools/rondo/report.h"
-#include "tools/rondo/session.h"
 
 namespace rondo::tools {
 namespace {
@@ -21,34 +18,9 @@ namespace {
 using schedule::EstimatePart;
 using tuner::Explanation;
 
-constexpr int kRounds = 11;           // samples of the whole and of each part
 constexpr double kLeastShare = 0.01;  // of the time: smaller parts are not printed
 
 std::string ms(double seconds) { return fmt::format("{:.4g} ms", seconds * 1e3); }
-
-// Three digits, and all before the point.
-std::string ns(double value) {
-  return std::abs(value) >= 100 ? fmt::format("{:.0f}", value) : fmt::format("{:.3g}", value);
-}
-
-// A number with a prefix of its unit: "495 TFLOP/s".
-std::string with_prefix(double value, const std::string& unit) {
-  const std::pair<double, const char*> prefix = value >= 1e12  ? std::pair(1e12, "T")
-                                                : value >= 1e9 ? std::pair(1e9, "G")
-                                                : value >= 1e6 ? std::pair(1e6, "M")
-                                                               : std::pair(1e3, "k");
-  return fmt::format("{:.3g} {}{}", value / prefix.first, prefix.second, unit);
-}
-
-std::string made_of(const tuner::Floor& floor) {
-  if (floor.name == "bytes")
-    return fmt::format("{}, each once, at {}", with_prefix(floor.amount, "B"),
-                       with_prefix(floor.rate(), "B/s"));
-  if (floor.name == "products")
-    return fmt::format("{} at {} of {}", with_prefix(floor.amount, "FLOP"),
-                       with_prefix(floor.rate(), "FLOP/s"), floor.by);
-  return fmt::format("{} steps of {} ns that wait for each other", floor.amount, ns(1e9 / floor.rate()));
-}
 
 std::string time_line(const Explanation& why) {
   if (!why.measured) return fmt::format("{}, by model: nothing was run", ms(why.model_s));
@@ -80,7 +52,7 @@ std::string parts_line(const Explanation& why, const step::Sizes& sizes) {
     if (std::abs(part.seconds) >= kLeastShare * why.seconds())
       items.push_back(part.of == EstimatePart::Of::Launches
                           ? fmt::format("{} {}", part.name, ms(part.seconds))
-                          : fmt::format("{} {}", part.name, ns(part.seconds * to_ns)));
+                          : fmt::format("{} {}", part.name, digits(part.seconds * to_ns)));
   return "ns a step, by model: " + listed(items);
 }
 
@@ -88,7 +60,7 @@ std::string without_line(const Explanation& why, const step::Sizes& sizes) {
   std::vector<std::string> items;
   const double to_ns = 1e9 / static_cast<double>(std::max<std::int64_t>(sizes.time, 1));
   for (const tuner::PartTime& part : why.without)
-    items.push_back(fmt::format("{} {}", part.what, ns(part.difference_s * to_ns)));
+    items.push_back(fmt::format("{} {}", part.what, digits(part.difference_s * to_ns)));
   return "ns a step that leaving it out saves: " + listed(items);
 }
 
@@ -190,28 +162,10 @@ std::string why_json(const step::Cell& cell, const std::string& device, const sc
 }  // namespace
 
 Status why(const Options& asked) {
-  const Result<LoadedCell> loaded = load_cell(asked);
-  if (!loaded) return loaded.error();
-  const Result<OwnData> own = own_data(asked, loaded->cell);
-  if (!own) return own.error();
-  const Options& options = own->options;
-  const Result<schedule::Pass> pass = single_pass(options);
-  if (!pass) return pass.error();
-  const Result<schedule::Problem> problem = problem_of(options, loaded->cell, *pass);
-  if (!problem) return problem.error();
-  const Result<engine::Overrides> overrides = overrides_of(options);
-  if (!overrides) return overrides.error();
-  Result<Session> session = open_session(options, Use::Optional);
-  if (!session) return session.error();
-  const engine::Machine& machine = session->machine;
-  engine::Request request = request_of(options, *session, loaded->cell, *problem, *overrides, own->given);
-  request.outline = options.by_model || !machine.device;
-  const Result<engine::Answer> found = engine::answer(request, machine);
+  const Result<Explained> found = explained(asked);
   if (!found) return found.error();
-  const Result<Explanation> why =
-      tuner::explain({loaded->cell, *problem, machine.profile}, machine, *found->kernel, kRounds, own->given);
-  if (!why) return why.error();
-  print((options.json ? why_json : why_text)(loaded->cell, machine.profile.name, *problem, *why));
+  const schedule::Task& task = found->task;
+  print((asked.json ? why_json : why_text)(task.written, task.profile.name, task.problem, found->why));
   return success();
 }
 

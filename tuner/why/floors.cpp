@@ -1,10 +1,13 @@
 #include "tuner/why/floors.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "compiler/schedule/analysis/compulsory_bytes.h"
 #include "compiler/schedule/analysis/history.h"
 #include "compiler/schedule/sweep/backward_split.h"
+#include "compiler/support/units.h"
 
 namespace rondo::tuner {
 
@@ -81,6 +84,16 @@ std::vector<Floor> floors(const Task& task, const std::vector<EstimatePart>& par
   std::ranges::stable_sort(all,
                            [](const Floor& one, const Floor& other) { return one.seconds > other.seconds; });
   return all;
+}
+
+std::string made_of(const Floor& floor) {
+  if (floor.name == "bytes")
+    return fmt::format("{}, each once, at {}", with_prefix(floor.amount, "B"),
+                       with_prefix(floor.rate(), "B/s"));
+  if (floor.name == "products")
+    return fmt::format("{} at {} of {}", with_prefix(floor.amount, "FLOP"),
+                       with_prefix(floor.rate(), "FLOP/s"), floor.by);
+  return fmt::format("{} steps of {} ns that wait for each other", floor.amount, digits(1e9 / floor.rate()));
 }
 
 }  // namespace rondo::tuner

@@ -36,4 +36,7 @@ Floor chain_floor(const schedule::Task& task, const std::vector<schedule::Estima
 std::vector<Floor> floors(const schedule::Task& task, const std::vector<schedule::EstimatePart>& parts,
                           double copy_bytes_per_s);
 
+// What a floor is made of: "126 MB, each once, at 4.32 TB/s".
+std::string made_of(const Floor& floor);
+
 }  // namespace rondo::tuner
