@@ -72,6 +72,17 @@ Result<std::optional<target::Profile>> measured_profile(const std::string& key, 
   return std::optional(std::move(profile).value());
 }
 
+std::optional<target::Profile> recorded_profile(const std::string& key,
+                                                const std::optional<db::Device>& device) {
+  std::optional<target::Profile> stored;
+  if (device)
+    if (Result<target::Profile> profile = target::profile_from_json(device->profile))
+      stored = std::move(profile).value();
+  if (stored && device->origin == db::Origin::Measured) return stored;
+  if (Result<target::Profile> shipped = target::find_profile(key)) return std::move(shipped).value();
+  return stored;
+}
+
 target::Profile current_profile(const target::Profile& reported, db::Database* database) {
   if (database == nullptr) return reported;
   const auto measured = measured_profile(reported.key, *database);

@@ -24,6 +24,12 @@ target::Profile profile_of(const runtime::DeviceInfo& info);
 // of the database, and Database for a profile that is none, with all that is wrong with it.
 Result<std::optional<target::Profile>> measured_profile(const std::string& key, db::Database& database);
 
+// What models stand on for records of a device, of which a database or an export may hold a row: its profile
+// where it was measured, else the shipped one with this key, else its profile whatever its origin. A row that
+// holds no profile counts as none.
+std::optional<target::Profile> recorded_profile(const std::string& key,
+                                                const std::optional<db::Device>& device);
+
 // The profile to use for a machine: limits as the driver or the system reports them (profile_of(),
 // target::host_profile()), with the speeds measured on it if the database holds them. What measured_profile()
 // refuses counts as none.

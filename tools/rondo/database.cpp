@@ -112,10 +112,9 @@ Result<std::vector<std::optional<double>>> by_model(Database& database, const db
                                                     const std::vector<db::Trial>& trials) {
   const auto source = database.find_cell(recorded.cell);
   if (!source) return source.error();
-  const auto measured = engine::measured_profile(recorded.device, database);
-  const bool calibrated = measured && measured->has_value();  // one that is refused counts as none
-  const Result<target::Profile> profile =
-      calibrated ? Result<target::Profile>(**measured) : target::find_profile(recorded.device);
+  const auto device = database.get_device(recorded.device);
+  if (!device) return device.error();
+  const std::optional<target::Profile> profile = engine::recorded_profile(recorded.device, *device);
   const std::optional<schedule::Problem> problem = engine::recorded_problem(recorded);
   const std::optional<step::Cell> cell = source->has_value() ? engine::recorded_cell(**source) : std::nullopt;
   if (!cell || !problem || !profile) return std::vector<std::optional<double>>(trials.size());
