@@ -76,6 +76,17 @@ void ShippedLayer::add(const db::Contents& contents, const StructureOf& structur
   }
 }
 
+db::Contents ShippedLayer::contents() const {
+  db::Contents all;
+  for (const ShippedChoice& choice : choices_) {
+    if (find_keyed(all.cells, &db::Cell::hash, choice.cell.hash) == nullptr) all.cells.push_back(choice.cell);
+    if (find_keyed(all.devices, &db::Device::key, choice.device.key) == nullptr)
+      all.devices.push_back(choice.device);
+    all.problems.push_back({choice.problem, {choice.trial}, 0});
+  }
+  return all;
+}
+
 const ShippedChoice* ShippedLayer::exact(const db::Problem& problem) const {
   for (const ShippedChoice& choice : choices_)
     if (choice.problem == problem) return &choice;

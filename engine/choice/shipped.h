@@ -42,6 +42,9 @@ class ShippedLayer {
   // Takes the best of every problem; what names a cell or a device that is not in `contents` is left out.
   void add(const db::Contents& contents, const StructureOf& structure_of);
 
+  // What was taken, as an export has it.
+  db::Contents contents() const;
+
   bool empty() const { return choices_.empty(); }
   const std::vector<ShippedChoice>& choices() const { return choices_; }
 
