@@ -14,6 +14,7 @@ Status data(const Options& options);
 Status verify(const Options& options);
 Status bench(const Options& options);
 Status why(const Options& options);
+Status report_page(const Options& options);
 Status package(const Options& options);
 Status database(const Options& options);
 Status calibrate(const Options& options);

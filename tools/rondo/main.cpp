@@ -16,9 +16,10 @@ namespace {
 
 Status run_command(const Options& options) {
   static const std::map<std::string, Status (*)(const Options&)> commands = {
-      {"check", check},     {"emit", emit},     {"tune", tune},           {"run", run},
-      {"data", data},       {"verify", verify}, {"bench", bench},         {"why", why},
-      {"package", package}, {"db", database},   {"calibrate", calibrate}, {"doctor", doctor}};
+      {"check", check},        {"emit", emit},       {"tune", tune},   {"run", run},
+      {"data", data},          {"verify", verify},   {"bench", bench}, {"why", why},
+      {"report", report_page}, {"package", package}, {"db", database}, {"calibrate", calibrate},
+      {"doctor", doctor}};
   if (Status status = backend::prefer_backend(options.backend); !status) return status.error();
   return commands.at(options.command)(options);
 }

@@ -290,6 +290,34 @@ void why_options(CLI::App& app, Options& o) {
   add_json(app, o);
 }
 
+// Without a cell the page is of the whole database: what tells of a problem then has no sense.
+void report_options(CLI::App& app, Options& o) {
+  CLI::Option* cell = app.add_option("cell", o.cell, "the cell of one problem; default: all that is tuned");
+  app.add_option("--cell", o.cell_name, "which cell of a file with several");
+  add_changes(app, o);
+  add_forms(app, o);
+  add_problem(app, o, false);
+  add_own_data(app, o);
+  add_save(app, o);
+  add_target(app, o);
+  add_kernel(app, o);
+  add_lock(app, o);
+  app.add_flag("--by-model", o.by_model, "measure nothing, though the GPU or CPUs are here");
+  add_strict(app, o);
+  for (CLI::Option* option : app.get_options())
+    if (option != cell && option != app.get_help_ptr()) option->needs(cell);
+  add_backend(app, o);
+  add_database(app, o);
+  CLI::Option* shipped =
+      app.add_flag("--shipped", o.shipped, "of what is shipped with Rondo, in place of the database");
+  shipped->excludes(cell);
+  app.add_option("--peers", o.peers,
+                 "times of other implementations: a record as those of benchmarks/results")
+      ->type_name("FILE");
+  add_output(app, o, "the page, written whole or not at all");
+  add_json(app, o);
+}
+
 void add_embed(CLI::App& app, Options& o) {
   app.add_option("-o,--output", o.output, "the package, written whole or not at all")->type_name("FILE");
   app.add_option("--embed", o.embed, "the package as C source, to be compiled into a program")
@@ -420,6 +448,7 @@ constexpr Command kCommands[] = {
     {"verify", "compare a kernel with the reference", verify_options},
     {"bench", "time a kernel beside the copy bandwidth", bench_options},
     {"why", "say what limits a kernel, and what would change it", why_options},
+    {"report", "write a page with pictures of what is tuned, or of one problem", report_options},
     {"package", "kernels ahead of time: build, list, show, verify, merge, extract", package_options},
     {"db", "list, show, export, import, merge, prune, check, lock", database_options},
     {"calibrate", "measure the profile of this GPU, or of these CPUs", calibrate_options},

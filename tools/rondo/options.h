@@ -69,7 +69,10 @@ struct Options {
   int samples = 21;                      // bench
   double weights = 0.28867513459481287;  // bench: standard deviation of the parameters
   bool ablate = false;
-  bool by_model = false;  // why
+  bool by_model = false;  // why, report
+
+  bool shipped = false;  // report: of what is shipped, not of the database
+  std::string peers;     // report: a file with times of peers; "": none
 
   std::string action;  // db, package
   std::string argument;

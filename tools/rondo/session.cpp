@@ -101,8 +101,8 @@ Result<Session> open_session(const Options& options, Use use) {
 }
 
 std::vector<std::string> input_files_of(const Options& options) {
-  std::vector<std::string> files = {options.lock,    options.list,     options.resets,
-                                    options.lengths, options.argument, options.database};
+  std::vector<std::string> files = {options.lock,     options.list,     options.resets, options.lengths,
+                                    options.argument, options.database, options.peers};
   if (options.database.empty() && !options.no_database)
     if (const Result<std::string> path = db::default_path()) files.push_back(*path);
   const auto add_cell = [&](const std::string& cell) {
