@@ -17,7 +17,7 @@ from report_dense import dense_page, layers_page, memory_page, parts_page, saved
 from report_layers import capi_page, cpu_page, forms_page, min_page, packed_page, service_page
 from report_picture import peers_picture, picture
 from report_model import model_page
-from report_python import python_layers_page
+from report_python import jax_page, python_layers_page
 from report_shipped import shipped_page
 from report_shoot import kept_page, shoot_page
 from report_shoot_map import shoot_map_page
@@ -184,6 +184,7 @@ PAGES = (  # name, title, what it shows, text or files of records
     ("layers", "Beside PyTorch's layers", "how much faster LSTM, GRU and RNN are than cuDNN's layers on the same machine", layers_page),
     ("python-layers", "Layers of rondo.nn", "how fast whole layers of rondo.nn are in PyTorch, beside cuDNN's best, and what a language model gains",
      "*-{layers,language}.json"),
+    ("jax", "Layers of rondo.jax", "how long layers take in JAX beside those in PyTorch", "*-jax.json"),
     ("saved", "With products saved", "what a training step takes that stores the products of the matrices", saved_page),
     ("memory", "Memory of a training step", "how many megabytes a training step holds, and needs at its peak, beside FlashRNN", memory_page),
     ("parts", "What a step is made of", "how many nanoseconds of a step each part of a kernel costs", parts_page),
@@ -205,7 +206,7 @@ PAGES = (  # name, title, what it shows, text or files of records
 # Pages from records of their own, which stand in place of the text.
 OF_RECORDS = {"shoot": shoot_page, "shoot-map": shoot_map_page, "min": min_page, "cpu": cpu_page, "capi": capi_page, "service": service_page, "shipped": shipped_page, "shoot-kept": kept_page,
               "forms": forms_page, "packed": packed_page, "checks": checks_page, "gpu-tests": gpu_tests_page, "normalised": normalised_page, "backends": backends_page,
-              "model": model_page, "python-layers": python_layers_page}
+              "model": model_page, "python-layers": python_layers_page, "jax": jax_page}
 
 
 def documents(record, docs, results):

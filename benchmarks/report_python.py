@@ -44,7 +44,13 @@ def layers_section(record):
         text += f"\n### {title}\n\n" + wrapped(said_of(rows, pass_)) + "\n\n" + layers_table(rows, pass_)
     if left:
         text += "\n" + wrapped(f"Not timed on both sides before the run's time was over: {', '.join(left)}.") + "\n"
-    return text + memory_of(rows) + memory_section(record) + host_section(record) + first_section(record)
+    return text + memory_of(rows) + memory_section(record) + host_section(record) + first_section(record) + left_out(record)
+
+
+def left_out(record):
+    """What the run's time was over for, or what it was not asked for."""
+    missing = [what for what, key in (("the host's time of a call", "host"), ("first calls", "first_call")) if not record[key]]
+    return f"\nNot measured in this run: {', '.join(missing)}.\n" if missing else ""
 
 
 def how_timed():
@@ -115,18 +121,16 @@ as a share of cuDNN's. {f"Rondo needs more for {', '.join(more)}." if more else 
 
 
 def host_section(record):
-    text = "\n### Host\n\n"
     if not record["host"]:
-        return text + "This run's time was over before the host's time of a call was measured.\n"
-    text += wrapped("Microseconds of the host for a call on the smallest layers (B=1 T=1 D=64, bf16), while the GPU runs behind.") + "\n\n| call | µs |\n|---|--:|\n"
+        return ""
+    text = "\n### Host\n\n" + wrapped("Microseconds of the host for a call on the smallest layers (B=1 T=1 D=64, bf16), while the GPU runs behind.") + "\n\n| call | µs |\n|---|--:|\n"
     return text + "".join(f"| {name} | {value:.1f} |\n" for name, value in record["host"].items())
 
 
 def first_section(record):
-    text = "\n### First calls\n\n"
     if not record["first_call"]:
-        return text + "This run's time was over before first calls were timed.\n"
-    text += wrapped("Seconds of the first forward pass and of the first training step in a fresh process, whose CUDA context exists already.")
+        return ""
+    text = "\n### First calls\n\n" + wrapped("Seconds of the first forward pass and of the first training step in a fresh process, whose CUDA context exists already.")
     text += "\n\n| layer | process | forward s | training s |\n|---|---|--:|--:|\n"
     for layer, found in record["first_call"].items():
         for which, times in found.items():
@@ -165,3 +169,28 @@ def best_ways(both):
         said.append(f"{' '.join(model)}: {ours['tokens_per_s']:,} tokens a second ({ours['how']}), {ours['tokens_per_s'] / theirs['tokens_per_s']:.2f} times "
                     f"PyTorch's best ({theirs['tokens_per_s']:,}, {theirs['how']}, {theirs['type']}).")
     return " ".join(said)
+
+
+def jax_page(results):
+    """Of all records *-jax.json in the folder `results`; empty without one."""
+    text = "".join(jax_section(record) for record in read(results, "*-jax.json"))
+    return "# Layers of rondo.jax\n" + text if text else ""
+
+
+def jax_section(record):
+    """Layers of rondo.jax beside those of rondo.nn, and the host's time of a call."""
+    rows = [row for row in record["rows"] if "fw_ratio" in row]
+    host = next((row for row in record["rows"] if row["name"] == "host"), None)
+    text = f"\n## {record['device']}, {record['date']}\n\n" + wrapped(f"""JAX {record['jax']}, PyTorch {record['torch']}, driver
+{record['driver']}. `benchmarks/jax_layers.py` timed layers of both frameworks in turns, which launch the same kernels, in bf16 with the product of the
+input: milliseconds, the mean of calls one after another until the device had done the last.""") + "\n\n"
+    text += "| layer | JAX fw | PyTorch fw | JAX / PyTorch | JAX fwbw | PyTorch fwbw | JAX / PyTorch |\n|---|--:|--:|--:|--:|--:|--:|\n"
+    for row in rows:
+        cells = [row["name"]]
+        for pass_ in ("fw", "fwbw"):
+            cells += [f"{row[f'jax_{pass_}_ms']:.3f}", f"{row[f'torch_{pass_}_ms']:.3f}", f"{row[f'{pass_}_ratio']:.2f}"]
+        text += "| " + " | ".join(cells) + " |\n"
+    if host:
+        text += "\n" + wrapped(f"""The host takes {host['jax_fw_us']:.0f} us for the call of a small layer in JAX and {host['torch_fw_us']:.0f} in PyTorch,
+{host['jax_fwbw_us']:.0f} and {host['torch_fwbw_us']:.0f} with its gradients.""") + "\n"
+    return text
