@@ -219,12 +219,23 @@ bool can_save_products(const step::Cell& written) {
   return !schedule::saved_products(step::simplified(written, nullptr)).empty();
 }
 
+Result<std::int64_t> parse_every(const std::string& save) {
+  const std::string word = "every=";
+  if (!save.starts_with(word)) return 0;
+  const auto steps = number<std::int64_t>(save.substr(word.size()));
+  if (steps && *steps >= 1 && *steps <= kMostExtent) return *steps;
+  return bad(fmt::format("--save {}: '{}' is no number of steps", save, save.substr(word.size())),
+             "write it like every=64: the states of every 64th step");
+}
+
 namespace {
 
 // Whether products are saved.
 Result<bool> parse_save(const step::Cell& cell, const std::string& text) {
   if (text == "states") return false;
-  if (text != "products") return bad(fmt::format("unknown --save '{}'", text), "known: states, products");
+  if (text != "products")
+    return bad(fmt::format("unknown --save '{}'", text),
+               "known: states, products; `rondo run` and `rondo verify` also know every=K");
   if (can_save_products(cell)) return true;
   const bool multiplies = step::analyze(cell).has_matrix;
   return bad(fmt::format("--save products: cell {} has none to save: {}", cell.name,

@@ -40,6 +40,9 @@ struct ProblemText {
   std::vector<std::string> constants;  // "name=value"
   std::string save = "states";         // what a forward pass saves for the backward pass: states or products
 };
+// K of "every=K", as a training step in parts of time has it (engine/plan/parts_of_time.h); 0: `save` says
+// something else.
+Result<std::int64_t> parse_every(const std::string& save);
 // Of `pass`. Errors too for a constant that the cell does not have, and for products to save where
 // the backward pass of the cell reads none.
 Result<schedule::Problem> parse_problem(const step::Cell& cell, const ProblemText& text, schedule::Pass pass);

@@ -2,6 +2,7 @@
 // weighted sum of outputs and last states.
 #pragma once
 
+#include "engine/plan/parts_of_time.h"
 #include "engine/service/run_cell.h"
 
 namespace rondo::engine {
@@ -10,6 +11,7 @@ struct TrainingRun {
   CellRun forward;
   // By the cell's names: of inputs rounded to the storage type, all others fp32.
   step::BackwardResult<double> gradients;
+  std::optional<PartsMemory> memory = {};  // of a device
 };
 
 // Of all of these `loss` holds the weights: of outputs, [B, T, H, rows, D], and of last states; what it has
@@ -22,12 +24,11 @@ Result<TrainingRun> train_on_reference(const schedule::Task& backward,
 TrainingRun train_on_nothing(const schedule::Task& backward, const step::ForwardArguments<double>& arguments,
                              const step::LossGradients<double>& loss);
 
-// Runs both plans, loaded by the device, once and waits. `backward` reads what `forward` saves. Errors:
-// Device; Wrong where a kernel left results unwritten.
+// Runs plans that the device has loaded, in parts of `every` steps, once and waits. Errors: those of
+// TrainingStep; Wrong where a kernel left results unwritten.
 Result<TrainingRun> train_on_device(const schedule::Task& backward,
                                     const step::ForwardArguments<double>& arguments,
                                     const step::LossGradients<double>& loss, const runtime::Device& device,
-                                    const runtime::LoadedPlan& forward_plan,
-                                    const runtime::LoadedPlan& backward_plan);
+                                    const TrainingPlans& plans, std::int64_t every);
 
 }  // namespace rondo::engine

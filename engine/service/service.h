@@ -6,6 +6,7 @@
 #include <string>
 
 #include "engine/choice/overrides.h"
+#include "engine/plan/parts_of_time.h"
 #include "engine/plan/ready_plan.h"
 #include "engine/trust/trust.h"
 
@@ -64,6 +65,11 @@ enum class Save { States, Products, Faster };
 struct TrainingAnswer {
   Save save = Save::States;  // or Products
   Answer forward, backward;
+  std::optional<Answer> walk = {};  // of several parts of time: a forward pass that saves nothing
+
+  // Whether kernels compute all of it, on one machine; else the reference has to. Of these the plans.
+  bool has_kernels() const;
+  TrainingPlans plans() const;
 };
 // Both passes of training; the pass of the request's problem does not matter. Of two ways to save the faster
 // one (compare_saving); one that no strategy computes, or that a lock file does not pin, leaves the other.
@@ -71,5 +77,9 @@ struct TrainingAnswer {
 // record is found wrong, or has no proof yet), those of both ways are made and compared.
 // Errors: those of answer().
 Result<TrainingAnswer> answer_training(const Request& request, const Machine& machine, Save save);
+// The same in parts of time (engine/plan/parts_of_time.h), whose steps plans are made for. What a part saves
+// is states. Errors also: those of check_parts_of_time(), where there are several parts.
+Result<TrainingAnswer> answer_training_in_parts(const Request& request, const Machine& machine,
+                                                std::int64_t every);
 
 }  // namespace rondo::engine

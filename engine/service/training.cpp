@@ -93,7 +93,36 @@ bool is_as_outlined(const Answer& made, const Answer& outline) {
   return of(made) == of(outline);
 }
 
+const std::unique_ptr<runtime::LoadedPlan>& loaded(const Answer& answer) { return answer.kernel->plan; }
+
 }  // namespace
+
+bool TrainingAnswer::has_kernels() const {
+  const auto is_kernel = [&](const Answer& answer) {
+    return answer.kernel && answer.machine.profile.key == backward.machine.profile.key;
+  };
+  return is_kernel(forward) && is_kernel(backward) && (!walk || is_kernel(*walk));
+}
+
+TrainingPlans TrainingAnswer::plans() const {
+  return {walk ? loaded(*walk).get() : nullptr, loaded(forward).get(), loaded(backward).get()};
+}
+
+Result<TrainingAnswer> answer_training_in_parts(const Request& request, const Machine& machine,
+                                                std::int64_t every) {
+  Request of_part = request;
+  if (request.problem.sizes.time <= every) return training(std::move(of_part), machine, Save::States);
+  if (Status status = check_parts_of_time(*request.cell); !status) return status.error();
+  of_part.problem.sizes.time = every;
+  Result<TrainingAnswer> found = training(of_part, machine, Save::States);
+  if (!found) return found;
+  of_part.problem.save_products = false;
+  of_part.problem.pass = schedule::Pass::Forward;
+  Result<Answer> walk = answer(of_part, machine);
+  if (!walk) return walk.error();
+  found->walk = std::move(walk).value();
+  return found;
+}
 
 Result<TrainingAnswer> answer_training(const Request& request, const Machine& machine, Save save) {
   if (save != Save::Faster) return training(request, machine, save);

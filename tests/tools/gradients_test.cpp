@@ -117,6 +117,14 @@ TEST_F(Gradients, WithResetsAndLengths) {
          {{{"h", outputs_}}, {}}, forms);
 }
 
+// Products of matrices too, or the states of every other step alone.
+TEST_F(Gradients, WhateverIsSaved) {
+  for (const char* save : {"products", "every=2"})
+    expect({"--save", save, "--loss", "h=" + folder_.path("wh.npy"), "--loss-last",
+            "h=" + folder_.path("wlast.npy")},
+           {{{"h", outputs_}}, {{"h", last_}}});
+}
+
 TEST_F(Gradients, OfNoSteps) {
   write_array(folder_.path("x.npy"), {2, 0, 1, 3, 4});
   const Outcome run = rondo(words({"--loss-last", "h=" + folder_.path("wlast.npy")}));
@@ -137,7 +145,13 @@ TEST_F(Gradients, MistakesAreNamed) {
   fails({"--loss", "h=" + folder_.path("wlast.npy")}, "have shape (2, 1, 4); the run wants (2, 5, 1, 4)");
   const std::string weights = "h=" + folder_.path("wh.npy");
   fails({"--loss", weights, "--loss", weights}, "are given twice");
+  fails({"--save", "every=0"}, "--save every=0: '0' is no number of steps");
+  fails({"--save", "some"}, "unknown --save 'some'");
   write_array(folder_.path("mx.npy"), {2, 5, 1, 2, 4});
+  const Outcome saved =
+      rondo({"run", "mingru", "--no-db", "--input", "x=" + folder_.path("mx.npy"), "--save", "every=2"});
+  EXPECT_EQ(saved.status, 2);
+  EXPECT_NE(saved.err.find("nothing is differentiated"), std::string::npos) << saved.err;
   const Outcome alone =
       rondo({"run", "mingru", "--no-db", "--input", "x=" + folder_.path("mx.npy"), "--loss", weights});
   EXPECT_EQ(alone.status, 2);

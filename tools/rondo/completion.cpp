@@ -44,7 +44,7 @@ const std::map<std::string, Words>& values() {
         {"--dtype", {"bf16", "fp16", "fp32"}},
         {"--math", {"fast", "accurate", "tf32"}},
         {"--pass", {"fw", "fws", "bw"}},
-        {"--save", {"states", "products", "auto"}},
+        {"--save", {"states", "products", "auto", "every="}},
         {"--forms", {"resets", "reset_states", "lengths", "reversed", "directions", "tangents"}},
         {"--backend", {"auto", "nvrtc", "llvm"}},
         {"--arch", targets()},

@@ -37,6 +37,14 @@ json save_json(const schedule::Problem& problem) {
   return passes_products(problem) ? "products" : "states";
 }
 
+// What both passes took beside the caller's tensors.
+json training_json(const std::optional<engine::PartsMemory>& memory) {
+  if (!memory) return nullptr;
+  return {{"parts_of_time", memory->parts},
+          {"saved_bytes", memory->saved_bytes},
+          {"workspace_bytes", memory->workspace_bytes}};
+}
+
 json problem_json(const schedule::Problem& problem, const target::Profile& profile) {
   return {{"shape", sizes_json(problem.sizes)},
           {"dtype", kernel::storage_name(problem.storage)},
@@ -276,8 +284,9 @@ std::string tune_json(const step::Cell& cell, const target::Profile& profile,
 
 std::string written_json(const std::vector<std::string>& files) { return dump({{"written", files}}); }
 
-std::string run_json(const schedule::Task& task, const engine::CellRun& run,
+std::string run_json(const schedule::Task& task, const engine::TrainingRun& results,
                      const std::vector<std::string>& files) {
+  const engine::CellRun& run = results.forward;
   json outputs = json::array(), states = json::array();
   for (const auto& [name, values] : run.outputs)
     outputs.push_back({{"name", name}, {"elements", values.size()}});
@@ -291,6 +300,7 @@ std::string run_json(const schedule::Task& task, const engine::CellRun& run,
                {"outputs", outputs},
                {"last_states", states},
                {"convergence", convergence_json(run.convergence)},
+               {"training", training_json(results.memory)},
                {"written", files}});
 }
 

@@ -14,7 +14,7 @@
 #include "engine/doctor/doctor.h"
 #include "engine/plan/memory.h"
 #include "engine/request/load_cell.h"
-#include "engine/service/run_cell.h"
+#include "engine/service/run_training.h"
 #include "engine/service/saving.h"
 #include "tuner/bench/bench.h"
 #include "tuner/bench/parts.h"
@@ -61,7 +61,7 @@ std::string tune_json(const step::Cell& cell, const target::Profile& profile,
 // Of a command whose result is in files: {"written": [...]}.
 std::string written_json(const std::vector<std::string>& files);
 
-std::string run_json(const schedule::Task& task, const engine::CellRun& run,
+std::string run_json(const schedule::Task& task, const engine::TrainingRun& results,
                      const std::vector<std::string>& files);
 
 struct VerifiedPass {

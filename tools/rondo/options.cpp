@@ -51,6 +51,10 @@ void add_save(CLI::App& app, Options& o, const char* more = "") {
       ->capture_default_str();
 }
 
+constexpr const char* kEvery =
+    "; every=K: the states of every K-th step alone, behind which all else is computed again, K steps at a "
+    "time: less memory, and nearly one forward pass more";
+
 void add_target(CLI::App& app, Options& o) {
   app.add_option("--arch", o.arch,
                  "auto (the GPU here, else sm_90), cpu (this machine's CPUs), sm_80 ..., x86-64-v3 ..., or a "
@@ -203,6 +207,7 @@ void run_options(CLI::App& app, Options& o) {
   app.add_option("--loss-last", o.last_losses,
                  "weights of a last state in that loss: h=w.npy, [B, H, ..., D]")
       ->type_name("NAME=FILE");
+  add_save(app, o, kEvery);
   app.add_option("--seed", o.draw_seed, "of the cell's draws; default: 0");
   app.add_option("--shape", o.shape, "only where the arrays do not tell the sizes");
   app.add_option("--dtype", o.dtype, "storage type; default: that of the inputs");

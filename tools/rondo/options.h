@@ -25,7 +25,7 @@ struct Options {
   std::vector<std::string> constants;
   std::string clip_forward, clip_gradient;
   std::string forms;            // "resets,lengths"
-  std::string save = "states";  // states or products; tune: or auto
+  std::string save = "states";  // states or products; tune, bench: or auto; run, verify: or every=K
   std::string arch = "auto";
   bool no_gpu = false;
 

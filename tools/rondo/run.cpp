@@ -143,10 +143,19 @@ Result<step::LossGradients<double>> loss_of(const Options& options, const step::
   return engine::to_loss(cell, problem.sizes, arrays, problem.storage);
 }
 
+// The plans of both passes: of all steps, or of parts of `every` steps.
+Result<engine::TrainingAnswer> plans_of(const engine::Request& request, const Session& session,
+                                        std::int64_t every) {
+  if (every > 0) return engine::answer_training_in_parts(request, session.machine, every);
+  return engine::answer_training(
+      request, session.machine,
+      request.problem.save_products ? engine::Save::Products : engine::Save::States);
+}
+
 // Both passes. Where one of them has no kernel on the machine of the other, the reference computes both.
 Result<engine::TrainingRun> compute_gradients(const Options& options, const step::Cell& cell,
                                               const schedule::Problem& forward, const RunArrays& arrays,
-                                              Session& session) {
+                                              std::int64_t every, Session& session) {
   const auto loss = loss_of(options, cell, forward);
   if (!loss) return loss.error();
   const auto found = engine::to_arguments(arrays, forward.storage);
@@ -154,19 +163,20 @@ Result<engine::TrainingRun> compute_gradients(const Options& options, const step
   const step::ForwardArguments<double>& arguments = *found;
   schedule::Problem problem = forward;
   problem.pass = schedule::Pass::Backward;
+  problem.save_products = options.save == "products";
   if (problem.sizes.batch == 0 || problem.sizes.time == 0)
     return engine::train_on_nothing({cell, problem, session.machine.profile}, arguments, *loss);
   say_what_is_left_aside(options, session);
-  Result<engine::TrainingAnswer> answer = engine::answer_training(
-      request_to_run(options, cell, problem, session), session.machine, engine::Save::States);
+  Result<engine::TrainingAnswer> answer =
+      plans_of(request_to_run(options, cell, problem, session), session, every);
   if (!answer) return answer.error();
-  const bool kernels = answer->forward.kernel && answer->backward.kernel &&
-                       answer->forward.machine.profile.key == answer->backward.machine.profile.key;
+  const bool kernels = answer->has_kernels();
+  if (!kernels && every > 0) note("the reference executor keeps all steps, whatever --save says");
   session.machine = answer->backward.machine;
   const schedule::Task task(cell, problem, session.machine.profile);
   Result<engine::TrainingRun> run =
-      kernels ? engine::train_on_device(task, arguments, *loss, *session.machine.device,
-                                        *answer->forward.kernel->plan, *answer->backward.kernel->plan)
+      kernels ? engine::train_on_device(task, arguments, *loss, *session.machine.device, answer->plans(),
+                                        every > 0 ? every : problem.sizes.time)
               : engine::train_on_reference(task, arguments, *loss);
   if (run) run->forward.where = kernels ? answer->backward.where() : engine::Answer{}.where();
   return run;
@@ -229,15 +239,28 @@ Status check_losses(const Options& options) {
                "name a gradient with --grad NAME=FILE.npy"};
 }
 
+// So is what is saved.
+Status check_save(const Options& options) {
+  if (!options.grads.empty() || options.save == Options().save) return success();
+  return Error{ErrorKind::Input,
+               fmt::format("--save {} is for a backward pass, and nothing is differentiated", options.save),
+               "name a gradient with --grad NAME=FILE.npy"};
+}
+
 Result<engine::TrainingRun> without_gradients(Result<engine::CellRun> run) {
   if (!run) return run.error();
   return engine::TrainingRun{std::move(run).value(), {}};
 }
 
-std::string run_text(const step::Cell& cell, const schedule::Problem& problem, const engine::CellRun& result,
-                     const std::vector<std::string>& files) {
+std::string run_text(const step::Cell& cell, const schedule::Problem& problem,
+                     const engine::TrainingRun& results, const std::vector<std::string>& files) {
+  const engine::CellRun& result = results.forward;
   std::string text = fmt::format("{} {} {} on {}\n", cell.name, engine::shape_text(problem.sizes),
                                  kernel::storage_name(problem.storage), result.where);
+  if (results.memory && results.memory->parts > 1)
+    text += fmt::format("both passes in {} parts of time: saved for backward {}, workspace {}\n",
+                        results.memory->parts, size_text(results.memory->saved_bytes),
+                        size_text(results.memory->workspace_bytes));
   if (result.convergence) text += executable::describe(*result.convergence) + "\n";
   for (const std::string& file : files)
     text += fmt::format("wrote {}\n", is_standard_output(file) ? "to standard output" : file);
@@ -247,7 +270,12 @@ std::string run_text(const step::Cell& cell, const schedule::Problem& problem, c
 
 }  // namespace
 
-Status run(const Options& options) {
+Status run(const Options& asked) {
+  const Result<std::int64_t> every = engine::parse_every(asked.save);
+  if (!every) return every.error();
+  if (Status status = check_save(asked); !status) return status;
+  Options options = asked;
+  if (*every > 0) options.save = "states";  // of a part
   const Result<LoadedCell> loaded = load_cell(options);
   if (!loaded) return loaded.error();
   const step::Cell& cell = loaded->cell;
@@ -271,15 +299,15 @@ Status run(const Options& options) {
     return status.error();
   const Result<engine::TrainingRun> results =
       options.grads.empty() ? without_gradients(compute(options, cell, *problem, *arrays, *session))
-                            : compute_gradients(options, cell, *problem, *arrays, *session);
+                            : compute_gradients(options, cell, *problem, *arrays, *every, *session);
   if (!results) return results.error();
   say_what_is_not_finite(*problem, *results);
   if (Status status = write_results(options, *targets, *problem, *results); !status) return status;
-  const engine::CellRun& result = results->forward;
   std::vector<std::string> files;
   for (const Target& target : *targets) files.push_back(target.path);
-  const std::string text = options.json ? run_json({cell, *problem, session->machine.profile}, result, files)
-                                        : run_text(cell, *problem, result, files);
+  const std::string text = options.json
+                               ? run_json({cell, *problem, session->machine.profile}, *results, files)
+                               : run_text(cell, *problem, *results, files);
   if (*piped)
     std::fputs(printable(text).c_str(), stderr);
   else

@@ -1,0 +1,104 @@
+// A training step in parts of time (Chen et al. 2016, https://arxiv.org/abs/1604.06174; for recurrences
+// Gruslys et al. 2016, https://arxiv.org/abs/1606.03401). The forward pass goes from part to part and keeps
+// the states between them alone. The backward pass begins with the part that was walked last: it runs that
+// part's forward pass again, which now saves what the backward pass reads, in memory that all parts share.
+// The gradient of the states that a part begins with is that of the last states of the part before, and
+// gradients of parameters add up. So memory is one part's, for one forward pass more of all parts but the
+// last. A single part is the step as it is without parts.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/plan/device_tensor.h"
+
+namespace rondo::engine {
+
+struct TimePart {
+  std::int64_t begin = 0, steps = 0;
+  friend bool operator==(const TimePart&, const TimePart&) = default;
+};
+// In the order in which the recurrence walks them, of `every` steps, but for the last one.
+std::vector<TimePart> parts_of_time(std::int64_t time, std::int64_t every, bool reversed);
+// Error Unsupported: a cell that draws, whose draws follow the number of a step in its launch, and one that
+// walks both ways, whose parts would have two orders.
+Status check_parts_of_time(const step::Cell& cell);
+
+// Of the same device. `forward` is read where there are several parts.
+struct TrainingPlans {
+  const runtime::LoadedPlan* forward = nullptr;
+  const runtime::LoadedPlan* saving = nullptr;
+  const runtime::LoadedPlan* backward = nullptr;
+};
+
+// What a step needs beside the tensors that its caller has anyway.
+struct PartsMemory {
+  std::int64_t parts = 1;
+  std::int64_t saved_bytes = 0;  // states between parts, and what one part saves for its backward pass
+  std::int64_t workspace_bytes = 0;
+};
+
+struct TrainingResult {
+  schedule::TensorRef ref;
+  std::string name;  // "h_out", "grad_x"
+  ReadBack result;
+};
+
+// The tensors of a step in a device's memory, and its launches.
+class TrainingStep {
+ public:
+  // The dense values that a tensor is given, an input, a parameter, an initial state, flags, a gradient of an
+  // output or of a last state; null: none.
+  using GivenOf = std::function<const std::vector<double>*(schedule::TensorRef)>;
+  using Results = std::vector<TrainingResult>;
+
+  // The task is a Backward one, whose cell and types are those of all plans; device, plans and task outlive
+  // the step. Errors: Device; those of check_parts_of_time(), where there are several parts.
+  static Result<TrainingStep> make(const schedule::Task& task, const step::Sizes& sizes, std::int64_t every,
+                                   const TrainingPlans& plans, const runtime::Device& device,
+                                   const GivenOf& given);
+
+  // Runs all parts of both passes and waits. Error Device.
+  Status run();
+  // Outputs, last states and gradients.
+  Result<Results> download() const;
+  PartsMemory memory() const;
+
+ private:
+  using Tensors = std::vector<DeviceTensor>;
+  enum class Launch { Forward, Saving, Backward };
+
+  TrainingStep(const schedule::Task& task, const step::Sizes& sizes, const TrainingPlans& plans,
+               const runtime::Device& device)
+      : task_(&task), sizes_(sizes), plans_(plans), device_(&device) {}
+  Status allocate(const GivenOf& given);
+  Status allocate(const executable::Tensor& tensor, const GivenOf& given);
+  Status allocate_between();
+  Status allocate_lengths(schedule::TensorRef ref, const std::vector<double>& lengths);
+  std::int64_t workspace_bytes() const;
+  const runtime::LoadedPlan& plan_of(Launch which) const;
+  std::optional<executable::Binding> binding_of(schedule::TensorRef ref, std::size_t part,
+                                                Launch which) const;
+  Status launch(Launch which, std::size_t part);
+  Status add_gradients();
+
+  const schedule::Task* task_;
+  step::Sizes sizes_;
+  TrainingPlans plans_;
+  const runtime::Device* device_;
+  std::vector<TimePart> parts_;
+  Tensors whole_;                 // of all steps, and what has no steps
+  Tensors part_;                  // what a part saves
+  std::vector<Tensors> between_;  // states behind each part but the last
+  Tensors gradients_[2];          // of states before a part, in turns
+  Tensors lengths_;               // by part, of a cell that has them
+  runtime::Memory workspace_;
+  // Of parameters: the parts that are done, in fp32.
+  std::map<std::int32_t, ReadBack> sums_;
+};
+
+}  // namespace rondo::engine
