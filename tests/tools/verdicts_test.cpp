@@ -45,7 +45,37 @@ TEST(Verdicts, WhatAbsorbsAllIsNotCalledCorrect) {
   EXPECT_NE(found.out.find("0 wrong"), std::string::npos) << found.out;
 }
 
+TEST(Verdicts, PartsOfTimeMustBeSeveral) {
+  const std::vector<std::string> call = {"verify",  "lstm",    "--arch",          "cpu",
+                                         "--no-db", "--shape", "B=2,T=8,H=1,D=8", "--save"};
+  const auto fails = [&](const std::string& save, const std::vector<std::string>& more, int status,
+                         const std::string& why) {
+    std::vector<std::string> words = call;
+    words.push_back(save);
+    words.insert(words.end(), more.begin(), more.end());
+    const Outcome found = rondo(words);
+    EXPECT_EQ(found.status, status) << found.out;
+    EXPECT_NE(found.err.find(why), std::string::npos) << found.err;
+  };
+  fails("every=8", {}, 2, "that is no more than one part");
+  fails("every=3", {"--simulate"}, 2, "--simulate runs single passes");
+  fails("every=3", {"--forms", "directions"}, 3, "walks both ways");
+}
+
 #ifdef RONDO_BUILT_LLVM
+// The plans of a part, each as ever, and both passes of all parts.
+TEST(Verdicts, OfATrainingStepInPartsOfTime) {
+  const Outcome found = rondo({"verify", "lstm", "--arch", "cpu", "--no-db", "--shape", "B=2,T=11,H=1,D=8",
+                               "--save", "every=4", "--seed", "3", "--json"});
+  ASSERT_EQ(found.status, 0) << found.err;
+  const auto passes = nlohmann::json::parse(found.out)["passes"];
+  ASSERT_EQ(passes.size(), 4U);
+  EXPECT_EQ(passes[0]["problem"]["shape"]["T"], 4);
+  EXPECT_EQ(passes[3]["problem"]["shape"]["T"], 11);
+  EXPECT_EQ(passes[3]["steps_of_a_part"], 4);
+  EXPECT_EQ(passes[3]["covered"][0], "B=2,T=11,H=1,D=8: 3 parts of 4 steps");
+}
+
 // A state that grows fortyfold at a step leaves the numbers, for which no kernel can be blamed.
 TEST(Verdicts, TuneNamesTheDataWhereTheReferenceIsOfNoUse) {
   const Folder folder;

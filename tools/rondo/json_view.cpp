@@ -335,6 +335,7 @@ std::string verify_json(const step::Cell& cell, const std::string& where, const 
                     {"covered", pass.result.verification.covered},
                     {"faults", pass.result.faults},
                     {"checks", checks}});
+    if (pass.every > 0) list.back()["steps_of_a_part"] = pass.every;
   }
   return dump({{"cell", cell.name},
                {"clip", clip_json(cell.clip)},

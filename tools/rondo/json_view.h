@@ -68,6 +68,7 @@ struct VerifiedPass {
   schedule::Problem problem;
   engine::Choice choice;
   engine::SimulatedVerification result;
+  std::int64_t every = 0;  // of both passes in parts of so many steps; `problem` is the backward one
 };
 std::string verify_json(const step::Cell& cell, const std::string& where, const target::Profile& profile,
                         const std::vector<VerifiedPass>& passes);

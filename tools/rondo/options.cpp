@@ -239,7 +239,7 @@ void verify_options(CLI::App& app, Options& o) {
   add_forms(app, o);
   add_problem(app, o, true);
   add_own_data(app, o);
-  add_save(app, o);
+  add_save(app, o, kEvery);
   add_target(app, o);
   add_backend(app, o);
   add_kernel(app, o);

@@ -1,5 +1,5 @@
 // `rondo verify`: a kernel against the reference.
-#include "engine/check/verify.h"
+#include "engine/check/verify_parts.h"
 
 #include <fmt/format.h>
 
@@ -17,6 +17,8 @@
 
 namespace rondo::tools {
 namespace {
+
+using LoadedPlans = std::vector<std::unique_ptr<runtime::LoadedPlan>>;
 
 // In the simulator: what is chosen is what is emitted.
 Result<VerifiedPass> simulate_pass(const schedule::Task& task, const engine::Overrides& overrides,
@@ -38,7 +40,7 @@ Result<VerifiedPass> simulate_pass(const schedule::Task& task, const engine::Ove
 
 Result<VerifiedPass> verify_pass(const Options& options, const step::Cell& cell, schedule::Pass pass,
                                  const engine::Overrides& overrides, std::uint64_t seed,
-                                 const engine::Given& given, Session& session) {
+                                 const engine::Given& given, Session& session, LoadedPlans& plans) {
   Result<schedule::Problem> problem = problem_of(options, cell, pass);
   if (!problem) return problem.error();
   const schedule::Task task(cell, *problem, session.machine.profile);
@@ -46,7 +48,39 @@ Result<VerifiedPass> verify_pass(const Options& options, const step::Cell& cell,
   auto verified = engine::verified_plan(task, session.machine, overrides, seed,
                                         request_of(options, session, cell, *problem, overrides, given).trust);
   if (!verified) return verified.error();
+  plans.push_back(std::move(verified->ready.plan));
   return VerifiedPass{*problem, verified->ready.choice, {std::move(verified->verification), {}}};
+}
+
+// With --save every=K: the options of a part, of all of whose passes there are plans.
+Result<Options> options_of_part(const Options& options, const step::Cell& cell, std::int64_t every) {
+  const Result<schedule::Problem> whole = problem_of(options, cell, schedule::Pass::Backward);
+  if (!whole) return whole.error();
+  const char* why = options.simulate ? "--simulate runs single passes" : nullptr;
+  step::Sizes sizes = whole->sizes;
+  if (sizes.time <= every) why = "that is no more than one part";
+  if (why != nullptr)
+    return Error{ErrorKind::Input, fmt::format("--save every={} at T={}: {}", every, sizes.time, why),
+                 "leave out one of them, or take shorter parts"};
+  if (Status status = engine::check_parts_of_time(cell); !status) return status.error();
+  sizes.time = every;
+  Options part = options;
+  part.shape = engine::shape_text(sizes);
+  part.pass = "fw,fws,bw";
+  return part;
+}
+
+// The training step of plans that were verified.
+Result<VerifiedPass> verify_step(const Options& options, const step::Cell& cell, std::int64_t every,
+                                 std::uint64_t seed, const engine::Given& given, const Session& session,
+                                 const LoadedPlans& plans, const engine::Choice& choice) {
+  Result<schedule::Problem> problem = problem_of(options, cell, schedule::Pass::Backward);
+  if (!problem) return problem.error();
+  auto found = engine::verify_parts({cell, *problem, session.machine.profile},
+                                    {plans.at(0).get(), plans.at(1).get(), plans.at(2).get()}, every,
+                                    *session.machine.device, seed, given);
+  if (!found) return found.error();
+  return VerifiedPass{*problem, choice, {std::move(found).value(), {}}, every};
 }
 
 engine::Said said(const VerifiedPass& pass) {
@@ -63,9 +97,10 @@ const char* verdict_of(const VerifiedPass& pass) {
 // One line, and what is wrong; all of it where people ask for it.
 std::string verified_text(const VerifiedPass& pass, bool verbose) {
   const engine::Verification& found = pass.result.verification;
-  std::string text = fmt::format("{} {} {}: {}, {}, {}\n", schedule::pass_title(pass.problem),
-                                 kernel::storage_name(pass.problem.storage), verdict_of(pass),
-                                 pass.choice.strategy, found.counts(), found.extent());
+  const std::string title = pass.every > 0 ? fmt::format("both passes in parts of {} steps", pass.every)
+                                           : schedule::pass_title(pass.problem);
+  std::string text = fmt::format("{} {} {}: {}, {}, {}\n", title, kernel::storage_name(pass.problem.storage),
+                                 verdict_of(pass), pass.choice.strategy, found.counts(), found.extent());
   if (verbose) text += fmt::format("  parameters: {}\n", schedule::print(pass.choice.parameters));
   for (const engine::TensorCheck& check : found.checks)
     if (verbose || check.said() == engine::Said::Wrong) text += fmt::format("  {}\n", check.text());
@@ -75,14 +110,44 @@ std::string verified_text(const VerifiedPass& pass, bool verbose) {
   return text;
 }
 
+// What the command ends with.
+Status ending(bool as_json, const step::Cell& cell, const std::vector<VerifiedPass>& results,
+              std::uint64_t seed) {
+  const auto any = [&](engine::Said what) {
+    return std::ranges::any_of(results, [&](const VerifiedPass& pass) { return said(pass) == what; });
+  };
+  const bool wrong = any(engine::Said::Wrong);
+  if (!wrong && !any(engine::Said::CannotTell)) return success();
+  if (as_json) return already_shown(wrong ? ErrorKind::Wrong : ErrorKind::Input);
+  if (!wrong)
+    return Error{
+        ErrorKind::Input,
+        fmt::format("cell {} is so ill-conditioned on these data that a right result cannot be told from "
+                    "a wrong one (seed {})",
+                    cell.name, seed),
+        fmt::format("other rounding changes its results as much as a fault would: {}; bounds of the "
+                    "recurrence (--clip-forward) or another --seed may do too",
+                    engine::kOtherData)};
+  return Error{ErrorKind::Wrong,
+               fmt::format("results of cell {} differ from the reference (seed {})", cell.name, seed),
+               "please report it with the command line and the cell file"};
+}
+
 }  // namespace
 
 Status verify(const Options& asked) {
   const Result<LoadedCell> loaded = load_cell(asked);
   if (!loaded) return loaded.error();
-  const Result<OwnData> own = own_data(asked, loaded->cell);
+  const Result<std::int64_t> every = engine::parse_every(asked.save);
+  if (!every) return every.error();
+  Options plain = asked;
+  if (*every > 0) plain.save = "states";  // of a part
+  const Result<OwnData> own = own_data(plain, loaded->cell);
   if (!own) return own.error();
-  const Options& options = own->options;
+  const Result<Options> of_part =
+      *every > 0 ? options_of_part(own->options, loaded->cell, *every) : Result<Options>(own->options);
+  if (!of_part) return of_part.error();
+  const Options& options = *of_part;
   const auto passes = engine::parse_passes(options.pass);
   if (!passes) return passes.error();
   const Result<engine::Overrides> overrides = overrides_of(options);
@@ -98,32 +163,25 @@ Status verify(const Options& asked) {
   std::vector<VerifiedPass> results;
   const std::string where = options.simulate ? "simulator" : session->machine.profile.name;
   const auto as_json = [&] { return verify_json(loaded->cell, where, session->machine.profile, results); };
-  for (const schedule::Pass pass : *passes) {
-    Result<VerifiedPass> result =
-        verify_pass(options, loaded->cell, pass, *overrides, seed, own->given, *session);
+  const auto add = [&](Result<VerifiedPass> result) -> Status {
     if (!result) return after_results(results.empty() ? "" : as_json(), result.error(), options.json);
     results.push_back(std::move(result).value());
     if (!options.json) print(fmt::format("{}, {}", where, verified_text(results.back(), options.verbose)));
-  }
-  if (options.json) print(as_json());
-  const auto any = [&](engine::Said what) {
-    return std::ranges::any_of(results, [&](const VerifiedPass& pass) { return said(pass) == what; });
+    return success();
   };
-  const bool wrong = any(engine::Said::Wrong);
-  if (!wrong && !any(engine::Said::CannotTell)) return success();
-  if (options.json) return already_shown(wrong ? ErrorKind::Wrong : ErrorKind::Input);
-  if (!wrong)
-    return Error{
-        ErrorKind::Input,
-        fmt::format("cell {} is so ill-conditioned on these data that a right result cannot be told from "
-                    "a wrong one (seed {})",
-                    loaded->cell.name, seed),
-        fmt::format("other rounding changes its results as much as a fault would: {}; bounds of the "
-                    "recurrence (--clip-forward) or another --seed may do too",
-                    engine::kOtherData)};
-  return Error{ErrorKind::Wrong,
-               fmt::format("results of cell {} differ from the reference (seed {})", loaded->cell.name, seed),
-               "please report it with the command line and the cell file"};
+  LoadedPlans plans;
+  for (const schedule::Pass pass : *passes)
+    if (Status status =
+            add(verify_pass(options, loaded->cell, pass, *overrides, seed, own->given, *session, plans));
+        !status)
+      return status;
+  if (*every > 0)
+    if (Status status = add(verify_step(own->options, loaded->cell, *every, seed, own->given, *session, plans,
+                                        results.back().choice));
+        !status)
+      return status;
+  if (options.json) print(as_json());
+  return ending(options.json, loaded->cell, results, seed);
 }
 
 }  // namespace rondo::tools
