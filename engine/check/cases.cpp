@@ -122,15 +122,16 @@ class Cases {
 }  // namespace
 
 std::string VerifyCase::text() const {
-  return fmt::format("B={},T={},H={},D={}{}{}{}{}{}{}", sizes.batch, sizes.time, sizes.heads, sizes.dim,
+  return fmt::format("B={},T={},H={},D={}{}{}{}{}{}{}{}", sizes.batch, sizes.time, sizes.heads, sizes.dim,
                      layout.gap > 0 ? fmt::format(", gaps of {}", layout.gap) : "",
                      layout.order == TensorLayout::Order::TimeMajor ? ", time-major" : "",
                      initial_states ? "" : ", no states given", arbitrary_states ? ", arbitrary states" : "",
                      matrix_scale != 1 ? fmt::format(", matrices times {}", matrix_scale) : "",
-                     data_scale != 1 ? fmt::format(", data times {}", data_scale) : "");
+                     data_scale != 1 ? fmt::format(", data times {}", data_scale) : "",
+                     stored_states ? ", from stored states" : "");
 }
 
-std::vector<VerifyCase> better_cases(const VerifyCase& shape, bool decisions) {
+std::vector<VerifyCase> better_cases(const VerifyCase& shape, Pass pass, bool decisions) {
   struct Change {
     std::int64_t most_steps;
     double matrices, data;
@@ -139,9 +140,11 @@ std::vector<VerifyCase> better_cases(const VerifyCase& shape, bool decisions) {
   std::vector<Change> changes{{kAll, 0.25, 0.5}, {kSome, 0.25, 0.5}, {kFew, 1, 1}, {kFew, 0.25, 0.0625}};
   // As the sigmoid of 0 turns a decision at a half.
   if (decisions) changes.insert(changes.end(), {{kFew, 1, 4}, {kFew, 4, 4}});
+  if (pass == Pass::Backward) changes.insert(changes.begin(), {kAll, 1, 1});
   std::vector<VerifyCase> cases;
   for (const Change& change : changes) {
     VerifyCase better = shape;
+    better.stored_states = pass == Pass::Backward;
     better.sizes.time = std::min(shape.sizes.time, change.most_steps);
     better.matrix_scale *= change.matrices;
     better.data_scale *= change.data;

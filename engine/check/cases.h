@@ -20,7 +20,8 @@ struct VerifyCase {
   std::string covers = {};        // "2 batch tiles of 8 rows and one row", for people
   bool arbitrary_states = false;  // initial states are random numbers, not what the cell reaches
   double data_scale = 1;          // of random inputs and vectors of parameters
-  std::string text() const;       // "B=3,T=65,H=1,D=33, gaps of 8"
+  bool stored_states = false;  // a backward pass is compared from the states that are stored (host_problem.h)
+  std::string text() const;    // "B=3,T=65,H=1,D=33, gaps of 8"
 };
 
 // How a plan divides its work, as far as sizes must follow it.
@@ -48,11 +49,12 @@ CaseBudget simulator_budget();
 std::vector<VerifyCase> cases_for(const schedule::Task& task, const Coverage& coverage,
                                   const CaseBudget& budget, bool arbitrary_states = false);
 
-// Runs that tell more than `shape` where the cell makes too much of rounding: of smaller numbers, from which
-// its states take less, and then of fewer steps. Where the pass has decisions (has_decisions()), last of
-// larger numbers too, which lie farther from where one turns; beside large numbers nothing small is seen. A
-// few, the nearest to `shape` first.
-std::vector<VerifyCase> better_cases(const VerifyCase& shape, bool decisions);
+// Runs that tell more than `shape` where the cell makes too much of rounding. Of a backward pass first one
+// from the states that are stored: rounding them may turn decisions of the step, and then does so for the
+// kernel and for the reference. Then smaller numbers, from which states take less, and fewer steps. Where the
+// pass has decisions (has_decisions()), last larger numbers too, which lie farther from where one turns;
+// beside large numbers nothing small is seen. A few, the nearest to `shape` first.
+std::vector<VerifyCase> better_cases(const VerifyCase& shape, schedule::Pass pass, bool decisions);
 // Of these the one of most steps, which comes first among equals; not of none.
 const VerifyCase& longest_case(const std::vector<VerifyCase>& cases);
 

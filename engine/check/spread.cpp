@@ -163,9 +163,11 @@ struct PerturbedRun {
   step::Perturbation perturbation;
 };
 
-std::vector<PerturbedRun> perturbed_runs(const schedule::Task& task, std::uint64_t seed) {
+std::vector<PerturbedRun> perturbed_runs(const schedule::Task& task, const SpreadCase& of) {
   const schedule::Problem& problem = task.problem;
+  std::uint64_t seed = of.seed;
   step::Perturbation base;
+  base.exact_history = of.data->stored_states;
   for (const step::TensorId id : schedule::stored_histories(task.cell))
     if (task.history_storage(id) != problem.storage) base.kept_in_fp32.insert(task.cell.tensor(id).name);
   base.fast_math = problem.math == kernel::Math::Fast;
@@ -209,7 +211,7 @@ struct RunOfCase {
 std::vector<RunOfCase> runs_of(const schedule::Task& task, std::span<const SpreadCase> cases) {
   std::vector<RunOfCase> all;
   for (std::size_t number = 0; number < cases.size(); ++number)
-    for (const PerturbedRun& run : perturbed_runs(task, cases[number].seed)) all.push_back({number, run});
+    for (const PerturbedRun& run : perturbed_runs(task, cases[number])) all.push_back({number, run});
   return all;
 }
 

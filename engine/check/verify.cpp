@@ -122,6 +122,7 @@ Status Verifier::add(const std::vector<VerifyCase>& cases) {
                                                shape.arbitrary_states, given_.get(), shape.data_scale});
     if (!data) return data.error();
     run.data = std::move(data).value();
+    run.data.stored_states = shape.stored_states;
     if (!shape.initial_states) run.data.loss.last_states.clear();
     made.push_back(std::move(run));
     seeds.push_back(seed_);
@@ -296,7 +297,7 @@ Result<Verification> Verifier::check(const runtime::Device& device, const runtim
 Status Verifier::look_again(const runtime::Device& device, const runtime::LoadedPlan& plan,
                             const std::vector<VerifyCase>& cases, Verification& into) {
   if (cases.empty()) return success();
-  for (const VerifyCase& better : better_cases(longest_case(cases), decisions_)) {
+  for (const VerifyCase& better : better_cases(longest_case(cases), task_->problem.pass, decisions_)) {
     if (into.said() != Said::CannotTell) return success();
     if (!add({better})) continue;  // its numbers are of no use
     if (Status status = check_case(*find(better), device, plan, into); !status) return status;

@@ -56,7 +56,7 @@ Result<SimulatedVerification> verify_simulated(const schedule::Task& task, const
   result.verification.finish();
   if (cases.empty()) return result;
   const bool decisions = has_decisions(task.written, task.problem.pass);
-  for (const VerifyCase& better : better_cases(longest_case(cases), decisions)) {
+  for (const VerifyCase& better : better_cases(longest_case(cases), task.problem.pass, decisions)) {
     if (result.verification.said() != Said::CannotTell) break;
     const Result<Verifier> verifier = Verifier::make(task, {better}, seed++, given);
     if (!verifier) continue;  // its numbers are of no use

@@ -134,6 +134,16 @@ Result<ReferenceResult> run_forward_pass(const schedule::Task& task, const HostP
   return result;
 }
 
+// Rounds what a forward pass hands to the backward pass to the types in which it is stored.
+void store_states(const schedule::Task& task, step::ForwardResult<double>& forward) {
+  const auto round = [](Storage storage, std::vector<double>& values) {
+    for (double& value : values) value = static_cast<double>(round_to(storage, static_cast<float>(value)));
+  };
+  for (const step::TensorId id : task.cell.of_kind(TensorKind::State))
+    round(task.history_storage(id), forward.history.at(task.cell.tensor(id).name));
+  for (auto& [name, values] : forward.outputs) round(task.problem.storage, values);
+}
+
 // Over the states that a forward pass has left.
 Result<step::BackwardResult<double>> run_backward_pass(const schedule::Task& task, const HostProblem& data,
                                                        const step::ForwardResult<double>& forward,
@@ -253,6 +263,7 @@ Result<ReferenceResult> run_reference(const schedule::Task& task, const HostProb
   options.keep_history = true;
   Result<ReferenceResult> result = run_forward_pass(task, data, options);
   if (!result || task.problem.pass != Pass::Backward) return result;
+  if (data.stored_states) store_states(task, result->forward);
   auto backward = run_backward_pass(task, data, result->forward, options);
   if (!backward) return backward.error();
   result->backward = std::move(backward).value();

@@ -19,6 +19,10 @@ struct HostProblem {
   step::Sizes sizes;
   step::ForwardArguments<double> forward;
   step::LossGradients<double> loss;  // random weights on every step of every output, and on every last state
+  // The reference's backward pass reads the states that the forward pass stored, rounded to the type of their
+  // history, as kernels do. Else it reads those of a forward pass that rounds nothing, and what rounding them
+  // does is part of how far right results may be off.
+  bool stored_states = false;
 };
 
 struct RandomOptions {

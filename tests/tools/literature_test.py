@@ -14,7 +14,6 @@ import all_cells  # noqa: E402
 
 TYPES = ["fp32", "bf16", "fp16"]
 SHARE = 8
-MOST_OF_FEW = 0.1  # a cell that jumps, such as skip, is a large part of a turn
 
 
 def whole():
@@ -31,12 +30,14 @@ def cases():
 
 
 def turned_by_small_numbers(program):
-    """Whether skip has a verdict whatever is drawn: its gate turns at a half, where the sigmoid of a small number lies."""
+    """Whether skip has a verdict whatever is drawn: its gate turns at a half, where the sigmoid of a small number lies, and where states
+    that are stored in 16 bits come to lie."""
+    seeds = (1, 3, 7) if whole() else ((1, 3, 7)[int(os.environ.get("RONDO_TURN", "0")) % 3],)
     words = [program, "verify", str(ROOT / "tests/literature/skip.cell"), "--shape", "B=2,T=9,H=1,D=32", "--dtype", "bf16", "--pass", "bw",
              "--arch", "cpu", "--no-db"]
-    said = [subprocess.run([*words, "--seed", str(seed)], capture_output=True, text=True, check=False) for seed in (1, 3, 7)]
+    said = [subprocess.run([*words, "--seed", str(seed)], capture_output=True, text=True, check=False) for seed in seeds]
     print("".join(one.stdout + one.stderr for one in said))
-    return [one.returncode for one in said]
+    return all(one.returncode == 0 for one in said)
 
 
 def main():
@@ -51,9 +52,8 @@ def main():
     found = all_cells.summary(rows)
     print(found)
     assert found["cells"] >= len(all_cells.cells()) // SHARE, "nothing was tried"
-    assert turned_by_small_numbers(sys.argv[1]) == [0, 0, 0], "cannot tell"
-    few = found["failed"] == 0 and found["wrong"] == 0 and found["cannot tell"] <= MOST_OF_FEW * found["agrees"]
-    return int(not (all_cells.is_good(found) if whole() else few))
+    assert turned_by_small_numbers(sys.argv[1]), "cannot tell"
+    return int(not all_cells.is_good(found))
 
 
 if __name__ == "__main__":

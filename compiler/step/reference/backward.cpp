@@ -228,7 +228,7 @@ void reduce_parts(std::vector<TensorMap<Real>>& parts) {
 // What a kernel reads of the history is as it was stored.
 template <class Real>
 void round_history(TensorMap<Real>& history, const Perturbation* perturbation) {
-  if (perturbation == nullptr) return;
+  if (perturbation == nullptr || perturbation->exact_history) return;
   Noise noise(perturbation);
   std::int64_t item = -1;  // no item of the sweep
   for (auto& [name, values] : history) {

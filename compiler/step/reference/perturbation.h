@@ -29,6 +29,8 @@ struct Perturbation {
   bool steady = false;
   // States whose histories are not rounded to `stored` but are fp32.
   std::set<std::string> kept_in_fp32 = {};
+  // The states that a backward pass reads are those that were stored: nothing rounds them any more.
+  bool exact_history = false;
 };
 
 }  // namespace rondo::step

@@ -78,6 +78,22 @@ TEST(Cases, ALargeShapeIsCutAndSaysSo) {
   }
 }
 
+// Of a backward pass the first of them is the same from stored states.
+TEST(Cases, BetterOnesAreTheNearestFirst) {
+  VerifyCase shape;
+  shape.sizes = {3, 33, 1, 64};
+  for (const bool decisions : {false, true}) {
+    const auto forward = better_cases(shape, Pass::ForwardSave, decisions);
+    const auto backward = better_cases(shape, Pass::Backward, decisions);
+    ASSERT_EQ(backward.size(), forward.size() + 1);
+    EXPECT_EQ(backward.front().text(), shape.text() + ", from stored states");
+    for (const VerifyCase& one : forward) EXPECT_FALSE(one.stored_states) << one.text();
+    for (const VerifyCase& one : backward) EXPECT_TRUE(one.stored_states) << one.text();
+    for (std::size_t i = 0; i < forward.size(); ++i)
+      EXPECT_EQ(backward[i + 1].text(), forward[i].text() + ", from stored states");
+  }
+}
+
 // What cannot be afforded is said, whatever it is.
 TEST(Cases, WhatCostsTooMuchIsNamed) {
   const auto list = cases("lstm", problem_at(1, 4, 8192, Pass::Backward), {32, 64, 4096});
