@@ -114,7 +114,8 @@ Status Verifier::add(const std::vector<VerifyCase>& cases) {
   std::vector<CaseData> made;
   std::vector<std::uint64_t> seeds;  // of the errors
   for (const VerifyCase& shape : cases) {
-    if (find(shape) != nullptr) continue;
+    const auto is_made = [&](const CaseData& run) { return run.shape.text() == shape.text(); };
+    if (find(shape) != nullptr || std::ranges::any_of(made, is_made)) continue;
     CaseData run;
     run.shape = shape;
     Result<HostProblem> data = random_problem(*task_, shape.sizes,

@@ -168,5 +168,17 @@ TEST(Verifiers, CasesMadeTogetherAreThoseMadeOneByOne) {
   }
 }
 
+TEST(Verifiers, ACaseThatStandsTwiceInAListIsMadeOnce) {
+  const step::Cell cell = rondo::testing::library_cell("mingru");
+  VerifyCase one, other;
+  one.sizes = {1, 3, 1, 8};
+  other.sizes = {1, 2, 1, 8};
+  const schedule::Task task{cell, rondo::testing::problem_of(Pass::Forward, 8), {}};
+  const Verifier verifier = Verifier::make(task, {one, other, one}, 7).value();
+  ASSERT_EQ(verifier.cases().size(), 2U);
+  EXPECT_EQ(verifier.cases()[0].shape.text(), one.text());
+  EXPECT_EQ(verifier.cases()[1].shape.text(), other.text());
+}
+
 }  // namespace
 }  // namespace rondo::engine
