@@ -77,8 +77,11 @@ class ReferenceSink final : public executable::LaunchSink {
   }
 
   Status fill(executable::Address pointer, std::int64_t bytes, float value) override {
-    // Of what is filled with another number than zero, everything is a state, of one type.
-    if (value != 0 && is_unrounded())
+    // What is filled with another number than zero is a state that begins with it, in its type.
+    const auto begins_with = [value](const Tensor& tensor) {
+      return tensor.first == value && tensor.storage == scalar::kDouble;
+    };
+    if (value != 0 && std::ranges::any_of(tensors_, begins_with))
       std::fill_n(reinterpret_cast<double*>(pointer), at(bytes / std::int64_t{sizeof(double)}),
                   double{value});
     else
@@ -111,10 +114,6 @@ class ReferenceSink final : public executable::LaunchSink {
   }
 
  private:
-  bool is_unrounded() const {
-    return std::ranges::any_of(tensors_,
-                               [](const Tensor& tensor) { return tensor.storage == scalar::kDouble; });
-  }
   std::int64_t rows_of(const Tensor& tensor, const step::Sizes& sizes) const {
     return executable::role_info(tensor.ref.role).per_batch ? sizes.batch : 1;
   }
