@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <map>
 #include <span>
+#include <string>
 
 #include "compiler/schedule/plan/simulate_plan.h"
 #include "engine/plan/compile.h"
@@ -75,9 +77,15 @@ inline executable::Executable native_executable(const schedule::Task& task,
   const backend::Backend& backend = *backend::find_backend("llvm");
   auto made = engine::uncompiled_plan(here, plan, backend, "test", std::nullopt);
   if (!made) throw std::runtime_error(made.error().message);
-  auto code = backend.compile(made->request);
-  if (!code) throw std::runtime_error(code.error().message);
-  const Status attached = engine::attach_code(*made, std::move(*code));
+  // Many tests run the same kernels twice, on other numbers of threads: compiling takes most of the time.
+  static std::map<std::string, backend::Compiled> compiled;
+  const auto [code, is_new] = compiled.try_emplace(made->request.target.name() + made->request.text);
+  if (is_new) {
+    auto fresh = backend.compile(made->request);
+    if (!fresh) throw std::runtime_error(fresh.error().message);
+    code->second = std::move(*fresh);
+  }
+  const Status attached = engine::attach_code(*made, backend::Compiled(code->second));
   if (!attached) throw std::runtime_error(attached.error().message);
   return made->executable;
 }
