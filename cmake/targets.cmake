@@ -140,12 +140,13 @@ function(rondo_program name folder)
   rondo_flags(${name})
 endfunction()
 
-# rondo_tests(name LINKS ... [PROGRAM target] [NO_CTEST] [SHARDS n]): every .cpp under tests/NAME as the executable
+# rondo_tests(name LINKS ... [PROGRAM target] [NO_CTEST] [SHARDS n] [COMPUTES]): every .cpp under tests/NAME as the executable
 # test_NAME. Tests find the source tree by RONDO_SOURCE_DIR (overridden by the environment variable of that name on
 # another machine). A program of long tests runs in SHARDS parts, NAME.1 to NAME.n, side by side and before the others:
-# GoogleTest gives each part every n-th test.
+# GoogleTest gives each part every n-th test. Most only call libraries, and are compiled in half the time without any
+# optimisation; what COMPUTES itself is optimised a little.
 function(rondo_tests name)
-  cmake_parse_arguments(ARG "NO_CTEST" "PROGRAM;SHARDS" "LINKS" ${ARGN})
+  cmake_parse_arguments(ARG "NO_CTEST;COMPUTES" "PROGRAM;SHARDS" "LINKS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${name}/*.cpp)
   if(NOT sources)
     return()
@@ -170,7 +171,11 @@ function(rondo_tests name)
     target_link_options(test_${name} PRIVATE -static-libstdc++ -static-libgcc)
   endif()
   rondo_flags(test_${name})
-  rondo_light(test_${name})
+  if(ARG_COMPUTES)
+    rondo_light(test_${name})
+  elseif(CMAKE_BUILD_TYPE STREQUAL Release)
+    target_compile_options(test_${name} PRIVATE -O0)
+  endif()
   rondo_precompile(test_${name} tests ${RONDO_COMMON_HEADERS} <gtest/gtest.h>)
   if(ARG_NO_CTEST)
     return()
