@@ -20,6 +20,10 @@ if not os.environ.get("RONDO_TEST_INSTALLED"):
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 # What is shipped would be verified first, which takes longer than what is tested here.
 os.environ.setdefault("RONDO_SHIPPED", "none")
+# Beside others a process of pytest-xdist has one core: threads of OpenMP wait for each other by spinning, and with more of them
+# than cores a test took ten times as long.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
 # Two devices of JAX, over which tests spread arrays. XLA reads it once.
 os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=2")
 
