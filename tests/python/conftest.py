@@ -62,9 +62,10 @@ def pytest_collection_modifyitems(config, items):
 
 @pytest.fixture(autouse=True, scope="session")
 def database(tmp_path_factory):
-    """A tuning database for this run, so that the user's own is left alone and a kernel is compiled once."""
+    """A tuning database for this run, of all its processes, so that the user's own is left alone and a kernel is compiled once."""
     if "RONDO_DB" not in os.environ:
-        os.environ["RONDO_DB"] = str(tmp_path_factory.mktemp("rondo") / "tuning.db")
+        base = tmp_path_factory.getbasetemp()  # a process of pytest-xdist has a folder in that of the run
+        os.environ["RONDO_DB"] = str((base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "rondo.db")
     return os.environ["RONDO_DB"]
 
 
