@@ -267,7 +267,7 @@ endfunction()
 # rondo_fuzz(name LINKS ... [SOURCES file ...]): tests/fuzz/NAME.cpp as the libFuzzer program fuzz_NAME, and a part of the
 # target fuzz_all, in a build for fuzzing (preset fuzz); its libraries are built with
 # RONDO_SANITIZE=fuzzer-no-link,..., because only the program brings a main(). In other builds it is the test fuzz.NAME,
-# which runs the program of that build for 25 s, every sixth time where RONDO_TURN is set. The test fuzz.build makes
+# which runs the program of that build for 25 s, every eighth time where RONDO_TURN is set. The test fuzz.build makes
 # those whose turn it is.
 function(rondo_fuzz name)
   cmake_parse_arguments(ARG "" "" "LINKS;SOURCES" ${ARGN})
@@ -292,13 +292,18 @@ function(rondo_fuzz name)
 endfunction()
 
 # rondo_script_test(name script arguments ...): a Python script as a test, where there is Python. Those of the scripts
-# in benchmarks/ are for `tools/test long`: they are no part of the product.
+# in benchmarks/ are for `tools/test long`: they are no part of the product. Where RONDO_TURN is set, each runs at every
+# fourth commit: tools/test leaves out those with the label of another turn, turn.0 to turn.3.
 function(rondo_script_test name script)
   if(Python3_FOUND)
     add_test(NAME ${name} COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/${script} ${ARGN})
     set_tests_properties(${name} PROPERTIES TIMEOUT 120)
     if(script MATCHES "^tests/benchmarks/")
-      set_tests_properties(${name} PROPERTIES LABELS long)
+      set_property(GLOBAL APPEND PROPERTY RONDO_SCRIPTS_OF_BENCHMARKS ${name})
+      get_property(scripts GLOBAL PROPERTY RONDO_SCRIPTS_OF_BENCHMARKS)
+      list(LENGTH scripts count)
+      math(EXPR turn "${count} % 4")
+      set_tests_properties(${name} PROPERTIES LABELS "long;turn.${turn}")
     endif()
   else()
     message(STATUS "no Python 3.9: the test ${name} is left out")

@@ -5,6 +5,7 @@
 #include "compiler/schedule/plan/strategy.h"
 #include "tests/backend/compiled.h"
 #include "tests/schedule/gemm/time_gemm_cell.h"
+#include "tests/support/turns.h"
 #include "tests/target/board.h"
 
 namespace rondo::schedule {
@@ -47,7 +48,8 @@ TEST_P(TimeGemmCompile, StaysInRegisters) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Cuda, TimeGemmCompile,
-                         ::testing::Values("sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120"),
+                         ::testing::ValuesIn(rondo::testing::with_turns<const char*>(
+                             {"sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120"}, 2)),
                          [](const auto& test) { return std::string(test.param); });
 
 }  // namespace

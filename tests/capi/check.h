@@ -5,6 +5,7 @@
 
 #include <rondo/launch.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static int checks_failed = 0;
@@ -41,6 +42,14 @@ static inline int check_status(const char* file, int line, const char* call, ron
 #define OK(call) check_status(__FILE__, __LINE__, #call, (call), RONDO_OK, NULL)
 /* The call fails with this status, and its message or hint has these words. */
 #define FAILS(call, status, words) check_status(__FILE__, __LINE__, #call, (call), (status), (words))
+
+/* Whether a run of the tests takes this one of many like cases: every third, or all, or every eighth where
+ * RONDO_TURN is set (tests/support/turns.h). */
+static inline int has_turn(int number) {
+  const char* const turn = getenv("RONDO_TURN");
+  if (turn != NULL) return ((unsigned long)number + strtoul(turn, NULL, 10)) % 8 == 0;
+  return getenv("RONDO_LONG_TESTS") != NULL || number % 3 == 0;
+}
 
 static inline int report(void) {
   printf("%d checks, %d failed\n", checks_made, checks_failed);

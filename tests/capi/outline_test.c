@@ -85,9 +85,10 @@ static void check_no_launch(const rondo_plan* outline) {
 }
 
 /* Of each cell, pass and way to save: on both devices what is chosen has tensors of any plan's, and is, where
- * plans are made too, what a plan is. */
+ * plans are made too, what a plan is. Compiling these takes a minute: they have turns. */
 static void test_tensors(void) {
   const rondo_context* const both[] = {cpu, gpu};
+  int number = 0;
   for (int c = 0; c < CELLS; ++c)
     for (int32_t pass = RONDO_PASS_FORWARD; pass <= RONDO_PASS_BACKWARD; ++pass)
       for (int32_t save = RONDO_SAVE_STATES; save <= RONDO_SAVE_PRODUCTS; ++save) {
@@ -109,7 +110,8 @@ static void test_tensors(void) {
             if (!OK(rondo_plan_outline((rondo_context*)both[d], cell, &problem, NULL, &outline))) continue;
             check_part_of(outline, any);
             check_no_launch(outline);
-            if (d == 0 && OK(rondo_plan_create(cpu, cell, &problem, NULL, &plan))) check_same(outline, plan);
+            if (d == 0 && has_turn(++number) && OK(rondo_plan_create(cpu, cell, &problem, NULL, &plan)))
+              check_same(outline, plan);
             OK(rondo_plan_destroy(outline));
             OK(rondo_plan_destroy(plan));
           }

@@ -9,8 +9,8 @@ SEEDS. For each target one line is printed: runs, edges covered, inputs, the mos
 a crash, an exception, undefined behaviour, a leak, a property that does not hold, or one of the bounds below. The input
 that did it is kept below build/fuzz/found, and its end of the log is printed. The status is 1 if a target fails.
 
---by-turns takes every third target at odd numbers of RONDO_TURN, which says whose turn it is, and none at even ones: then
-tools/sanitize makes its build, which takes as long. The status is 77 where none of those named has its turn.
+--by-turns takes every fourth target at odd numbers of RONDO_TURN, which says whose turn it is, and none at even ones: at
+some of these tools/sanitize makes its build, which takes as long. The status is 77 where none of those named has its turn.
 
 --keep puts what was found into corpus/NAME, as few files as cover the same edges. --record writes a record of the run.
 """
@@ -35,7 +35,7 @@ BUILD = ROOT / "build" / "fuzz"
 MEMORY_MB = 768  # of the process
 PIECE_MB = 64  # in one piece
 INPUT_S = 20  # for one input
-TURNS = 3  # until all targets had theirs
+TURNS = 4  # until all targets had theirs
 SKIPPED = 77  # status of a test of CTest that had nothing to do
 
 # Of each target: the longest input in bytes, the dictionary, folders of inputs beside corpus/NAME.

@@ -8,10 +8,12 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <numeric>
 
 #include "tests/points/coverage.h"
 #include "tests/points/resources.h"
 #include "tests/points/run.h"
+#include "tests/support/turns.h"
 
 namespace rondo::points {
 namespace {
@@ -68,7 +70,12 @@ TEST_P(Points, NeedNoMoreThanTheirSpacesSay) {
   for (int i = first; i < end; ++i) check_resources(point_of_seed(seed_of(i), Scale::Full));
 }
 
-INSTANTIATE_TEST_SUITE_P(Random, Points, ::testing::Range(0, (points() + kChunk - 1) / kChunk));
+std::vector<int> chunks() {
+  std::vector<int> all((points() + kChunk - 1) / kChunk);
+  std::iota(all.begin(), all.end(), 0);
+  return rondo::testing::with_turns(all, 2);
+}
+INSTANTIATE_TEST_SUITE_P(Random, Points, ::testing::ValuesIn(chunks()), ::testing::PrintToStringParamName());
 
 TEST(PointsTogether, ComeAcrossEveryParameterAndSituation) {
   Coverage coverage;

@@ -11,6 +11,7 @@ import sys
 import pytest
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
+TURNS = 8  # so many commits in a row take all cases
 
 # An installed package is tested as it is; else that of this tree, over the library of its build.
 if not os.environ.get("RONDO_TEST_INSTALLED"):
@@ -38,7 +39,7 @@ def pytest_configure(config):
                     f"{variable} asks for {module}, which cannot be imported: {error}; run tools/setup python"
                 ) from error
     config.addinivalue_line("markers", "long: repeats on a device what other tests do on the CPU; CI leaves it out")
-    config.addinivalue_line("markers", "turns(n): of its many like cases every n-th is taken where RONDO_TURN says which")
+    config.addinivalue_line("markers", "turns: of its many like cases every eighth is taken where RONDO_TURN says which")
 
 
 def pytest_collection_modifyitems(config, items):
@@ -48,11 +49,10 @@ def pytest_collection_modifyitems(config, items):
         return
     seen, waiting = collections.Counter(), []
     for item in items:
-        turns = item.get_closest_marker("turns")
-        if turns is None:
+        if item.get_closest_marker("turns") is None:
             continue
         name = item.nodeid.split("[")[0]
-        if (seen[name] + int(turn)) % turns.args[0]:
+        if (seen[name] + int(turn)) % TURNS:
             waiting.append(item)
         seen[name] += 1
     config.hook.pytest_deselected(items=waiting)

@@ -285,7 +285,7 @@ def draw_for(cell, batch=2, steps=5, heads=2, dim=16):
     return x, params
 
 
-@pytest.mark.turns(3)
+@pytest.mark.turns
 @pytest.mark.parametrize("name", SHIPPED)
 def test_a_shipped_cell_agrees_with_the_reference(name):
     native, exact = rondo.Cell(name), rondo.Cell(name, strategy="reference")

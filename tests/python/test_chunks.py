@@ -51,7 +51,7 @@ LAYERS = {
 }
 
 
-@pytest.mark.turns(3)
+@pytest.mark.turns
 @pytest.mark.parametrize("packed", [False, True], ids=["dense", "packed"])
 @pytest.mark.parametrize("options", LAYERS)
 @pytest.mark.parametrize("kind", KINDS)
@@ -70,7 +70,7 @@ def test_layers_in_float64(kind, options, packed):
     check_same(layer, call, [u, *hx])
 
 
-@pytest.mark.turns(3)
+@pytest.mark.turns
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 @pytest.mark.parametrize("save", ["states", "products"])
 @pytest.mark.parametrize("kind", KINDS)
@@ -86,7 +86,7 @@ def test_layers_by_kernels(kind, save, dtype):
     check_same(layer, call, [u], 1e-5 if dtype is torch.float32 else 3e-2)
 
 
-@pytest.mark.turns(3)
+@pytest.mark.turns
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 @pytest.mark.parametrize("options", LAYERS)
 @pytest.mark.parametrize("kind", KINDS)
@@ -131,7 +131,7 @@ FORMS = {
 }
 
 
-@pytest.mark.turns(3)
+@pytest.mark.turns
 @pytest.mark.parametrize("reverse", [False, True], ids=["forwards", "backwards"])
 @pytest.mark.parametrize("forms", FORMS)
 @pytest.mark.parametrize("cell", CELLS, ids=lambda cell: cell.split("(")[0].replace("cell ", ""))

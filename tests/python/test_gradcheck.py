@@ -28,7 +28,7 @@ def arguments_of(name, sizes):
     return run, leaves
 
 
-@pytest.mark.turns(3)
+@pytest.mark.turns
 @pytest.mark.parametrize("name", SMOOTH)
 def test_gradcheck(name):
     run, leaves = arguments_of(name, {"B": 2, "T": 3, "H": 2, "D": 3})

@@ -48,7 +48,7 @@ def flat(cell, **options):
     return call
 
 
-@pytest.mark.turns(2)
+@pytest.mark.turns
 @pytest.mark.parametrize("dtype", TOLERANCE)
 @pytest.mark.parametrize("name", STATES)
 def test_a_cell_agrees_with_a_scan(name, dtype):
@@ -109,7 +109,7 @@ def check_beside_torch(cell, dtype):
     return found, x, params
 
 
-@pytest.mark.turns(3)
+@pytest.mark.turns
 @pytest.mark.parametrize("name", SHIPPED)
 def test_a_shipped_cell_agrees_with_double_precision(name):
     exact = rondo.Cell(name, strategy="reference")
@@ -118,7 +118,7 @@ def test_a_shipped_cell_agrees_with_double_precision(name):
     assert_close(found, wanted)
 
 
-@pytest.mark.turns(3)
+@pytest.mark.turns
 @pytest.mark.parametrize(
     ("name", "dtype"), [*((name, "bfloat16") for name in SHIPPED), *((name, "float16") for name in ("hgrn", "slstm", "lstm"))]
 )

@@ -49,7 +49,7 @@ def point_and_direction(cell, dtype=np.float32, **sizes):
 FORMS = {"lengths": [4, 0, 3], "resets": np.array([[0, 1, 0, 0], [1, 0, 0, 1], [0, 0, 0, 0]]), "reverse": True}
 
 
-@pytest.mark.turns(2)  # JAX compiles for two seconds a cell
+@pytest.mark.turns  # JAX compiles for two seconds a cell
 @pytest.mark.parametrize(("name", "batch", "forms"), [("gru", 2, {}), ("lstm", 3, FORMS)])
 def test_products_with_the_second_derivative(name, batch, forms):
     cell = rondo.jax.cell(name, strategy="reference")

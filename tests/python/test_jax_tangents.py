@@ -80,7 +80,7 @@ def assert_all_close(found, wanted, tolerance):
         assert error <= tolerance, f"{name}: error {error:.2e}, at most {tolerance:.0e}"
 
 
-@pytest.mark.turns(3)  # JAX compiles for a second or two a cell
+@pytest.mark.turns  # JAX compiles for a second or two a cell
 @pytest.mark.parametrize("name", SHIPPED)
 def test_forward_mode(name):
     case = Case(name)

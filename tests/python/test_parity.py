@@ -102,7 +102,7 @@ def relative_errors(found, exact):
 NATIVE = ("plain", "packed 2 layers bidirectional", "projected, packed")
 
 
-@pytest.mark.turns(3)
+@pytest.mark.turns
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize(("kind", "case"), ALL)
 def test_parity(kind, case, dtype):

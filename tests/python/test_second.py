@@ -14,7 +14,7 @@ from test_gradcheck import SMOOTH, arguments_of
 F64 = torch.float64
 
 
-@pytest.mark.turns(3)
+@pytest.mark.turns
 @pytest.mark.parametrize("name", SMOOTH)
 def test_cells_by_differences(name):
     """Forward mode, reverse mode of reverse mode, and forward mode of reverse mode."""

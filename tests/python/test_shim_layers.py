@@ -17,7 +17,7 @@ def model_alone():
 
 
 @needs_shim
-@pytest.mark.turns(3)
+@pytest.mark.turns
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 @pytest.mark.parametrize("batch_first", [True, False])
 @pytest.mark.parametrize("bias", [True, False])

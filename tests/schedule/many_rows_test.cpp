@@ -117,7 +117,7 @@ TEST(ManyRows, Mlstm4) {
   for (const Storage storage : {Storage::BF16, Storage::F32})
     for (const std::int64_t time : {1, 16, 37, 130})
       for (const std::int64_t dim : {1, 33, 96}) {
-        ++turn;
+        if (!rondo::testing::has_turn(++turn)) continue;
         run_cut(mlstm4(), storage, {turn % 2 + 1, time, turn % 3 + 1, dim}, kSegmented[turn % 5], false);
         ASSERT_FALSE(HasFailure()) << "T=" << time << " D=" << dim << " turn " << turn;
       }
@@ -128,8 +128,9 @@ TEST(ManyRows, ResetsLengthsAndReversedTime) {
   for (const step::Forms& forms :
        {step::Forms{true, false, false}, {false, true, false}, {true, true, true, true}})
     for (const Segmented& cut : kSegmented) {
+      if (!rondo::testing::has_turn(++turn, 2)) continue;
       const step::Cell cell = step::with_forms(mlstm4(), forms).value();
-      run_cut(cell, ++turn % 2 == 0 ? Storage::BF16 : Storage::F32, {3, 37, 2, 33}, cut, false);
+      run_cut(cell, turn % 2 == 0 ? Storage::BF16 : Storage::F32, {3, 37, 2, 33}, cut, false);
       ASSERT_FALSE(HasFailure()) << "turn " << turn;
     }
 }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/arrays/npy.h"
+#include "tests/support/turns.h"
 #include "tests/tools/program.h"
 
 namespace rondo::test {
@@ -15,7 +16,7 @@ TEST(HalfStates, BeyondFp16AreTrained) {
   const std::string path = folder.path("big.npy");
   write_file(path, engine::to_npy(
                        engine::npy_from(std::vector<double>(2 * 32, 1e5), {2, 1, 32}, kernel::Storage::F32)));
-  for (const std::string cell : {"lstm", "slstm"}) {
+  for (const std::string& cell : rondo::testing::with_turns<std::string>({"lstm", "slstm"}, 2)) {
     std::vector<std::string> words = {"verify", cell,     "--no-db", "--arch", "cpu",     "--dtype",  "fp16",
                                       "--pass", "fws,bw", "--shape", "T=24",   "--state", "c=" + path};
     if (cell == "slstm") words.insert(words.end(), {"--state", "n=" + path});

@@ -255,7 +255,9 @@ step::Cell cell_with_fault(const std::string& name) {
 }
 
 TEST(AtShape, PlantedFaultsAreFound) {
+  int turn = 0;
   for (const PlantedFault& fault : planted_faults()) {
+    if (!rondo::testing::has_turn(++turn, 2)) continue;
     const step::Cell cell = cell_with_fault(fault.cell);
     const Problem problem = problem_for(fault.pass, fault.storage, kSmall);
     const char* strategy = step::analyze(cell).has_matrix ? "persistent" : "stream";

@@ -70,7 +70,7 @@ def test_the_database_has_the_inputs():
     assert len([1 for k, t, n in ALL if inputs_of(k, t)[n].constructor_input.kwargs.get("proj_size")]) == 32
 
 
-@pytest.mark.turns(3)
+@pytest.mark.turns
 @pytest.mark.parametrize(("kind", "training", "number"), ALL)
 def test_an_input(kind, training, number):
     case = inputs_of(kind, training)[number]

@@ -3,6 +3,7 @@
 #include "tests/schedule/exact_case.h"
 
 #include "tests/runtime/host/native_run.h"
+#include "tests/support/turns.h"
 
 namespace rondo::schedule {
 namespace {
@@ -23,8 +24,11 @@ cell counted(D) {
 }
 )";
 
+// Compiling takes seconds a type, so they have turns.
 void run_exact(const ExactCell& cell, const Parameters& parameters, const step::Clip& clip = {}) {
+  static int turn = 0;
   for (const kernel::Storage storage : kAllStorages) {
+    if (!rondo::testing::has_turn(++turn, 2)) continue;
     SCOPED_TRACE(std::string(kernel::storage_name(storage)) + " " + print(parameters));
     ExactCase("host", parameters, storage, clip, cell, default_math(storage))
         .on_cpus([](const Task& task, const KernelPlan& plan, const TensorValues& given, int pad) {

@@ -9,6 +9,7 @@
 #include "compiler/schedule/plan/strategy.h"
 #include "compiler/schedule/plan/tensor_layout.h"
 #include "tests/schedule/gemm/time_gemm_cell.h"
+#include "tests/support/turns.h"
 #include "tests/target/board.h"
 
 namespace rondo::schedule {
@@ -182,22 +183,27 @@ constexpr GemmParameters kSmall{32, 64, 16, 2, 1, 2, 4, 1}, kDeep{64, 32, 64, 3,
 constexpr GemmParameters kOneGroup{64, 64, 64, 3, 4, 1, 8, 1, true},
     kGroups{128, 128, 64, 3, 8, 1, 8, 1, true}, kWide{128, 256, 64, 4, 8, 1, 8, 1, true};
 
-INSTANTIATE_TEST_SUITE_P(
-    Shapes, TimeGemm,
-    ::testing::Values(
-        TimeGemmCase{1, 3, 130, 2, Storage::BF16, 0}, TimeGemmCase{5, 3, 9, 2, Storage::F16, 3},
-        TimeGemmCase{33, 1, 130, 1, Storage::BF16, 1}, TimeGemmCase{40, 3, 2, 1, Storage::BF16, 8},
-        TimeGemmCase{64, 3, 9, 2, Storage::F16, 16}, TimeGemmCase{64, 1, 1, 1, Storage::BF16, 0},
-        TimeGemmCase{72, 1, 130, 1, Storage::F16, 8}, TimeGemmCase{136, 1, 130, 1, Storage::BF16, 0},
-        TimeGemmCase{136, 1, 2, 1, Storage::F16, 8, kLarge, kLarge},
-        TimeGemmCase{40, 3, 70, 2, Storage::F16, 4, kSmall, kSmall},
-        TimeGemmCase{40, 1, 130, 1, Storage::BF16, 2, kDeep, kDeep},
-        TimeGemmCase{136, 1, 130, 1, Storage::BF16, 8, kGroups, kGroups},
-        TimeGemmCase{72, 2, 70, 2, Storage::F16, 0, kOneGroup, kOneGroup},
-        TimeGemmCase{264, 1, 66, 1, Storage::BF16, 0, kWide, kWide},
-        TimeGemmCase{136, 3, 9, 1, Storage::F16, 16, kWide, kWide}, TimeGemmCase{5, 3, 9, 2, Storage::F32, 3},
-        TimeGemmCase{40, 3, 70, 2, Storage::F32, 4}, TimeGemmCase{72, 1, 130, 1, Storage::F32, 8},
-        TimeGemmCase{136, 1, 2, 1, Storage::F32, 4}));
+const std::vector<TimeGemmCase> kShapes = {TimeGemmCase{1, 3, 130, 2, Storage::BF16, 0},
+                                           TimeGemmCase{5, 3, 9, 2, Storage::F16, 3},
+                                           TimeGemmCase{33, 1, 130, 1, Storage::BF16, 1},
+                                           TimeGemmCase{40, 3, 2, 1, Storage::BF16, 8},
+                                           TimeGemmCase{64, 3, 9, 2, Storage::F16, 16},
+                                           TimeGemmCase{64, 1, 1, 1, Storage::BF16, 0},
+                                           TimeGemmCase{72, 1, 130, 1, Storage::F16, 8},
+                                           TimeGemmCase{136, 1, 130, 1, Storage::BF16, 0},
+                                           TimeGemmCase{136, 1, 2, 1, Storage::F16, 8, kLarge, kLarge},
+                                           TimeGemmCase{40, 3, 70, 2, Storage::F16, 4, kSmall, kSmall},
+                                           TimeGemmCase{40, 1, 130, 1, Storage::BF16, 2, kDeep, kDeep},
+                                           TimeGemmCase{136, 1, 130, 1, Storage::BF16, 8, kGroups, kGroups},
+                                           TimeGemmCase{72, 2, 70, 2, Storage::F16, 0, kOneGroup, kOneGroup},
+                                           TimeGemmCase{264, 1, 66, 1, Storage::BF16, 0, kWide, kWide},
+                                           TimeGemmCase{136, 3, 9, 1, Storage::F16, 16, kWide, kWide},
+                                           TimeGemmCase{5, 3, 9, 2, Storage::F32, 3},
+                                           TimeGemmCase{40, 3, 70, 2, Storage::F32, 4},
+                                           TimeGemmCase{72, 1, 130, 1, Storage::F32, 8},
+                                           TimeGemmCase{136, 1, 2, 1, Storage::F32, 4}};
+
+INSTANTIATE_TEST_SUITE_P(Shapes, TimeGemm, ::testing::ValuesIn(rondo::testing::with_turns(kShapes)));
 
 TEST(TimeGemmParameters, WrongOnesAreRefused) {
   Problem problem;

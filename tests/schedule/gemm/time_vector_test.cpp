@@ -66,9 +66,11 @@ void run(const char* text, Storage storage, const step::Sizes& sizes, int vector
 // The longest of these have whole groups of steps, the first and the last ones of a batch row; with 33
 // channels several spans.
 TEST(TimeVector, AwkwardSizes) {
+  int turn = 0;
   for (const Storage storage : {Storage::BF16, Storage::F16, Storage::F32})
     for (const auto& [dim, heads, longest] : {std::tuple{1, 2, 300}, {33, 5, 50}, {72, 2, 30}, {130, 2, 30}})
       for (const int time : {1, 7, longest}) {
+        if (!rondo::testing::has_turn(++turn, 5)) continue;
         const step::Sizes sizes{2, time, heads, dim};
         run(kTwoVectors, storage, sizes, widest(storage, sizes), 16);
       }
@@ -77,8 +79,10 @@ TEST(TimeVector, AwkwardSizes) {
 // Gaps that leave no step aligned to more than its elements, or to a pair of them: the simulator finds every
 // access that lies across its own width.
 TEST(TimeVector, NarrowAccesses) {
+  int turn = 0;
   for (const Storage storage : {Storage::BF16, Storage::F16, Storage::F32})
     for (const int vector : {1, 2}) {
+      if (!rondo::testing::has_turn(++turn, 2)) continue;
       run(kTwoVectors, storage, {2, 30, 2, 72}, vector, vector);
       run(kHeadValueCell, storage, {2, 9, 2, 40}, vector, vector);
     }
@@ -111,8 +115,10 @@ TEST(TimeVector, FewThreadsAreIdle) {
 
 // Resets make a vector of a state; m * h of a sequence that starts anew at any step, against the reference.
 TEST(TimeVector, OfResets) {
+  int turn = 0;
   for (const Storage storage : {Storage::BF16, Storage::F16, Storage::F32})
     for (const char* name : {"lstm", "mgu"}) {
+      if (!rondo::testing::has_turn(++turn, 2)) continue;
       Case c{find_strategy("alternating"),
              step::with_forms(cell_named(name), {true, false, false}).value(),
              {},
