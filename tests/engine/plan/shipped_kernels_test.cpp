@@ -75,8 +75,8 @@ class ShippedKernels : public ::testing::Test {
     const std::string named = cell.name + ' ' + kernel::storage_name(problem.storage) + ' ' +
                               schedule::pass_name(problem.pass) + " B" + std::to_string(problem.sizes.batch) +
                               ' ' + strategy;
-    if (!has_turn(named, profile)) return;
     served_.insert(cell.name);
+    if (!has_turn(named, profile)) return;
     const std::string what = named + " on " + profile.key;
     const Result<Choice> choice = choose_with({cell, problem, profile}, {strategy, {}});
     ASSERT_TRUE(choice.ok()) << what << ": " << choice.error().message;

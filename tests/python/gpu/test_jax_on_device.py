@@ -15,9 +15,9 @@ jax = pytest.importorskip("jax", reason="no JAX: rondo.jax is not tested")
 import jax.numpy as jnp
 import numpy as np
 import rondo.jax
+from on_device import ON_GPU, needs_gpu
 
 from jax_parts import STATES, assert_close, by_scan, drawn
-from on_device import ON_GPU, needs_gpu
 
 pytestmark = needs_gpu
 # Of results beside scans in float32, whose products XLA computes in full.
@@ -118,7 +118,10 @@ def captured(flags, out):
     """What a step of training gives in another process, in whose programs XLA captures commands as the flags say, and how often
     ten of them came to librondo_jax."""
     here = pathlib.Path(__file__).resolve().parents[1]
-    environment = os.environ | {"XLA_FLAGS": flags, "PYTHONPATH": os.pathsep.join([str(here), os.environ.get("PYTHONPATH", "")])}
+    environment = os.environ | {
+        "XLA_FLAGS": flags,
+        "PYTHONPATH": os.pathsep.join([str(here), os.environ.get("PYTHONPATH", "")]),
+    }
     done = subprocess.run([sys.executable, "-c", CAPTURED, out], env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
     with np.load(out) as arrays:
