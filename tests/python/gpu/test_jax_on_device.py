@@ -56,8 +56,8 @@ def flat(cell, **options):
 def test_a_cell_agrees_with_a_scan(name, dtype):
     cell = rondo.jax.cell(name)
     x, params = drawn(cell, batch=3, steps=37, heads=2, dim=64, dtype=dtype)
-    # An Elman cell with larger matrices is chaotic over so many steps.
-    params = {name: one * 0.3 if one.ndim == 4 else one for name, one in params.items()}
+    if name == "elman":  # chaotic with these matrices: inputs off by 1e-7 move its outputs by 1e-3 over so many steps
+        params["R"] = params["R"] * 0.3
     found = run(flat(cell), x["x"], params)
     assert {one.platform for array in jax.tree.leaves(found) for one in array.devices()} == {"gpu"}
     assert_close(found, run(lambda x, p: by_scan(name, x, p), x["x"], params), TOLERANCE[dtype])
