@@ -183,7 +183,8 @@ def jax_section(record):
     host = next((row for row in record["rows"] if row["name"] == "host"), None)
     text = f"\n## {record['device']}, {record['date']}\n\n" + wrapped(f"""JAX {record['jax']}, PyTorch {record['torch']}, driver
 {record['driver']}. `benchmarks/jax_layers.py` timed layers of both frameworks in turns, which launch the same kernels, in bf16 with the product of the
-input: milliseconds, the mean of calls one after another until the device had done the last.""") + "\n\n"
+input: milliseconds, the mean of calls one after another until the device had done the last. JAX's calls are compiled programs and PyTorch's are eager, so that short ones
+tell of the host.""") + "\n\n"
     text += "| layer | JAX fw | PyTorch fw | JAX / PyTorch | JAX fwbw | PyTorch fwbw | JAX / PyTorch |\n|---|--:|--:|--:|--:|--:|--:|\n"
     for row in rows:
         cells = [row["name"]]
