@@ -23,6 +23,8 @@ FAULTS = [
     fault("layers: a backward pass has one form for all gradients that come", N + "_whole.py",
           "call.backward_of(ctx.needs_input_grad[1:], operators.mask_of(grads))",
           "call.backward_of(ctx.needs_input_grad[1:], 1)", test=LAYERS),
+    fault("cells: a call that the shim knows has one order of axes", T + "as_given.py",
+          'family_of("cell", how, mask, batch_first)', 'family_of("cell", how, mask)', test="python test_shim"),
     fault("chunks: a row's length counts from the first chunk in each", N + "_chunks.py",
           "(lengths - begins[number]).clamp(", "lengths.clamp(", test=CHUNKS),
     fault("chunks: the first chunk's resets are those of all", N + "_chunks.py",

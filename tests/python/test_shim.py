@@ -12,6 +12,7 @@ torch = pytest.importorskip("torch", reason="no PyTorch: its shim is not tested"
 
 import rondo
 from rondo import _plans
+from rondo._torch import call as torch_call
 from rondo._torch import launch, shim
 
 from conftest import SOURCE
@@ -84,7 +85,79 @@ def test_steps_through_the_shim(monkeypatch):
     check_shim(run, 1, monkeypatch)
 
 
+@needs_shim
+@pytest.mark.parametrize("batch_first", [True, False])
+def test_a_cell_that_the_shim_knows_is_checked_no_more(batch_first, monkeypatch):
+    """Without a derivative, whichever axes and states the caller leaves out."""
+    cell = rondo.Cell("lstm")
+    x, params = lstm_tensors()
+    first = {"c": torch.randn(3, 1, 16)}
+    whole = (x if batch_first else x.transpose(0, 1), params, first)
+    single = (whole[0].squeeze(2), {name: tensor.squeeze(0) for name, tensor in params.items()}, {"c": first["c"].squeeze(1)})
+    lengths = torch.tensor([5, 2, 0], dtype=torch.int32)
+    resets = torch.zeros(3, 5, dtype=torch.uint8)
+    flags = {"lengths": lengths, "resets": resets if batch_first else resets.t()}
+    for x, params, initial in (whole, single):
+
+        def run(x=x, params=params, initial=initial):
+            y, last = cell(x, params=params, initial=initial, batch_first=batch_first, **flags)
+            assert list(last) == ["h", "c"]
+            return [y, *last.values()]
+
+        check_shim(run, 1, monkeypatch)
+        with monkeypatch.context() as patch:
+            patch.setattr(torch_call, "Arguments", None)
+            run()
+
+
+@needs_shim
+def test_axes_in_another_order_are_another_call():
+    cell = rondo.Cell("mingru")
+    x = torch.randn(3, 3, 1, 2, 16)
+    wanted = cell(x.transpose(0, 1))[0].transpose(0, 1)
+    for batch_first in (True, False):
+        for _ in range(ENOUGH):
+            found = cell(x, batch_first=batch_first)[0]
+    assert_equal(found, wanted)
+
+
 # --- what is not plainly right goes the other way ---
+
+
+@needs_shim
+def test_a_cell_that_the_shim_knows_refuses_what_it_refused():
+    cell, bare = rondo.Cell("lstm"), rondo.Cell("mingru")
+    x, params = lstm_tensors()
+    z = torch.randn(3, 5, 1, 2, 16)
+    for _ in range(ENOUGH):
+        cell(x, params=params)
+        bare(z)
+    first = torch.zeros(3, 1, 16)
+    for run in (
+        lambda: cell(x, params={**params, "q": first}),
+        lambda: cell(x, params={"R": params["R"]}),
+        lambda: cell(x, params={"R": params["R"], "b": None}),
+        lambda: cell(x, params=params, initial={"q": first}),
+        lambda: bare(z, params={"R": first}),
+        lambda: bare({"x": z, "y": z}),
+    ):
+        with pytest.raises(rondo.InputError):
+            run()
+
+
+@needs_shim
+def test_derivatives_of_a_cell_that_the_shim_knows():
+    cell = rondo.Cell("mingru")
+    x = torch.randn(3, 5, 1, 2, 16)
+    for _ in range(ENOUGH):
+        wanted = cell(x)[0]
+    assert_equal(torch.func.vmap(lambda one: cell(one[None])[0][0])(x), wanted)
+    _, tangent = torch.func.jvp(lambda x: cell(x)[0], (x,), (torch.ones_like(x),))
+    with torch.no_grad(), torch.autograd.forward_ad.dual_level():
+        dual = cell(torch.autograd.forward_ad.make_dual(x, torch.ones_like(x)))[0]
+        assert_equal(torch.autograd.forward_ad.unpack_dual(dual).tangent, tangent)
+    assert torch.func.grad(lambda x: cell(x)[0].sum())(x).abs().sum() > 0
+    assert cell(x.clone().requires_grad_())[0].grad_fn is not None
 
 
 @needs_shim

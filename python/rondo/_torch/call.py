@@ -12,7 +12,7 @@ from .._arguments import inputs_of, named
 from .._errors import InputError
 from .._shapes import axes_to_add, lacks_heads
 from .._structure import Structure, TensorSpec
-from . import autograd, operators
+from . import as_given, autograd, operators, sites
 from .types import check_device, dtype_of_spec, type_of
 
 
@@ -104,6 +104,13 @@ def run(
     batch_first: bool,
 ) -> tuple[Any, dict[str, Any]]:
     """`plain`: the structure without forms, whose tensors `how` has too, before those of forms."""
+    short = None
+    if not torch.compiler.is_compiling():
+        flags = [one for one in ((lengths, torch.int32), (resets, torch.uint8)) if one[0] is not None]
+        short = as_given.short_of(plain, how, x, params, initial, flags, batch_first)
+        known = None if short is None else sites.launched(*short)
+        if known is not None:
+            return as_given.results_of(plain, known)
     arguments = Arguments(plain, x, True, batch_first)
     arguments.add_named("params", plain.params, params, True)
     arguments.add_named("initial", plain.initials, initial, False)
@@ -127,7 +134,10 @@ def run(
         tensors.append(flag)
         mask |= 1 << place
     found = autograd.run(tensors, how, mask, not batch_first)
-    return _results(plain, plain.results, found, arguments.headless, batch_first)
+    results = _results(plain, plain.results, found, arguments.headless, batch_first)
+    if short is not None:
+        as_given.tell(short, plain, (s.PASS_FORWARD, how, mask, not batch_first), tensors, found, results)
+    return results
 
 
 def _results(

@@ -127,7 +127,7 @@ class _Call:
         made = operators.run_forward(views, *what[1:], saving)
         plain = self._plain(structure.results + (structure.saved if saving else []), sizes, made)
         call = operators.remembered_call(operators.family_of(*what), views[0], views)
-        self._tell(family, call, tensors, views, plain, made)
+        sites.tell_as_given(family, call, tensors, views, plain, made)
         return plain
 
     def backward(self, of: _Backward, tensors: list[torch.Tensor], by_rule: bool) -> Sequence[torch.Tensor]:
@@ -162,7 +162,7 @@ class _Call:
         made = operators.run_backward(views, *of.what[1:])
         plain = self._plain(operators.of_mask(self.structure.grads_out, of.wanted), sizes, made)
         call = operators.remembered_call(operators.family_of(*of.what), views[of.grads.bit_count()], views)
-        self._tell(family, call, everything, views, plain, made)
+        sites.tell_as_given(family, call, everything, views, plain, made)
         return plain
 
     def _by_rule(self, of: _Backward, everything: list[torch.Tensor]) -> list[torch.Tensor]:
@@ -183,11 +183,6 @@ class _Call:
         if self.layer.bias:
             others[0] = _with_graph(others[0], wide(biases[0]) + biases[1] if self.summed else wide(biases[1]))
         return [_with_graph(x, F.linear(u, w, biases[0] if self.beside == 4 else None)), r, *others, w, u]
-
-    def _tell(self, family: Any, call: Any, tensors: Any, views: Any, results: Any, made: Any) -> None:
-        pairs = [*zip(tensors, views, strict=True), *zip(results, made, strict=True)]
-        if call is not None and call.told and all(one.data_ptr() == other.data_ptr() for one, other in pairs):
-            sites.tell(family, call, views, tensors, results)
 
     def _sizes(self, x: torch.Tensor, w_hh: torch.Tensor) -> dict[str, int]:
         steps, batch = x.shape[:2] if self.layer.time_major else x.shape[1::-1]

@@ -1,0 +1,78 @@
+"""A cell's call that comes again, without a derivative: the shim knows it with the caller's own tensors, so that none is
+checked and reshaped once more."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from .._structure import Structure, TensorSpec
+from . import autograd, operators, shim, sites
+
+Short = tuple[Any, list[torch.Tensor]]  # what is computed, and of which tensors
+
+
+def short_of(
+    plain: Structure, how: str, x: Any, params: Any, initial: Any, flags: Sequence[tuple[Any, torch.dtype]], batch_first: bool
+) -> Short | None:
+    """None where an argument is not plainly right, or where something looks at the call or differentiates it. `flags`: lengths
+    and resets, those that are given, and their types."""
+    if shim.SHIM is None or torch._C._are_functorch_transforms_active():
+        return None
+    tensors: list[Any] = []
+    if isinstance(x, torch.Tensor) and len(plain.inputs) == 1:
+        tensors.append(x)
+    elif not _add(tensors, plain.inputs, x):
+        return None
+    if (plain.params or params) and not _add(tensors, plain.params, params):
+        return None
+    number = len(tensors)
+    mask = (1 << number) - 1
+    if initial:
+        if type(initial) is not dict:
+            return None
+        for spec in plain.initials:
+            if spec.short in initial:
+                tensors.append(initial[spec.short])
+                mask |= 1 << number
+            number += 1
+        if mask.bit_count() - len(plain.inputs) - len(plain.params) != len(initial):
+            return None
+    for flag, dtype in flags:
+        if not isinstance(flag, torch.Tensor) or flag.dtype is not dtype:
+            return None
+        tensors.append(flag)
+    if not sites.plain(tensors) or autograd.wants_gradient(tensors) or autograd.has_tangents(tensors):
+        return None
+    return operators.family_of("cell", how, mask, batch_first), tensors
+
+
+def _add(tensors: list[Any], specs: Sequence[TensorSpec], values: Any) -> bool:
+    """Adds what is given by name. Whether that is all, and nothing else."""
+    if type(values) is not dict or len(values) != len(specs):
+        return False
+    for spec in specs:
+        tensors.append(values.get(spec.short))
+    return True
+
+
+def results_of(plain: Structure, found: Sequence[torch.Tensor]) -> tuple[Any, dict[str, Any]]:
+    """What the shim has given, as a cell gives it."""
+    count = len(plain.outputs)
+    last = {spec.short: tensor for spec, tensor in zip(plain.lasts, found[count:])}
+    if count == 1:
+        return found[0], last
+    return {spec.short: tensor for spec, tensor in zip(plain.outputs, found)}, last
+
+
+def tell(
+    short: Short, plain: Structure, what: Any, tensors: Sequence[torch.Tensor], found: Sequence[torch.Tensor], results: Any
+) -> None:
+    """Tells the shim of a call. `what`, `tensors` and `found`: the recurrence's, of which `results` are views."""
+    family, given = short
+    y, last = results
+    made = [*(y.values() if isinstance(y, dict) else (y,)), *(last[spec.short] for spec in plain.lasts)]
+    call = operators.remembered_call(operators.family_of(*what), tensors[0], tensors)
+    sites.tell_as_given(family, call, given, tensors, made, found)
