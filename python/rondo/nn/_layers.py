@@ -159,12 +159,29 @@ class Layers(torch.nn.Module):
             raise InputError(f"{name}: input has {input.dim()} axes", "it has 3, or 2 without a batch")
         if input.shape[-1] != self.input_size:
             raise InputError(f"{name}: the last axis of input is {input.shape[-1]}", f"input_size is {self.input_size}")
+        if hx is None and self.chunk is None and len(self._names) == 1 and not self.proj_size and input.dim() == 3:
+            found = self._at_once(input)
+            if found is not None:
+                return found
         alone = input.dim() == 2
         u = input.unsqueeze(0 if self.batch_first else 1) if alone else input
         first = self._given(hx, u.shape[0 if self.batch_first else 1], alone)
         h, last = self._sequence(u, first, None, self.batch_first)
         if alone:
             h, last = h.squeeze(0 if self.batch_first else 1), [state.squeeze(1) for state in last]
+        return h, self._taken(last)
+
+    def _at_once(self, u: torch.Tensor) -> Any:
+        """What a single layer in one direction gives without initial states, where its pass may be one node of the graph; else
+        None. It is what the methods below would give, which take longer for what is not there."""
+        weights = self._weights(self._names[0])
+        tensors = [u, *(weights if self.bias else weights[:2])]
+        if not _whole.serves(tensors):
+            return None
+        how = self.cell.text(False, False, "forward")
+        mask = 0b111 if self.bias else 0b11
+        layer = _whole.Layer(how, mask, not self.batch_first, self.bias, self.biases_apart, True)
+        h, *last = _whole.run(layer, tensors, None)
         return h, self._taken(last)
 
     def _packed(self, packed: PackedSequence, hx: Any) -> tuple[PackedSequence, Any]:
