@@ -6,6 +6,7 @@ namespace rondo::torch_shim {
 namespace {
 
 constexpr std::int64_t kWorkspaceAlignment = 256;
+constexpr std::int64_t kJoinedElements = 16;  // where results that are joined begin: at 64 bytes
 
 // A tensor on the site's device; null if there is no memory.
 AtenTensorHandle made_of(const Site& site, std::int32_t type, std::int32_t rank, const std::int64_t* sizes,
@@ -25,12 +26,41 @@ bool current_stream(std::int32_t ordinal, void** stream) {
   return function != nullptr && function(ordinal, stream) == AOTI_TORCH_SUCCESS;
 }
 
+// The memory of the results that are to be joined, if they can be: they are dense and of fp32, and each
+// begins where an allocation of its own might.
+bool make_joined(const Site& site, Joined& joined) {
+  std::size_t number = 0;
+  std::int64_t size = 0;
+  for (const rondo_torch_made& one : site.made) {
+    if (one.is_result == 0 || number++ - joined.first >= joined.count) continue;
+    const rondo_torch_layout& layout = one.layout;
+    if (layout.type != RONDO_TYPE_F32 || size % kJoinedElements != 0 ||
+        !is_dense(layout.rank, layout.sizes, layout.strides))
+      return true;
+    size += elements_of(layout.rank, layout.sizes);
+  }
+  if (number < joined.first + joined.count) return true;
+  const std::int64_t stride = 1;
+  joined.memory.take(made_of(site, RONDO_TYPE_F32, 1, &size, &stride));
+  return joined.memory.get() != nullptr;
+}
+
 // Makes what the launch writes. The first tensors of `made` are results, those of `others` are for the plan
 // alone.
-bool make_tensors(const Site& site, std::span<rondo_tensor> tensors, Tensors& made, Tensors& others) {
+bool make_tensors(const Site& site, std::span<rondo_tensor> tensors, Tensors& made, Tensors& others,
+                  Joined& joined) {
+  if (joined.count > 1 && !make_joined(site, joined)) return false;
+  std::int64_t next = 0;
   for (const rondo_torch_made& one : site.made) {
-    const AtenTensorHandle handle =
-        made_of(site, one.layout.type, one.layout.rank, one.layout.sizes, one.layout.strides);
+    const rondo_torch_layout& layout = one.layout;
+    AtenTensorHandle handle = nullptr;
+    if (joined.memory.get() != nullptr && one.is_result != 0 && made.size() - joined.first < joined.count) {
+      const auto rank = static_cast<std::size_t>(layout.rank);
+      handle = view(joined.memory.get(), {layout.sizes, rank}, {layout.strides, rank}, next);
+      next += elements_of(layout.rank, layout.sizes);
+    } else {
+      handle = made_of(site, layout.type, layout.rank, layout.sizes, layout.strides);
+    }
     if (handle == nullptr || !(one.is_result != 0 ? made : others).add(handle)) return false;
     if (aoti_torch_get_data_ptr(handle, &tensors[static_cast<std::size_t>(one.place)].data) !=
         AOTI_TORCH_SUCCESS)
@@ -61,7 +91,7 @@ bool is_aligned(const void* data, std::int32_t bytes) {
 
 }  // namespace
 
-bool run(const Site& site, std::span<const Seen> given, Tensors& results) {
+bool run(const Site& site, std::span<const Seen> given, Tensors& results, Joined& joined) {
   std::array<rondo_tensor, kMostTensors> bound;
   const std::span<rondo_tensor> tensors(bound.data(), site.tensors.size());
   std::memcpy(tensors.data(), site.tensors.data(), tensors.size_bytes());
@@ -76,21 +106,22 @@ bool run(const Site& site, std::span<const Seen> given, Tensors& results) {
   args.tensors = tensors.data(), args.tensor_count = tensors.size();
   args.batch = site.head.batch, args.time = site.head.time;
   Tensors others;
-  if (!make_tensors(site, tensors, results, others) || !make_workspace(site, args, others)) return false;
+  if (!make_tensors(site, tensors, results, others, joined) || !make_workspace(site, args, others))
+    return false;
   if (site.head.on_cuda != 0 && !current_stream(site.head.ordinal, &args.stream)) return false;
   if (site.head.launch(site.head.plan, &args) != RONDO_OK) return false;
   count_launch();
   return true;
 }
 
-bool launch(std::int64_t family, std::span<const AtenTensorHandle> given, Tensors& results) {
+bool launch(std::int64_t family, std::span<const AtenTensorHandle> given, Tensors& results, Joined& joined) {
   std::array<Seen, kMostTensors> all;
   if (given.size() > all.size()) return false;
   const std::span<Seen> seen(all.data(), given.size());
   for (std::size_t number = 0; number < seen.size(); ++number)
     if (!see(given[number], seen[number])) return false;
   const std::shared_ptr<const Site> site = find_site(family, seen);
-  return site != nullptr && run(*site, seen, results);
+  return site != nullptr && run(*site, seen, results, joined);
 }
 
 }  // namespace rondo::torch_shim

@@ -1,6 +1,6 @@
 #include "layer.h"
 
-#include <utility>
+#include <torch/csrc/inductor/aoti_torch/generated/c_shim_aten.h>
 
 #include "launch.h"
 
@@ -9,21 +9,7 @@ namespace {
 
 using Handle = AtenTensorHandle;
 
-// A tensor that is owned here.
-class Owned {
- public:
-  explicit Owned(Handle handle) : handle_(handle) {}
-  Owned(const Owned&) = delete;
-  Owned& operator=(const Owned&) = delete;
-  ~Owned() {
-    if (handle_ != nullptr) aoti_torch_delete_tensor_object(handle_);
-  }
-  Handle get() const { return handle_; }
-  Handle release() { return std::exchange(handle_, nullptr); }
-
- private:
-  Handle handle_;
-};
+bool is_half(std::int32_t type) { return type == RONDO_TYPE_BF16 || type == RONDO_TYPE_F16; }
 
 // As an operator of PyTorch takes it, which then owns it.
 StableIValue lent(Handle handle) {
@@ -60,12 +46,17 @@ Handle sum_of_rows(Handle matrix) {
                  {lent(matrix), axis, stable(std::int64_t{0}), stable<StableIValue*>(nullptr)});
 }
 
-// Of the memory from the tensor's first element on.
-Handle view(Handle of, std::span<const std::int64_t> sizes, std::span<const std::int64_t> strides) {
+// Exact, as a sum: each element is that of `left` and one times that of `right`, which is rounded once.
+Handle sum(Handle left, Handle right) {
   Handle made = nullptr;
-  const AOTITorchError failed = aoti_torch__reinterpret_tensor(of, static_cast<std::int64_t>(sizes.size()),
-                                                               sizes.data(), strides.data(), 0, &made);
+  const AOTITorchError failed = aoti_torch_aten_subtract_Tensor(left, right, -1.0, &made);
   return failed == AOTI_TORCH_SUCCESS ? made : nullptr;
+}
+
+// Whether two vectors have a sum of that type, laid out as the first one.
+bool may_add(const Seen& one, const Seen& other, std::int32_t type) {
+  return one.rank == 1 && other.rank == 1 && one.sizes[0] == other.sizes[0] && one.strides[0] == 1 &&
+         (other.type == type || is_half(other.type));
 }
 
 struct Matrix {
@@ -104,8 +95,6 @@ Handle converted(Handle of, const Seen& seen, std::int32_t type) {
   return made.release();
 }
 
-bool is_half(std::int32_t type) { return type == RONDO_TYPE_BF16 || type == RONDO_TYPE_F16; }
-
 // The product of the input, as it will be: known before it is computed.
 struct Product {
   std::array<std::int64_t, 3> sizes, strides;
@@ -118,12 +107,50 @@ Product product_of(const Seen& u, const Seen& matrix) {
 
 bool address(Handle of, Seen& seen) { return aoti_torch_get_data_ptr(of, &seen.data) == AOTI_TORCH_SUCCESS; }
 
-// Last states, which are behind the output, in the input's type.
-bool convert_states(std::int64_t states, std::int32_t type, Tensors& results) {
-  for (std::int64_t state = 1; state <= states; ++state) {
-    const std::size_t number = static_cast<std::size_t>(state);
+// A piece of the first tensor's memory in the place of that result, laid out as it.
+bool move_result(Handle memory, std::int64_t first, const Seen& seen, Tensors& results, std::size_t number) {
+  const auto rank = static_cast<std::size_t>(seen.rank);
+  const Handle made = view(memory, {seen.sizes, rank}, {seen.strides, rank}, first);
+  if (made != nullptr) results.replace(number, made);
+  return made != nullptr;
+}
+
+// Converts results that are joined, by one operator, and gives the last of them twice if it is to be.
+bool convert_joined(Joined& joined, std::int32_t type, bool twice, Tensors& results) {
+  const Handle wide = joined.memory.get();
+  Seen all, last;
+  if (!see(wide, all) || !see(results.all()[joined.first + joined.count - 1], last)) return false;
+  const std::int64_t count = all.sizes[0], again = elements_of(last.rank, last.sizes), stride = 1;
+  const std::int64_t size = count + (twice ? again : 0);
+  const Owned made(empty_of(all.on_cuda != 0, all.ordinal, type, 1, &size, &stride));
+  const Owned plain(view(made.get(), std::array{count}, std::array{stride}));
+  if (plain.get() == nullptr || aoti_torch_copy_(plain.get(), wide, 0) != AOTI_TORCH_SUCCESS) return false;
+  std::int64_t next = 0;
+  for (std::size_t number = joined.first; number < joined.first + joined.count; ++number) {
+    Seen seen;
+    if (!see(results.all()[number], seen)) return false;
+    const std::int64_t first = next;
+    next += elements_of(seen.rank, seen.sizes);
+    if (!move_result(made.get(), first, seen, results, number)) return false;
+  }
+  if (!twice) return true;
+  const std::size_t behind = joined.first + joined.count;
+  if (!see(results.all()[behind - 1], last)) return false;
+  const auto rank = static_cast<std::size_t>(last.rank);
+  const Handle other = view(made.get(), {last.sizes, rank}, {last.strides, rank}, count);
+  if (other == nullptr || !results.insert(behind, other)) return false;
+  const Owned from(view(wide, {last.sizes, rank}, {last.strides, rank}, count - again));
+  return from.get() != nullptr && aoti_torch_copy_(other, from.get(), 0) == AOTI_TORCH_SUCCESS;
+}
+
+// The same of results that lie apart.
+bool convert_each(const Joined& joined, std::int32_t type, bool twice, Tensors& results) {
+  for (std::size_t number = joined.first; number < joined.first + joined.count; ++number) {
     Seen seen;
     if (number >= results.size() || !see(results.all()[number], seen)) return false;
+    const bool is_last = number + 1 == joined.first + joined.count;
+    if (twice && is_last && !results.insert(number + 1, converted(results.all()[number], seen, type)))
+      return false;
     if (seen.type == type) continue;
     const Handle made = converted(results.all()[number], seen, type);
     if (made == nullptr) return false;
@@ -132,37 +159,54 @@ bool convert_states(std::int64_t states, std::int32_t type, Tensors& results) {
   return true;
 }
 
+bool convert(Joined& joined, std::int32_t type, bool twice, Tensors& results) {
+  return joined.memory.get() != nullptr ? convert_joined(joined, type, twice, results)
+                                        : convert_each(joined, type, twice, results);
+}
+
 }  // namespace
 
 bool forward(std::int64_t family, std::int64_t form, const Tensors& given, Tensors& results) {
   const std::span<const Handle> all = given.all();
-  const bool has_bias = (form & Forward::kBias) != 0;
+  const bool two_biases = (form & Forward::kTwoBiases) != 0;
+  const bool has_bias = two_biases || (form & Forward::kBias) != 0;
   const std::size_t first = (form & Forward::kBiasInProduct) != 0 ? 4 : 3;  // behind R, for the recurrence
-  Seen u, matrix;
-  if (all.size() < first + (has_bias ? 1 : 0) || !see(all[0], u) || !see(all[1], matrix) || u.rank != 3 ||
-      matrix.rank != 2)
+  const std::size_t added = two_biases ? 1 : 0;
+  Seen u, matrix, other;
+  if (all.size() < first + (has_bias ? 1 : 0) + added || !see(all[0], u) || !see(all[1], matrix) ||
+      u.rank != 3 || matrix.rank != 2)
     return false;
 
   std::array<Seen, kMostTensors> seen;
-  const std::size_t count = all.size() - first + 2;
-  for (std::size_t number = 1; number < count; ++number)
-    if (!see(all[number == 1 ? 2 : first + number - 2], seen[number])) return false;
+  const std::size_t count = all.size() - first - added + 2;
+  for (std::size_t number = 1; number < count; ++number) {
+    const std::size_t at = number == 1 ? 2 : first + number - 2 + (number == 2 ? 0 : added);
+    if (!see(all[at], seen[number])) return false;
+  }
   const Product x = product_of(u, matrix);
   seen[0] = u;
   seen[0].sizes = x.sizes.data(), seen[0].strides = x.strides.data();
-  const bool widened = has_bias && is_half(seen[2].type);
   const Seen bias = seen[2];
+  const bool widened = has_bias && is_half(bias.type);
   if (widened) seen[2].type = RONDO_TYPE_F32;
+  if (two_biases && (!see(all[first + 1], other) || !may_add(bias, other, seen[2].type))) return false;
   const std::span<Seen> of_site(seen.data(), count);
   const std::shared_ptr<const Site> site = find_site(family, of_site);
   if (site == nullptr) return false;
 
   Owned made(linear(all[0], all[1], first == 4 ? all[3] : nullptr));
-  Owned wide(widened ? converted(all[first], bias, RONDO_TYPE_F32) : nullptr);
   if (made.get() == nullptr || !address(made.get(), of_site[0])) return false;
-  if (widened && (wide.get() == nullptr || !address(wide.get(), of_site[2]))) return false;
-  return run(*site, of_site, results) && convert_states(form / Forward::kStateUnit, u.type, results) &&
-         results.add(made.release()) && (!widened || results.add(wide.release()));
+  Owned own_bias(widened ? converted(all[first], bias, RONDO_TYPE_F32) : nullptr);
+  if (widened && own_bias.get() == nullptr) return false;
+  if (two_biases) own_bias.take(sum(widened ? own_bias.get() : all[first], all[first + 1]));
+  const bool owns_bias = widened || two_biases;
+  if (owns_bias && (own_bias.get() == nullptr || !address(own_bias.get(), of_site[2]))) return false;
+  // Last states, which are behind the output, are to be in the input's type.
+  Joined states;
+  states.first = 1, states.count = static_cast<std::size_t>(form / Forward::kStateUnit);
+  if (!is_half(u.type)) states.count = 0;
+  return run(*site, of_site, results, states) && convert(states, u.type, false, results) &&
+         results.add(made.release()) && (!owns_bias || results.add(own_bias.release()));
 }
 
 bool backward(std::int64_t family, std::int64_t form, const Tensors& given, Tensors& results) {
@@ -173,9 +217,16 @@ bool backward(std::int64_t family, std::int64_t form, const Tensors& given, Tens
   if (!see(u, input) || input.rank != 3) return false;
   const Owned flat_input(matrix_of(u).handle);
   if (flat_input.get() == nullptr) return false;
+  const std::int64_t of_product_form = form & Backward::kOfProduct;
+  Joined narrowed;
+  narrowed.first = of_product_form != 0 ? 1 : 0;
+  if (is_half(input.type))
+    narrowed.count = ((form & Backward::kNarrowMatrix) != 0) + ((form & Backward::kNarrowBias) != 0);
   Tensors found;
-  if (!launch(family, all.first(all.size() - 2), found)) return false;
-  if (form == 0) return results.add_all(found);
+  if (!launch(family, all.first(all.size() - 2), found, narrowed) ||
+      !convert(narrowed, input.type, (form & Backward::kTwoBiases) != 0, found))
+    return false;
+  if (of_product_form == 0) return results.add_all(found);
   if (found.size() == 0) return false;
   const Matrix of_product = matrix_of(found.all()[0]);
   const Owned x(of_product.handle);

@@ -15,8 +15,9 @@ void answer(StableIValue* stack, bool known, Tensors& results) {
 
 void launch_known(StableIValue* stack, std::uint64_t, std::uint64_t) {
   Tensors given, results;
+  Joined none;
   const bool whole = take_list(stack[0], given);
-  answer(stack, whole && launch(value_of<std::int64_t>(stack[1]), given.all(), results), results);
+  answer(stack, whole && launch(value_of<std::int64_t>(stack[1]), given.all(), results, none), results);
 }
 
 using Layer = bool (*)(std::int64_t family, std::int64_t form, const Tensors& given, Tensors& results);

@@ -73,4 +73,27 @@ AtenTensorHandle empty_of(bool on_cuda, std::int32_t ordinal, std::int32_t type,
   return failed == AOTI_TORCH_SUCCESS ? made : nullptr;
 }
 
+AtenTensorHandle view(AtenTensorHandle of, std::span<const std::int64_t> sizes,
+                      std::span<const std::int64_t> strides, std::int64_t first) {
+  AtenTensorHandle made = nullptr;
+  const AOTITorchError failed = aoti_torch__reinterpret_tensor(of, static_cast<std::int64_t>(sizes.size()),
+                                                               sizes.data(), strides.data(), first, &made);
+  return failed == AOTI_TORCH_SUCCESS ? made : nullptr;
+}
+
+std::int64_t elements_of(std::int32_t rank, const std::int64_t* sizes) {
+  std::int64_t count = 1;
+  for (std::int32_t axis = 0; axis < rank; ++axis) count *= sizes[axis];
+  return count;
+}
+
+bool is_dense(std::int32_t rank, const std::int64_t* sizes, const std::int64_t* strides) {
+  std::int64_t step = 1;
+  for (std::int32_t axis = rank - 1; axis >= 0; --axis) {
+    if (sizes[axis] != 1 && strides[axis] != step) return false;
+    step *= sizes[axis];
+  }
+  return true;
+}
+
 }  // namespace rondo::torch_shim

@@ -10,6 +10,7 @@
 #include <array>
 #include <cstring>
 #include <span>
+#include <utility>
 
 #include "sites.h"
 
@@ -48,6 +49,13 @@ class Tensors {
     std::copy(handles_.begin() + 1, handles_.begin() + static_cast<std::ptrdiff_t>(size_), handles_.begin());
     --size_;
   }
+  // Takes it as the tensor of this number, before those from there on.
+  bool insert(std::size_t number, AtenTensorHandle handle) {
+    if (!add(handle)) return false;
+    const auto last = handles_.begin() + static_cast<std::ptrdiff_t>(size_);
+    std::rotate(handles_.begin() + static_cast<std::ptrdiff_t>(number), last - 1, last);
+    return true;
+  }
   // Puts another tensor in the place of one.
   void replace(std::size_t number, AtenTensorHandle handle) {
     aoti_torch_delete_tensor_object(handles_[number]);
@@ -58,6 +66,26 @@ class Tensors {
  private:
   std::array<AtenTensorHandle, kMostTensors> handles_;
   std::size_t size_ = 0;
+};
+
+// A tensor that is owned here, or none.
+class Owned {
+ public:
+  explicit Owned(AtenTensorHandle handle = nullptr) : handle_(handle) {}
+  Owned(const Owned&) = delete;
+  Owned& operator=(const Owned&) = delete;
+  ~Owned() {
+    if (handle_ != nullptr) aoti_torch_delete_tensor_object(handle_);
+  }
+  AtenTensorHandle get() const { return handle_; }
+  AtenTensorHandle release() { return std::exchange(handle_, nullptr); }
+  void take(AtenTensorHandle handle) {
+    if (handle_ != nullptr) aoti_torch_delete_tensor_object(handle_);
+    handle_ = handle;
+  }
+
+ private:
+  AtenTensorHandle handle_;
 };
 
 template <typename Value>
@@ -88,6 +116,13 @@ bool see(AtenTensorHandle handle, Seen& seen);
 // A tensor of PyTorch's allocator; null if there is no memory.
 AtenTensorHandle empty_of(bool on_cuda, std::int32_t ordinal, std::int32_t type, std::int32_t rank,
                           const std::int64_t* sizes, const std::int64_t* strides);
+
+// A tensor on the memory of another, from this element of it on; null where there is none.
+AtenTensorHandle view(AtenTensorHandle of, std::span<const std::int64_t> sizes,
+                      std::span<const std::int64_t> strides, std::int64_t first = 0);
+
+std::int64_t elements_of(std::int32_t rank, const std::int64_t* sizes);
+bool is_dense(std::int32_t rank, const std::int64_t* sizes, const std::int64_t* strides);
 
 }  // namespace rondo::torch_shim
 

@@ -105,6 +105,7 @@ def test_a_pass_of_a_layer_is_one_call(kind, dtype, monkeypatch):
 
     monkeypatch.setattr(torch, "mm", refuse)
     monkeypatch.setattr(_whole.F, "linear", refuse)
+    monkeypatch.setattr(_whole, "wide", refuse)
     for one, other in zip(run(), wanted, strict=True):
         assert_equal(one, other)
 
@@ -120,6 +121,42 @@ def test_all_that_a_layer_gives_is_of_one_node(kind, dtype):
         y, last = layer(u)
         for state in last if kind == "LSTM" else (last,):
             assert state.grad_fn is y.grad_fn and state.dtype is dtype
+
+
+@needs_shim
+@pytest.mark.parametrize(
+    "size", [16, 5]
+)  # what is converted lies in one piece of memory, or apart where it would not be aligned
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_converted_in_one_is_each_its_own(kind, size, monkeypatch):
+    """Gradients of a matrix and of biases, and last states, of 16 bits: to change one leaves the others."""
+    layer = KINDS[kind][1](8, size, dtype=torch.bfloat16)
+    u = leaf(5, 3, 8, dtype=torch.bfloat16)
+
+    def run():
+        y, last = layer(u)
+        found = [y, *(last if isinstance(last, tuple) else (last,))]
+        grads = torch.autograd.grad(sum(one.float().square().sum() for one in found), [u, *layer.parameters()])
+        return [one.detach() for one in found] + list(grads)
+
+    check_shim(run, 2, monkeypatch, 2e-2)
+    found, wanted = run(), run()
+    for number, tensor in enumerate(found):
+        assert tensor.dtype is torch.bfloat16 and tensor.is_contiguous()
+        tensor.fill_(float("nan"))
+        for other, same in zip(found[number + 1 :], wanted[number + 1 :], strict=True):
+            assert_equal(other, same)
+
+
+@needs_shim
+@pytest.mark.parametrize("frozen", ["bias_ih_l0", "bias_hh_l0", "weight_hh_l0"])
+@pytest.mark.parametrize("kind", ["LSTM", "GRU"])
+def test_some_gradients_of_16_bits(kind, frozen, monkeypatch):
+    layer = KINDS[kind][1](8, 16, dtype=torch.bfloat16)
+    layer.get_parameter(frozen).requires_grad_(False)
+    u = torch.randn(5, 3, 8, dtype=torch.bfloat16)
+    leaves = [parameter for parameter in layer.parameters() if parameter.requires_grad]
+    check_shim(training(lambda: [layer(u)[0]], leaves), 2, monkeypatch, 2e-2)
 
 
 @needs_shim

@@ -25,11 +25,13 @@ from .._torch.types import wide, wide_type
 
 _SAVED = (s.ROLE_HISTORY, s.ROLE_PRODUCTS)  # tensors that the layer does not look into
 _R = 2  # the place of the recurrence's matrix
+_HALVES = (torch.bfloat16, torch.float16)
 _LAST = (s.ROLE_LAST_STATE, s.ROLE_INITIAL_STATE_GRADIENT)
 _BelowAutograd = torch._C._AutoDispatchBelowAutograd
 # What a pass does beside the launch (python/shim/layer.h).
-_BIAS_IN_PRODUCT, _BIAS, _STATE_UNIT = 1, 2, 4
+_BIAS_IN_PRODUCT, _BIAS, _SUM, _STATE_UNIT = 1, 2, 4, 8
 _OF_INPUT, _OF_MATRIX, _OF_BIAS = 1, 2, 4
+_NARROW_MATRIX, _NARROW_BIAS, _TWO_BIASES = 8, 16, 32
 
 
 def serves(tensors: Sequence[torch.Tensor]) -> bool:
@@ -84,18 +86,16 @@ class _Call:
         self.summed = layer.bias and not layer.apart
         self.beside = 4 if layer.bias and layer.apart else 3  # the place of what the recurrence takes behind R
         self.results = len(self.structure.results)
-        self.form = _BIAS_IN_PRODUCT * (self.beside == 4) + _BIAS * layer.bias
+        self.form = _BIAS_IN_PRODUCT * (self.beside == 4) + _BIAS * layer.bias + _SUM * self.summed
         self.form += _STATE_UNIT * (self.results - 1) if layer.converts else 0
         self.what = [(pass_, layer.how, layer.given, layer.time_major) for pass_ in (s.PASS_FORWARD, s.PASS_FORWARD_SAVE)]
-        self.backward_of = lru_cache(maxsize=256)(lambda needs, grads: _Backward(self, needs, grads))
+        self.backward_of = lru_cache(maxsize=256)(lambda *what: _Backward(self, *what))
 
     def forward(self, tensors: Sequence[torch.Tensor], saving: bool) -> tuple[list[torch.Tensor], list[torch.Tensor]]:
         """Outputs and last states; and what the backward pass takes: what the recurrence was given, what it saved, W and u."""
-        if self.summed:
-            u, w, r, one, other, *others = tensors
-            tensors = [u, w, r, wide(one) + other, *others]
         beside = list(tensors[self.beside :])
-        converts = self.layer.bias and beside[0].dtype is not wide_type(beside[0].dtype)
+        other = beside.pop(1) if self.summed else None
+        converts = self.summed or (self.layer.bias and beside[0].dtype is not wide_type(beside[0].dtype))
         family = operators.family_of("layer", *self.what[saving])
         found: Any = _asked("layer_forward", tensors, family, self.form)
         if found is not None:
@@ -105,7 +105,7 @@ class _Call:
             results = found[: self.results]
         else:
             if converts:
-                beside[0] = wide(beside[0])
+                beside[0] = wide(beside[0]) if other is None else wide(beside[0]) + other
             x = F.linear(tensors[0], tensors[1], tensors[3] if self.beside == 4 else None)
             found = self._launch(family, [x, tensors[_R], *beside], saving)
             results = self._converted(found[: self.results], tensors[0].dtype)
@@ -135,13 +135,13 @@ class _Call:
         are differentiated, or the former are under a vmap."""
         *everything, w, u = tensors
         if by_rule:
-            found: Any = self._by_rule(of, everything)
+            found: Any = of.twice(self._by_rule(of, everything))
         else:
             family = operators.family_of("layer", *of.what)
-            found = _asked("layer_backward", tensors, family, of.form)
+            found = _asked("layer_backward", tensors, family, of.form | of.narrow)
             if found is not None:
                 return found
-            found = self._launch_backward(family, of, everything)
+            found = of.twice(self._launch_backward(family, of, everything))
         if not of.form:
             return found
         x, *found = found
@@ -221,9 +221,9 @@ _call_of = lru_cache(maxsize=4096)(_Call)
 
 class _Backward:
     """What a backward pass of a layer computes: the gradients of those tensors that need one, where those results have one
-    whose bit is in `grads`."""
+    whose bit is in `grads`. `narrow`: whether matrices, and biases, are of 16 bits: a plan has their gradients in fp32."""
 
-    def __init__(self, call: _Call, needs: Sequence[bool], grads: int) -> None:
+    def __init__(self, call: _Call, needs: Sequence[bool], grads: int, narrow: tuple[bool, bool]) -> None:
         layer, structure = call.layer, call.structure
         of_u, of_w, of_r = needs[:3]
         of_b_x, of_b = needs[3:5] if layer.bias else (False, False)
@@ -238,14 +238,26 @@ class _Backward:
         for number, wanted in zip(numbers, self.states, strict=True):
             self.wanted |= wanted << number
         self.what = (s.PASS_BACKWARD, layer.how, grads, layer.given, self.wanted, layer.time_major)
+        # Which of them the shim converts, by one operator with that of the matrix; what both biases have is converted twice.
+        of_matrix, of_both = of_r and narrow[0], of_bias and narrow[1]
+        two = of_both and of_b and of_b_x and not layer.apart
+        self.narrow = of_matrix * _NARROW_MATRIX + of_both * _NARROW_BIAS + two * _TWO_BIASES
         # Which of the gradients that are computed each tensor gets.
-        computed = iter(range(len(needs)))
-        u, w, sum_, r, bias, *states = [
-            next(computed) if wanted else None for wanted in (of_u, of_w, of_sum, of_r, of_bias, *self.states)
+        computed = iter(range(len(needs) + 1))
+        u, w, sum_, r, bias, other, *states = [
+            next(computed) if wanted else None for wanted in (of_u, of_w, of_sum, of_r, of_bias, two, *self.states)
         ]
-        biases = [(sum_ if layer.apart else bias) if of_b_x else None, bias if of_b else None] if layer.bias else []
+        self._bias = bool(self.form) + of_r if two else None
+        first = sum_ if layer.apart else other if two else bias
+        biases = [first if of_b_x else None, bias if of_b else None] if layer.bias else []
         sources = [u, w, r, *biases, *states]
         self.sources: list[int | None] = sources + [None] * (len(needs) - len(sources))
+
+    def twice(self, found: list[torch.Tensor]) -> list[torch.Tensor]:
+        """What the recurrence gives, with the gradient of the bias twice where the shim would give it so."""
+        if self._bias is not None:
+            found.insert(self._bias, found[self._bias])
+        return found
 
 
 class WholeLayer(torch.autograd.function._SingleLevelFunction):
@@ -285,7 +297,12 @@ def _gradients(
 ) -> tuple[Any, ...]:
     """Of all that WholeLayer takes. `saved`: what its forward pass did."""
     call = ctx.call
-    of = call.backward_of(ctx.needs_input_grad[1:], operators.mask_of(grads))
+    narrow = saved[-1].dtype in _HALVES
+    of = call.backward_of(
+        ctx.needs_input_grad[1:],
+        operators.mask_of(grads),
+        (narrow, narrow and all(bias.dtype is saved[-1].dtype for bias in ctx.biases[0 if call.summed else 1 :])),
+    )
     if not of.wanted:
         return (None,) * len(ctx.needs_input_grad)
     states, of_output = wide_type(saved[1].dtype), grads[0] is not None
