@@ -83,6 +83,21 @@ def test_steps_through_the_shim(monkeypatch):
         return [y, *state.values()]
 
     check_shim(run, 1, monkeypatch)
+    with monkeypatch.context() as patch:
+        patch.setattr(torch_call, "Arguments", None)  # what is known is checked no more
+        run()
+    single = {"h": torch.ones(3, 16), "c": torch.ones(3, 16)}
+    headless = {name: tensor.squeeze(0) for name, tensor in params.items()}
+    for _ in range(ENOUGH):
+        kept = {name: tensor.clone() for name, tensor in single.items()}
+        count, (y, after) = launches_of(lambda kept=kept: cell.step(x[:, 0, 0], kept, params=headless))
+        assert after is kept
+        assert_equal(y, run()[0].squeeze(1))
+    assert count == 1
+    with pytest.raises(rondo.InputError, match=r"h is bfloat16|state.*bfloat16"):
+        cell.step(x[:, 0, 0], {**single, "h": single["h"].bfloat16()}, params=headless)
+    with pytest.raises(rondo.NotDifferentiableError):
+        cell.step(x[:, 0, 0].clone().requires_grad_(), single, params=headless)
 
 
 @needs_shim

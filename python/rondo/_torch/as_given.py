@@ -19,34 +19,41 @@ def short_of(
 ) -> Short | None:
     """None where an argument is not plainly right, or where something looks at the call or differentiates it. `flags`: lengths
     and resets, those that are given, and their types."""
+    mask, tensors = _gathered(plain, x, params, initial, flags)
+    return (operators.family_of("cell", how, mask, batch_first), tensors) if mask else None
+
+
+def _gathered(plain: Structure, x: Any, params: Any, initial: Any, flags: Any) -> tuple[int, list[Any]]:
+    """Which of `plain.given` there are, and the tensors; 0 where a call is to go the long way."""
+    nothing: tuple[int, list[Any]] = 0, []
     if shim.SHIM is None or torch._C._are_functorch_transforms_active():
-        return None
+        return nothing
     tensors: list[Any] = []
     if isinstance(x, torch.Tensor) and len(plain.inputs) == 1:
         tensors.append(x)
     elif not _add(tensors, plain.inputs, x):
-        return None
+        return nothing
     if (plain.params or params) and not _add(tensors, plain.params, params):
-        return None
+        return nothing
     number = len(tensors)
     mask = (1 << number) - 1
     if initial:
         if type(initial) is not dict:
-            return None
+            return nothing
         for spec in plain.initials:
             if spec.short in initial:
                 tensors.append(initial[spec.short])
                 mask |= 1 << number
             number += 1
         if mask.bit_count() - len(plain.inputs) - len(plain.params) != len(initial):
-            return None
+            return nothing
     for flag, dtype in flags:
         if not isinstance(flag, torch.Tensor) or flag.dtype is not dtype:
-            return None
+            return nothing
         tensors.append(flag)
     if not sites.plain(tensors) or autograd.wants_gradient(tensors) or autograd.has_tangents(tensors):
-        return None
-    return operators.family_of("cell", how, mask, batch_first), tensors
+        return nothing
+    return mask, tensors
 
 
 def _add(tensors: list[Any], specs: Sequence[TensorSpec], values: Any) -> bool:
@@ -76,3 +83,39 @@ def tell(
     made = [*(y.values() if isinstance(y, dict) else (y,)), *(last[spec.short] for spec in plain.lasts)]
     call = operators.remembered_call(operators.family_of(*what), tensors[0], tensors)
     sites.tell_as_given(family, call, given, tensors, made, found)
+
+
+# The shapes of a step's outputs, as a cell gives them, by the step and the shape of its first input.
+_shapes: dict[Any, list[torch.Size]] = {}
+_MOST_SHAPES = 4096
+
+
+def step_of(structure: Structure, how: str, x: Any, state: Any, params: Any) -> Short | None:
+    """As `short_of`, of one step."""
+    mask, tensors = _gathered(structure, x, params, state, ())
+    count = len(structure.inputs) + len(structure.params) + len(structure.initials)
+    return (operators.family_of("cell step", how), tensors) if mask and len(tensors) == count else None
+
+
+def stepped(short: Short) -> list[torch.Tensor] | None:
+    """The outputs of a step that the shim knows."""
+    family, tensors = short
+    x = tensors[0]
+    shapes = _shapes.get((family, x.shape))
+    if shapes is None:
+        return None
+    outputs = [x.new_empty(shape) for shape in shapes]
+    return None if sites.launched(family, [*tensors, *outputs]) is None else outputs
+
+
+def tell_step(
+    short: Short, how: str, tensors: Sequence[torch.Tensor], found: Sequence[torch.Tensor], outputs: Sequence[torch.Tensor]
+) -> None:
+    """As `tell`. `tensors`: the step's and its states."""
+    family, given = short
+    everything = [*tensors, *found]
+    call = operators.remembered_call(operators.family_of("step", how), tensors[0], everything)
+    sites.tell_as_given(family, call, [*given, *outputs], everything, [], [])
+    if len(_shapes) >= _MOST_SHAPES:
+        _shapes.clear()
+    _shapes[family, given[0].shape] = [tensor.shape for tensor in outputs]
