@@ -4,6 +4,7 @@ What goes beyond raises, never wrong in silence."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any
 
 import torch
@@ -18,6 +19,16 @@ from .tangents import Second, passes_of
 
 Tensors = Sequence[torch.Tensor]
 _BelowAutograd = torch._C._AutoDispatchBelowAutograd
+
+
+@lru_cache(maxsize=4096)
+def _wanted_of(how: str, given: int, needs: tuple[bool, ...]) -> tuple[int, tuple[int, ...], int]:
+    """Which gradients a backward pass is to give, the places of their tensors among those given, and the number of the latter.
+    `needs`: which of them need one; flags have none."""
+    numbers = numbers_of(given)
+    count = len(structure_of(how).differentiable)
+    places = tuple(place for place, number in enumerate(numbers) if needs[place] and number < count)
+    return sum(1 << numbers[place] for place in places), places, len(numbers)
 
 
 class Recurrence(torch.autograd.Function):
@@ -40,21 +51,13 @@ class Recurrence(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *grads: torch.Tensor | None) -> tuple[Any, ...]:
-        structure = ctx.structure
         tensors = ctx.saved_tensors
-        public = grads[: len(structure.results)]
-        wanted, numbers = 0, []
-        place = 0
-        for number in range(len(structure.given)):
-            if ctx.given >> number & 1:
-                if ctx.needs_input_grad[3 + place] and number < len(structure.differentiable):
-                    wanted |= 1 << number
-                    numbers.append(place)
-                place += 1
-        result: list[Any] = [None] * (3 + place)
-        if not wanted or all(grad is None for grad in public):
-            return tuple(result)
+        public = grads[: len(ctx.structure.results)]
+        wanted, numbers, count = _wanted_of(ctx.how, ctx.given, ctx.needs_input_grad[3:])
+        result: list[Any] = [None] * (3 + count)
         coming = [grad for grad in public if grad is not None]
+        if not wanted or not coming:
+            return tuple(result)
         arguments = (ctx.how, operators.mask_of(public), ctx.given, wanted, ctx.time_major)
 
         def by_rule(many: list[torch.Tensor]) -> Any:
