@@ -185,7 +185,7 @@ void SegmentedStep::prefix_scan(Value stage) {
   for (std::size_t i = 0; i < states(); ++i)
     for (int c = 0; c < channels_; ++c)
       carried_.push_back(b_.variable("start_" + carried_name(body_.task_.cell, i), from[body_.index(i, c)]));
-  if (scan_warp_) return mark(carried_);
+  if (scan_warp_) return;
   b_.comment("carries before this segment, and after the stage");
   for (int c = 0; c < channels_; ++c)
     scan_transforms(b_, segment_transforms_, body_.stream_.threads().here().lane_channel + c,
@@ -193,23 +193,21 @@ void SegmentedStep::prefix_scan(Value stage) {
                     column_of(carried_, c));
 }
 
-// A carry that is not finite leaves none of those after it finite, so the newest tell of all, unless a step
-// cuts the sequence.
 void SegmentedStep::mark(const std::vector<Value>& values) {
-  for (const Value& value : values) {
-    const bool from_before = body_.cuts_ || value.id() != values.front().id();
-    b_.assign(mark_, b_.math(scalar::Op::Fma, {value, b_.real(0), from_before ? Value(mark_) : b_.real(0)}));
-  }
+  for (const Value& value : values)
+    b_.assign(mark_, b_.math(scalar::Op::Fma, {value, b_.real(0), Value(mark_)}));
 }
 
-// Where blocks split time, the thread that has the last step stores the last carries: those that the scan
-// warp has need not be finite, though the walk in order is.
+// A carry that is not finite leaves none of those after it finite, so those behind the last stage tell of all,
+// unless a step cuts the sequence: then each stage's do. Where blocks split time, the thread that has the last
+// step stores the last carries: those that the scan warp has need not be finite, though the walk in order is.
 void SegmentedStep::finish_stage(Value stage, const CarryEnds& ends) {
   if (body_.cuts_) mark(carried_);
   if (!scan_warp_) return;
-  StreamThreads& threads = body_.stream_.threads();
-  b_.if_(stage == threads.blocks() - 1 && in_order_.owns(in_order_.last_step()),
-         [&] { body_.store_carries(ends, carried_); });
+  b_.if_(stage == body_.stream_.threads().blocks() - 1, [&] {
+    if (!body_.cuts_) mark(carried_);
+    b_.if_(in_order_.owns(in_order_.last_step()), [&] { body_.store_carries(ends, carried_); });
+  });
 }
 
 TransformColumn SegmentedStep::column_of(const std::vector<Value>& rows, int channel) const {
