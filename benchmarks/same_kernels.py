@@ -5,7 +5,8 @@ usage: same_kernels.py RONDO-OF-THE-RECORD RONDO RECORD.json [--commit HASH] [--
 
 RONDO-OF-THE-RECORD was built at the record's commit, RONDO at the commit HASH. For every row of both tables each prints the CUDA
 text of the recorded configuration. Texts that differ in more than comments, spaces and names of RENAMED are other kernels, and
-their rows are to be measured again. RECORD.json then holds under "same_kernels" what was found, which the pages repeat.
+their rows are to be measured again. Rows that say they were measured at HASH are not compared. RECORD.json then holds under
+"same_kernels" what was found, which the pages repeat.
 
 Ends with 1 if a row has another kernel, which the last lines name."""
 import argparse
@@ -36,25 +37,28 @@ def text_of(program, arguments):
 
 
 def rows_of(record):
-    """(name, arguments of emit) of every row, in the record's order; arguments with what was added to the parameters since, and
-    without."""
+    """(name, arguments of emit, commit) of every row, in the record's order; arguments with what was added to the parameters
+    since, and without; the commit at which the row was measured, None for that of the record."""
     for section in ("rows", "dense"):
         for row in record[section]:
             if row["pass"] == "fwbw":  # the sum of two others
                 continue
             problem = row | row["shape"]
             choices = [records.chosen(record, section, problem, row["pass"], names) for names in (completed, current)]
-            yield records.problem_text(problem), [[*records.problem_arguments(problem), "--no-db", *choice] for choice in choices]
+            yield (records.problem_text(problem), [[*records.problem_arguments(problem), "--no-db", *choice] for choice in choices],
+                   row.get("commit"))
 
 
-def compare(old, new, record, arch):
+def compare(old, new, record, commit, arch):
     changed, refused = [], []
     count = 0
-    for name, (arguments, as_recorded) in rows_of(record):
+    for name, (arguments, as_recorded), measured_at in rows_of(record):
+        count += 1
+        if measured_at == commit:
+            continue
         before, after = (text_of(program, [*arguments, "--arch", arch]) for program in (old, new))
         if before.startswith("status "):  # it knows nothing of what was added after it
             before = text_of(old, [*as_recorded, "--arch", arch])
-        count += 1
         said = [text for text in (before, after) if text.startswith("status ")]
         if said:
             refused.append(f"{name}: {said[-1]}")
@@ -72,7 +76,7 @@ def main():
     parser.add_argument("--arch", default="sm_90")
     options = parser.parse_args()
     record = json.loads(pathlib.Path(options.record).read_text(encoding="utf-8"))
-    count, changed, refused = compare(options.old, options.new, record, options.arch)
+    count, changed, refused = compare(options.old, options.new, record, options.commit, options.arch)
     record["same_kernels"] = {"commit": options.commit, "rows": count, "changed": changed, "refused": refused}
     write(record, options.record)
     for name in changed:

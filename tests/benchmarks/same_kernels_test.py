@@ -55,6 +55,13 @@ class SameKernels(unittest.TestCase):
         self.assertEqual((done.returncode, found["changed"]), (1, []))
         self.assertEqual([said.split(":")[0] for said in found["refused"]], ["gru B=1 T=2 D=4 bf16 bw"])
 
+    def test_what_was_measured_at_the_commit_is_not_compared(self):
+        rows = [row("gru", "bw") | {"commit": "abc"}, row("lstm", "fw") | {"commit": "abb"}]
+        self.record.write_text(json.dumps({"rows": [], "dense": rows}))
+        done, found = self.compare(changed=("gru", "lstm"))
+        self.assertEqual((done.returncode, found["rows"]), (1, 2))
+        self.assertEqual(found["changed"], ["lstm B=1 T=2 D=4 bf16 fw"])
+
 
 if __name__ == "__main__":
     unittest.main()
