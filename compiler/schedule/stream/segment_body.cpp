@@ -198,9 +198,10 @@ void SegmentedStep::mark(const std::vector<Value>& values) {
     b_.assign(mark_, b_.math(scalar::Op::Fma, {value, b_.real(0), Value(mark_)}));
 }
 
-// A carry that is not finite leaves none of those after it finite, so those behind the last stage tell of all,
-// unless a step cuts the sequence: then each stage's do. Where blocks split time, the thread that has the last
-// step stores the last carries: those that the scan warp has need not be finite, though the walk in order is.
+// A carry that is not finite leaves none of those after it finite, so those behind the last stage tell of
+// all, unless a step cuts the sequence: then each stage's do. Where blocks split time, the thread that has
+// the last step stores the last carries: those that the scan warp has need not be finite, though the walk in
+// order is.
 void SegmentedStep::finish_stage(Value stage, const CarryEnds& ends) {
   if (body_.cuts_) mark(carried_);
   if (!scan_warp_) return;
