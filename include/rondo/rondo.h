@@ -98,6 +98,11 @@ typedef struct rondo_cell_info {
 
 /* The strings belong to the cell. */
 RONDO_MUST_USE RONDO_API rondo_status rondo_cell_get_info(const rondo_cell* cell, rondo_cell_info* info);
+/* The step as a graph, or with `backward` = 1 its backward step: an SVG document in UTF-8 with colours of its
+ * own, as notebooks show it. The text belongs to the cell, and is made at the first call. *svg is NULL after
+ * an error. Fails with RONDO_ERROR_UNSUPPORTED where there are too many values for a picture. */
+RONDO_MUST_USE RONDO_API rondo_status rondo_cell_get_picture(const rondo_cell* cell, int32_t backward,
+                                                             const char** svg);
 
 enum {
   RONDO_KIND_INPUT = 0,

@@ -50,6 +50,11 @@ class Cell {
     return detail::found<rondo_constant>(
         [&](auto* constant) { return rondo_cell_get_constant(get(), index, constant); });
   }
+  // It belongs to the cell: see rondo_cell_get_picture().
+  Result<const char*> picture(bool backward = false) const {
+    return detail::found<const char*>(
+        [&](auto* svg) { return rondo_cell_get_picture(get(), backward ? 1 : 0, svg); });
+  }
 
  private:
   static std::vector<Diagnostic> all_of(const rondo_diagnostics* listed) {

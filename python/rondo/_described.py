@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ._description import Description, constants_of
-from ._errors import InputError, MissingError
+from ._errors import InputError, MissingError, UnsupportedError
 from ._structure import Structure, TensorSpec, structure_of
 
 
@@ -162,6 +162,22 @@ class Described:
     def save(self) -> str:
         """What a training pass saves: "states" or "products"."""
         return self.description.save
+
+    def picture(self, backward: bool = False) -> str:
+        """The step as a graph, or the derived backward step: an SVG document. A notebook shows it of a cell.
+
+        Raises
+        ------
+        UnsupportedError
+            There are too many values for a picture.
+        """
+        return self._plain.picture(backward)
+
+    def _repr_svg_(self) -> str | None:
+        try:
+            return self.picture()
+        except UnsupportedError:
+            return None  # a notebook shows the text of repr() then
 
     def with_options(self: _Own, **changes: Any) -> _Own:
         """The same cell with other options: `save`, `math`, `strategy`, `clip_forward`, `clip_gradient`.

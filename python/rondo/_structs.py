@@ -192,6 +192,7 @@ CALLS: dict[str, tuple[Any, ...]] = {
     "rondo_cell_get_info": (_H, _H),
     "rondo_cell_get_tensor": (_H, _i32, _H),
     "rondo_cell_get_constant": (_H, _i32, _H),
+    "rondo_cell_get_picture": (_H, _i32, _H),
     "rondo_diagnostics_count": (_H, _H),
     "rondo_diagnostics_get": (_H, _i32, _H),
     "rondo_diagnostics_destroy": (_H,),

@@ -215,6 +215,11 @@ class Structure:
                 has = "has none" if not known else "has " + ", ".join(known)
                 raise InputError(f"cell {self.name} has no constant '{name}'", has)
 
+    def picture(self, backward: bool) -> str:
+        text = c.c_char_p()
+        library().call("rondo_cell_get_picture", self.handle, int(backward), c.byref(text))
+        return (text.value or b"").decode()
+
     @property
     def constants(self) -> dict[str, float]:
         """The cell's constants and their defaults."""

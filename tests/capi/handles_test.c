@@ -164,10 +164,12 @@ static void test_others(void) {
   rondo_package_info package = {.struct_size = sizeof package};
   rondo_package_entry entry = {.struct_size = sizeof entry};
   int32_t count = 7;
+  const char* svg = NULL;
   REFUSES(CONTEXT, rondo_context_get_info(h, &context));
   REFUSES(CELL, rondo_cell_get_info(h, &cell));
   REFUSES(CELL, rondo_cell_get_tensor(h, 0, &tensor));
   REFUSES(CELL, rondo_cell_get_constant(h, 0, &constant));
+  REFUSES(CELL, rondo_cell_get_picture(h, 0, &svg));
   REFUSES(LIST, rondo_diagnostics_count(h, &count));
   REFUSES(LIST, rondo_diagnostics_get(h, 0, &diagnostic));
   REFUSES(DATABASE, rondo_database_list(h, each_record, &count));

@@ -68,6 +68,15 @@ static void test_cells(void) {
   FAILS(rondo_cell_get_constant(cell, 1, &constant), RONDO_ERROR_INPUT, "no constant 1");
   FAILS(rondo_cell_get_constant(cell, 0, NULL), RONDO_ERROR_INPUT, "NULL");
   FAILS(rondo_cell_get_constant(NULL, 0, &constant), RONDO_ERROR_INPUT, "the cell is NULL");
+  const char *step = NULL, *backward = NULL, *again = NULL;
+  OK(rondo_cell_get_picture(cell, 0, &step));
+  OK(rondo_cell_get_picture(cell, 1, &backward));
+  OK(rondo_cell_get_picture(cell, 0, &again));
+  CHECK(strncmp(step, "<svg ", 5) == 0 && strstr(step, ">One step of leaky<") != NULL && again == step);
+  CHECK(strstr(backward, ">The backward step of leaky<") != NULL);
+  FAILS(rondo_cell_get_picture(cell, 2, &again), RONDO_ERROR_INPUT, "backward");
+  CHECK(again == NULL);
+  FAILS(rondo_cell_get_picture(cell, 0, NULL), RONDO_ERROR_INPUT, "svg is NULL");
   OK(rondo_cell_destroy(cell));
   FAILS(rondo_cell_destroy(cell), RONDO_ERROR_INPUT, "destroyed");
   FAILS(rondo_cell_get_info(cell, &info), RONDO_ERROR_INPUT, "destroyed");

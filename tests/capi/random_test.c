@@ -186,8 +186,9 @@ static void ask_any(void) {
   int64_t bytes = 0;
   int32_t index = 0;
   rondo_constant constant;
+  const char* svg = NULL;
   rondo_plan* plan = NULL;
-  switch (below(21)) {
+  switch (below(22)) {
     case 0: QUERY(rondo_context_info, rondo_context_get_info(handle(CONTEXT), into)); break;
     case 1: QUERY(rondo_plan_info, rondo_plan_get_info(handle(PLAN), into)); break;
     case 2: QUERY(rondo_tensor_info, rondo_plan_get_tensor(handle(PLAN), number(6), into)); break;
@@ -228,6 +229,7 @@ static void ask_any(void) {
       CALL(rondo_plan_longest_time(handle(PLAN), size_of_call(), size_of_call(),
                                    below(16) == 0 ? NULL : &bytes));
       break;
+    case 20: CALL(rondo_cell_get_picture(handle(CELL), number(2), below(16) == 0 ? NULL : &svg)); break;
     default: CHECK(rondo_status_name(number(12)) != NULL && rondo_version() != NULL); break;
   }
 }

@@ -1,6 +1,7 @@
 """Cells without PyTorch: what they say of themselves, their errors, and forward passes on NumPy's arrays."""
 
 import pickle
+from xml.etree import ElementTree
 
 import pytest
 import rondo
@@ -48,6 +49,25 @@ def leaked(x, keep, h=0.0):
         h = keep * h + x[:, t]
         out.append(h)
     return np.stack(out, 1)
+
+
+def texts_of(svg):
+    return [element.text for element in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")]
+
+
+def test_a_picture_has_the_boxes_of_the_step():
+    cell = rondo.Cell(LEAK)
+    assert texts_of(cell.picture()) == ["h", "keep × ·", "next_h = · + x", "next h, output h"]
+    assert "∂ previous h" in texts_of(cell.picture(backward=True))
+    assert cell._repr_svg_() == cell.picture()
+
+
+def test_a_step_of_many_values_has_no_picture():
+    many = "".join(f"  a{i} = sigmoid({'h' if i == 0 else f'a{i - 1}'} + {i})\n" for i in range(300))
+    cell = rondo.Cell(f"cell many(N) {{\n  input x[N]\n  state h[N]\n{many}  next h = a299 * x\n  output h\n}}\n")
+    with pytest.raises(rondo.UnsupportedError, match="One step of many has more than 240 boxes, too many for a picture"):
+        cell.picture()
+    assert cell._repr_svg_() is None and "many" in repr(cell)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -3,7 +3,9 @@
 
 #include <rondo/rondo.h>
 
+#include <array>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -19,6 +21,9 @@ struct CellObject {
   std::string hash, structure;
   step::Structure analysis;
   bool saves_products = false;
+  // Drawn when they are first asked for: of the step and of its backward step.
+  std::mutex drawing;
+  std::array<std::string, 2> pictures;
 };
 template <>
 struct HandleOf<CellObject> {

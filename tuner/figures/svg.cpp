@@ -178,14 +178,18 @@ void Svg::text(Point at, const std::string& content, Anchor anchor, const std::s
                         class_of(kind), escaped(content));
 }
 
-std::string Svg::finish(const std::string& id, const std::string& title, const std::string& about) const {
+std::string Svg::finish(const std::string& id, const std::string& title, const std::string& about,
+                        const OwnStyle& style) const {
   const std::string key = escaped(id);
+  const std::string rules =
+      style.rules.empty() ? "" : fmt::format("<style>\n{}</style>\n", escaped(style.rules));
   return fmt::format(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" "
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\"{6} "
       "role=\"img\" "
       "aria-labelledby=\"{2}-t {2}-d\">\n<title id=\"{2}-t\">{3}</title>\n<desc "
-      "id=\"{2}-d\">{4}</desc>\n{5}</svg>\n",
-      number(width_), number(height_), key, escaped(title), escaped(about), parts_);
+      "id=\"{2}-d\">{4}</desc>\n{7}{5}</svg>\n",
+      number(width_), number(height_), key, escaped(title), escaped(about), parts_, class_of(style.kind),
+      rules);
 }
 
 }  // namespace rondo::figures

@@ -1,5 +1,5 @@
 // Pictures as SVG text, written mark by mark. Colours, fonts and line widths are classes of
-// tuner/report/page/figures.css, so that a picture follows the page from light to dark.
+// figures.css in this folder, so that a picture follows the page from light to dark (alone.h).
 #pragma once
 
 #include <string>
@@ -28,6 +28,11 @@ enum class Anchor { Start, Middle, End };
 
 using Point = std::pair<double, double>;
 
+// What a picture that stands alone has beside its marks: a class of its own, and CSS that holds within it.
+struct OwnStyle {
+  std::string kind, rules;
+};
+
 class Svg {
  public:
   Svg(double width, double height) : width_(width), height_(height) {}
@@ -48,7 +53,8 @@ class Svg {
   double height() const { return height_; }
   // The whole picture. `title` names it and `about` tells what it shows, for those who do not see it; `id` is
   // unlike that of every other picture of the page.
-  std::string finish(const std::string& id, const std::string& title, const std::string& about) const;
+  std::string finish(const std::string& id, const std::string& title, const std::string& about,
+                     const OwnStyle& style = {}) const;
 
  private:
   void element(const std::string& open, const std::string& name, const std::string& title);

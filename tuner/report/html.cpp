@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "compiler/support/embedded_text.h"
+#include "tuner/figures/alone.h"
 #include "tuner/report/page_texts.h"
 
 namespace rondo::tuner {
@@ -75,7 +76,7 @@ std::string html_page(const std::string& title, const std::string& body) {
          fmt::format(
              "<title>{}</title>\n<style>\n{}{}</style>\n</head>\n<body>\n{}<script>\n{}</script>\n</body>\n</"
              "html>\n",
-             escaped(title), text_named("figures"), text_named("style"), body, text_named("script"));
+             escaped(title), figures::style(), text_named("style"), body, text_named("script"));
 }
 
 }  // namespace rondo::tuner

@@ -7,7 +7,7 @@
 
 namespace rondo::tuner {
 
-// "figures" and "style" are CSS, "script" is JavaScript.
+// "style" is CSS, "script" is JavaScript.
 const std::vector<EmbeddedText>& embedded_page();
 
 }  // namespace rondo::tuner

@@ -8,6 +8,7 @@
 #include "compiler/step/simplify.h"
 #include "tests/engine/plan/cells.h"
 #include "tests/tuner/figures/markup.h"
+#include "tuner/figures/alone.h"
 #include "tuner/figures/layers.h"
 #include "tuner/figures/roofline.h"
 #include "tuner/figures/search.h"
@@ -184,6 +185,25 @@ TEST(StepGraph, OfEveryShippedCellIsSoundBothWays) {
       ASSERT_TRUE(figure.draw) << embedded.name;
       EXPECT_EQ(test::markup_faults(drawn(figure, 560)), Texts()) << embedded.name;
     }
+  }
+}
+
+// What a picture that stands alone draws has rules, which hold within it and need nothing of a page.
+TEST(Alone, HasRulesOfItsOwn) {
+  for (const engine::EmbeddedCell& embedded : engine::embedded_cells()) {
+    const step::Cell cell = step::simplify(rondo::testing::cell_from(embedded.text));
+    const std::string text = alone(step_graph(cell), "f");
+    ASSERT_EQ(test::markup_faults(text), Texts()) << embedded.name;
+    const std::vector<std::string> rules = test::contents_of(text, "<style");
+    ASSERT_EQ(rules.size(), 1U);
+    for (const char* of_a_page : {"var(", "light-dark(", "--", ":root", "svg"})
+      EXPECT_EQ(rules[0].find(of_a_page), std::string::npos) << of_a_page << "\n" << rules[0];
+    EXPECT_NE(text.find("class=\"rondo-figure\""), std::string::npos);
+    const std::regex kinds("<(?:path|rect)[^>]* class=\"(?:node )?([a-z]+)\"");
+    for (std::sregex_iterator at(text.begin(), text.end(), kinds), end; at != end; ++at)
+      EXPECT_TRUE(
+          std::regex_search(rules[0], std::regex("\\.rondo-figure [.a-z]*\\." + (*at)[1].str() + " \\{")))
+          << (*at)[1];
   }
 }
 
