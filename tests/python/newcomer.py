@@ -60,6 +60,7 @@ print(f"calls of PyTorch {torch.__version__} through the shim:", SHIM.launches()
 EXAMPLES = {
     "own_cell.py": ["--steps", "60"],
     "state_tracking.py": ["--task", "parity", "--layer", "RNN", "--size", "32", "--steps", "60"],
+    "dreamer_gru.py": ["--steps", "30"],
     "charlm.py": ["--layer", "GRU", "--size", "16", "--batch", "2", "--length", "8", "--steps", "4", "--device", "cpu"],
 }
 

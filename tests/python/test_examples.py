@@ -12,6 +12,7 @@ from conftest import SOURCE
 sys.path.insert(0, str(SOURCE / "examples/python"))
 
 import charlm
+import dreamer_gru
 import own_cell
 import state_tracking
 
@@ -91,3 +92,61 @@ def test_state_tracking_as_a_command(capsys):
 def test_an_own_cell_learns():
     losses = own_cell.train(steps=200)
     assert sum(losses[-10:]) / 10 < 0.05 < losses[0]
+
+
+def test_a_world_model_learns_and_dreams():
+    model, losses = dreamer_gru.train(steps=120)
+    assert losses[0] > 7 and sum(losses[-10:]) / 10 < 2.5
+    assert dreamer_gru.dream(model)["places"] > 0.9
+
+
+def test_a_world_model_learns_step_by_step():
+    losses = dreamer_gru.train(posterior="state", size=32, batch=8, length=12, steps=60)[1]
+    assert losses[0] > 7 and sum(losses[-10:]) / 10 < 6
+
+
+def test_the_sequence_of_a_world_model_is_its_steps():
+    """Values and gradients of one launch are those of the step loop, and those of `cell.step` without gradients."""
+    model, batch = dreamer_gru.WorldModel(32), dreamer_gru.Corridor(4, 1).record(12)
+    first, layer = batch["first"], model.recurrence
+    assert first[:, 1:].any(), "no row has a second episode"
+    whole, z, _ = model.observe(batch)
+    driven = model.driven(z, batch["action"], first)
+    state, parts = None, []
+    for t in range(12):
+        h, state = layer(driven[:, t : t + 1], state, resets=first[:, t : t + 1])
+        parts.append(h)
+    steps = torch.cat(parts, 1)
+    assert torch.allclose(whole, steps, atol=1e-5)
+    weights = list(layer.parameters())
+    grads = [torch.autograd.grad(h.square().sum(), weights, retain_graph=True) for h in (whole, steps)]
+    for a, b in zip(*grads, strict=True):
+        assert torch.allclose(a, b, rtol=1e-4, atol=1e-5)
+    state = None
+    with torch.no_grad():
+        for t in range(12):
+            if state is not None:
+                state["h"][first[:, t]] = 0
+            y, state = layer.cell.step(layer.project(driven[:, t]), state, params=layer.params())
+            assert torch.allclose(y.flatten(1), whole[:, t], atol=1e-5)
+
+
+@pytest.mark.parametrize("posterior", ["observation", "state"])
+def test_a_world_model_forgets_at_a_reset(posterior):
+    model, batch = dreamer_gru.WorldModel(32, posterior=posterior), dreamer_gru.Corridor(4, 1).record(12)
+    row, t = torch.nonzero(batch["first"][:, 1:])[0].tolist()  # an episode begins at t + 1
+    other = {name: value.clone() for name, value in batch.items()}
+    other["seen"][row, : t + 1] += 1
+    other["action"][row, : t + 1] += 1
+    found = []
+    for one in (batch, other):
+        torch.manual_seed(3)
+        found.append(model.observe(one)[0])
+    assert not torch.allclose(found[0][row, t], found[1][row, t])
+    assert torch.equal(found[0][row, t + 1 :], found[1][row, t + 1 :])
+
+
+def test_the_world_model_as_a_command(capsys):
+    dreamer_gru.main(["--steps", "3", "--size", "16", "--device", "cpu"])
+    said = capsys.readouterr().out.splitlines()
+    assert said[0].startswith("step    0: loss ") and "of the places" in said[-1]
