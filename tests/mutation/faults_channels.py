@@ -96,6 +96,8 @@ FAULTS = [
           test="test_schedule FiniteInSegments.*"),
     fault("segments: an infinite value before a reset is not looked for", S + "segment_body.cpp",
           "if (body_.cuts_) mark(carried_);", "", test="test_schedule FiniteInSegments.*"),
+    fault("segments: an infinite value in the last stage is not looked for where blocks split time", S + "segment_body.cpp",
+          "if (!body_.cuts_) mark(carried_);", "", test="test_schedule FiniteInSegments.*"),
     fault("segments: no number of the walk's is left in sums of gradients", S + "ordered_walk.cpp",
           "for (const Value& sum : body_.sums_) b_.assign(sum, b_.real(0));", "",
           test="test_schedule FiniteInSegments.*"),
