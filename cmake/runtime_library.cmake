@@ -6,7 +6,7 @@
 #
 # runtime/capi/rt_symbols.txt lists what both export.
 function(rondo_runtime_library)
-  set(sources compiler/support/bytes.cpp compiler/support/dynamic_library.cpp
+  set(sources compiler/support/bundle.cpp compiler/support/bytes.cpp compiler/support/dynamic_library.cpp
     compiler/support/environment.cpp compiler/support/hash.cpp compiler/support/locked_file.cpp
     compiler/support/mapped_file.cpp compiler/support/strange_file.cpp compiler/scalar/storage.cpp)
   foreach(folder compiler/executable runtime/cuda runtime/launch runtime/package runtime/capi/launch

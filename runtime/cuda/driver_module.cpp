@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/support/bundle.h"
 #include "runtime/cuda/driver_api.h"
 
 namespace rondo::runtime {
@@ -57,6 +58,8 @@ void Module::Unload::operator()(CUmod_st* module) const noexcept {
 
 namespace {
 
+constexpr const char* kAnew = "delete the cache entry or compile the kernel again";
+
 bool is_ptx(std::string_view image) {
   constexpr std::size_t kHead = 4096;  // comments stand above
   return image.substr(0, kHead).find(".version ") != std::string_view::npos &&
@@ -81,25 +84,38 @@ Result<CUmodule> assembled(const Driver& driver, const std::string& ptx) {
 
 }  // namespace
 
-Result<Module> Module::load(std::string_view image) {
+Result<Module::Handle> Module::load_one(std::string_view image) {
   auto driver = Driver::get();
   if (!driver) return driver.error();
   if (is_ptx(image)) {
     const Result<CUmodule> handle = assembled(**driver, std::string(image));
     if (!handle) return handle.error();
-    return Module(*handle);
+    return Handle(*handle);
   }
   // The driver reads sizes from the image itself, so what is plainly not an ELF file must not reach it.
   if (image.size() < 64 || image.substr(0, 4) !=
                                "\x7f"
                                "ELF")
     return Error{ErrorKind::Device,
-                 fmt::format("the kernel image ({} bytes) is neither a cubin nor PTX", image.size()),
-                 "delete the cache entry or compile the kernel again"};
+                 fmt::format("the kernel image ({} bytes) is neither a cubin nor PTX", image.size()), kAnew};
   CUmodule handle = nullptr;
   const Status loaded = call(&DriverApi::module_load_data, &handle, image.data());
   if (!loaded) return loaded.error();
-  return Module(handle);
+  return Handle(handle);
+}
+
+Result<Module> Module::load(std::string_view image) {
+  const auto members = members_of(image);
+  if (!members)
+    return Error{ErrorKind::Device,
+                 fmt::format("the kernel image ({} bytes) is a damaged bundle", image.size()), kAnew};
+  Module module;
+  for (const std::string_view member : *members) {
+    Result<Handle> handle = load_one(member);
+    if (!handle) return handle.error();
+    module.handles_.push_back(std::move(handle).value());
+  }
+  return module;
 }
 
 Result<Function> Module::function(const std::string& name) const {
@@ -107,11 +123,13 @@ Result<Function> Module::function(const std::string& name) const {
   if (!driver) return driver.error();
   Function function;
   function.name_ = name;
-  const CUresult code = (*driver)->api().module_get_function(&function.handle_, handle_.get(), name.c_str());
-  if (code == CUDA_ERROR_NOT_FOUND)
-    return Error{ErrorKind::Internal, fmt::format("the module holds no kernel named {}", name)};
-  if (auto got = check(**driver, code, "cuModuleGetFunction"); !got) return got.error();
-  return function;
+  for (const Handle& handle : handles_) {
+    const CUresult code = (*driver)->api().module_get_function(&function.handle_, handle.get(), name.c_str());
+    if (code == CUDA_ERROR_NOT_FOUND) continue;
+    if (auto got = check(**driver, code, "cuModuleGetFunction"); !got) return got.error();
+    return function;
+  }
+  return Error{ErrorKind::Internal, fmt::format("the module holds no kernel named {}", name)};
 }
 
 Status Function::set_dynamic_shared(std::size_t bytes) const {

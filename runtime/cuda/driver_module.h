@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "compiler/support/result.h"
 #include "runtime/cuda/driver_stream.h"
@@ -38,23 +39,26 @@ class Function {
   std::string name_;
 };
 
-// Owns a module loaded from a cubin or from PTX.
+// Owns what was loaded from a cubin, a bundle of cubins (compiler/support/bundle.h) or PTX.
 class Module {
  public:
-  // `image` is a cubin (copied by the driver) for the current device, or text of PTX, which the driver
+  // `image` holds cubins (copied by the driver) for the current device, or is text of PTX, which the driver
   // assembles (and keeps, in a cache of its own). Error of kind Device or Unsupported when it is damaged or
   // made for another GPU or a newer driver; of PTX with what the driver's assembler says.
   static Result<Module> load(std::string_view image);
 
-  // The kernel of that (mangled or extern "C") name. Error of kind Internal when there is none.
+  // The kernel of that (mangled or extern "C") name, of the first cubin that has one. Error of kind Internal
+  // when there is none.
   Result<Function> function(const std::string& name) const;
 
  private:
   struct Unload {
     void operator()(CUmod_st* module) const noexcept;
   };
-  explicit Module(CUmod_st* handle) : handle_(handle) {}
-  std::unique_ptr<CUmod_st, Unload> handle_;
+  using Handle = std::unique_ptr<CUmod_st, Unload>;
+  Module() = default;
+  static Result<Handle> load_one(std::string_view image);
+  std::vector<Handle> handles_;  // of a bundle one for each cubin
 };
 
 struct Dim3 {

@@ -94,12 +94,14 @@ static void test_contexts(void) {
   cuda->set_current(NULL);
 }
 
-/* A plan of device `ordinal`, launched while `current` is current. */
-static void test_launches(int ordinal, void* current) {
+/* A plan of device `ordinal`, whose image has so many cubins, launched while `current` is current. */
+static void test_launches(int ordinal, void* current, int cubins) {
   cuda->set_current(current);
   rondo_context* context = context_on(RONDO_DEVICE_CUDA, ordinal);
   rondo_plan* plan = NULL;
-  if (!OK(stand_in_cuda_plan(context, D, &plan))) return;
+  const int loaded = cuda->counts().modules_loaded;
+  if (!OK(stand_in_cuda_plan(context, D, cubins, &plan))) return;
+  CHECK(cuda->counts().modules_loaded - loaded == cubins);
   OK(rondo_context_destroy(context));
   CHECK(cuda->current() == current);
   cuda->set_current(cuda->context_of(ordinal));
@@ -165,7 +167,7 @@ static void test_launches(int ordinal, void* current) {
 
   before = cuda->counts();
   OK(rondo_plan_destroy(plan));
-  CHECK(cuda->counts().modules_unloaded - before.modules_unloaded == 1);
+  CHECK(cuda->counts().modules_unloaded - before.modules_unloaded == cubins);
   CHECK(cuda->counts().contexts_released - before.contexts_released == 1);
   CHECK(cuda->current() == current);
   free(stream);
@@ -192,7 +194,7 @@ static void test_waiting_kernels(void) {
 static void test_plans_of_gpus_on_the_cpu(void) {
   rondo_context* context = context_on(RONDO_DEVICE_CPU, 0);
   rondo_plan* plan = NULL;
-  FAILS(stand_in_cuda_plan(context, D, &plan), RONDO_ERROR_UNSUPPORTED, "the context is the CPU");
+  FAILS(stand_in_cuda_plan(context, D, 1, &plan), RONDO_ERROR_UNSUPPORTED, "the context is the CPU");
   OK(rondo_context_destroy(context));
 }
 
@@ -202,11 +204,11 @@ int main(int argc, char** argv) {
   cuda = fake_cuda_of(argv[1]);
   if (!CHECK(cuda != NULL)) return report();
   test_contexts();
-  test_launches(0, NULL);
-  test_launches(0, cuda->context_of(0));
-  test_launches(1, cuda->context_of(0)); /* two devices in a process */
+  test_launches(0, NULL, 1);
+  test_launches(0, cuda->context_of(0), 2);
+  test_launches(1, cuda->context_of(0), 3); /* two devices in a process */
   test_plans_of_gpus_on_the_cpu();
-  CHECK(cuda->counts().modules_loaded == 3 && cuda->counts().modules_unloaded == 3);
+  CHECK(cuda->counts().modules_loaded == 6 && cuda->counts().modules_unloaded == 6);
   test_waiting_kernels();
   CHECK(cuda->counts().contexts_retained == cuda->counts().contexts_released);
   return report();

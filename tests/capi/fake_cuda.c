@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,6 +49,7 @@ typedef struct function {
 typedef struct module {
   context* owner;
   function sum, other;
+  char only[32]; /* the name of the one kernel it holds; "": any */
 } module;
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* of what all threads count */
@@ -204,7 +206,10 @@ int cuModuleLoadData(module** made, const void* image) {
   pthread_mutex_unlock(&mutex);
   counted(&done.modules_loaded, 1);
   *made = malloc(sizeof **made);
-  **made = (module){current, {current, 1}, {current, 0}};
+  **made = (module){current, {current, 1}, {current, 0}, ""};
+  const char* const holds = "\177ELF holds ";
+  if (memcmp(image, holds, strlen(holds)) == 0)
+    (void)sscanf((const char*)image + strlen(holds), "%31s", (*made)->only);
   return SUCCESS;
 }
 int cuModuleLoadDataEx(module** made, const void* image, unsigned count, int* options, void** values) {
@@ -217,6 +222,7 @@ int cuModuleUnload(module* of) {
   return SUCCESS;
 }
 int cuModuleGetFunction(function** made, module* of, const char* name) {
+  if (of->only[0] != '\0' && strcmp(name, of->only) != 0) return NOT_FOUND;
   return *made = strcmp(name, "sum") == 0 ? &of->sum : &of->other, SUCCESS;
 }
 int cuFuncGetAttribute(int* value, int attribute, function* of) {

@@ -2,7 +2,9 @@
 
 #include <cstring>
 #include <string>
+#include <vector>
 
+#include "compiler/support/bundle.h"
 #include "runtime/capi/launch/plan.h"
 #include "runtime/capi/launch/status.h"
 
@@ -142,12 +144,20 @@ extern "C" rondo_status stand_in_plan(rondo_context* context, int64_t dim, rondo
 
 namespace {
 
-rondo_status cuda_plan(rondo_context* context, Executable executable, rondo_plan** plan) {
+// As the driver that stands in takes it: with the name of the one kernel that it holds.
+std::string cubin_of(const std::string& kernel) {
+  std::string cubin = "\x7f" + std::string("ELF holds ") + kernel;
+  cubin.resize(96, ' ');
+  return cubin;
+}
+
+// `cubins`: that the image has.
+rondo_status cuda_plan(rondo_context* context, Executable executable, const std::vector<std::string>& cubins,
+                       rondo_plan** plan) {
   return capi::guarded([&]() -> rondo::Status {
     const auto object = capi::object_of<capi::ContextObject>(context);
     if (!object) return object.error();
-    executable.images.push_back(
-        {"sm_90", ImageKind::Cubin, "none", "\x7f" + std::string("ELF") + std::string(64, ' '), {}});
+    executable.images.push_back({"sm_90", ImageKind::Cubin, "none", rondo::bundled(cubins), {}});
     executable.images.back().seal();
     auto made = capi::load_plan((*object)->device, executable, {"stand-in", "for tests", false, 0});
     if (!made) return made.error();
@@ -158,8 +168,11 @@ rondo_status cuda_plan(rondo_context* context, Executable executable, rondo_plan
 
 }  // namespace
 
-extern "C" rondo_status stand_in_cuda_plan(rondo_context* context, int64_t dim, rondo_plan** plan) {
-  return cuda_plan(context, sum_executable(dim), plan);
+extern "C" rondo_status stand_in_cuda_plan(rondo_context* context, int64_t dim, int cubins,
+                                           rondo_plan** plan) {
+  std::vector<std::string> image(static_cast<std::size_t>(cubins), cubin_of("another"));
+  image.back() = cubin_of("sum");
+  return cuda_plan(context, sum_executable(dim), image, plan);
 }
 
 extern "C" rondo_status stand_in_waiting_plan(rondo_context* context, int64_t dim, int kernels, int waiting,
@@ -167,14 +180,16 @@ extern "C" rondo_status stand_in_waiting_plan(rondo_context* context, int64_t di
   Executable executable = sum_executable(dim);
   const Launch launch = executable.launches.front();
   executable.launches.clear();
+  std::vector<std::string> cubins;
   for (int i = 0; i < kernels; ++i) {
     if (i > 0) executable.kernels.push_back({"other" + std::to_string(i)});
     executable.kernels.back().cooperative = i == waiting;
     executable.launches.push_back(launch);
     executable.launches.back().kernel = static_cast<std::uint16_t>(i);
     executable.launches.back().grid.blocks = {0, 1, 1, 0};
+    cubins.push_back(cubin_of(executable.kernels.back().name));
   }
-  return cuda_plan(context, std::move(executable), plan);
+  return cuda_plan(context, std::move(executable), cubins, plan);
 }
 
 extern "C" rondo_status stand_in_states_plan(rondo_context* context, int64_t dim, int states,

@@ -14,8 +14,9 @@ enum { STAND_IN_X, STAND_IN_SCALE, STAND_IN_FIRST, STAND_IN_OUT, STAND_IN_LAST, 
 
 /* H = 1. The context is one of the CPU. */
 rondo_status stand_in_plan(rondo_context* context, int64_t dim, rondo_plan** plan);
-/* The same plan as code for a GPU, a kernel called "sum"; the context is one of CUDA (fake_cuda.h). */
-rondo_status stand_in_cuda_plan(rondo_context* context, int64_t dim, rondo_plan** plan);
+/* The same plan as code for a GPU, a kernel called "sum"; the context is one of CUDA (fake_cuda.h). Of
+ * several cubins in the image it is the last that holds the kernel. */
+rondo_status stand_in_cuda_plan(rondo_context* context, int64_t dim, int cubins, rondo_plan** plan);
 
 /* The same with so many kernels, a block a batch row each, of which the blocks of one wait for each other. */
 rondo_status stand_in_waiting_plan(rondo_context* context, int64_t dim, int kernels, int waiting,

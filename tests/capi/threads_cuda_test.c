@@ -169,7 +169,7 @@ static int make_all(const char* folder) {
   sizes.struct_size = sizeof sizes;
   OK(rondo_training_get_sizes(training, B, T, &sizes));
   OK(rondo_training_get_plan(training, RONDO_PASS_BACKWARD, &backward));
-  return OK(stand_in_cuda_plan(context, UNIT / 2, &sums));
+  return OK(stand_in_cuda_plan(context, UNIT / 2, 2, &sums));
 }
 
 static void destroy_all(void) {
