@@ -1,6 +1,7 @@
 // `rondo package` as a user calls it, without a GPU.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -90,6 +91,26 @@ TEST_F(Packages, AreMergedAndTakenApart) {
   EXPECT_EQ(cubins, 3);
   EXPECT_EQ(texts, 1);
   EXPECT_EQ(json::parse(read_file(parts + "/manifest.json"))["entries"].size(), 4U);
+}
+
+// A backward plan's kernels are compiled in parts: one image, of several cubins.
+TEST_F(Packages, CubinsOfABundleAreTakenApartToo) {
+  const std::string package = own_.path("lstm.rondo"), parts = own_.path("parts");
+  const Outcome built =
+      rondo({"package", "build", "lstm", "--pass", "bw", "--shape", "B=2,T=16,D=128", "--arch", "sm_90",
+             "--ptx", "none", "--no-self-test", "--no-db", "-o", package});
+  ASSERT_EQ(built.status, 0) << built.err;
+  ASSERT_EQ(rondo({"package", "extract", package, "-o", parts}).status, 0);
+  std::vector<std::string> cubins;
+  for (const auto& file : std::filesystem::directory_iterator(parts))
+    if (file.path().extension() == ".cubin") {
+      cubins.push_back(file.path().filename().string());
+      EXPECT_TRUE(read_file(file.path().string()).starts_with("\177ELF")) << cubins.back();
+    }
+  std::ranges::sort(cubins);
+  ASSERT_GT(cubins.size(), 1U);
+  for (std::size_t i = 0; i < cubins.size(); ++i)
+    EXPECT_TRUE(cubins[i].ends_with("-lstm-bw-sm_90." + std::to_string(i + 1) + ".cubin")) << cubins[i];
 }
 
 TEST_F(Packages, DamagedOnesAreRefused) {

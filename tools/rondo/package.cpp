@@ -265,8 +265,10 @@ Status extract(const Package& package, const Options& options) {
   for (std::uint32_t i = 0; i < package.index().parts.size(); ++i) {
     const Result<std::string_view> bytes = package.part(i);
     if (!bytes) return bytes.error();
-    names.push_back(options.output + "/" + part_file_name(package.index(), i));
-    if (Status status = files.add(names.back(), std::string(*bytes)); !status) return status;
+    for (const PartFile& file : files_of_part(package.index(), i, *bytes)) {
+      names.push_back(options.output + "/" + file.name);
+      if (Status status = files.add(names.back(), std::string(file.bytes)); !status) return status;
+    }
   }
   if (Status status = files.commit(); !status) return status;
   print(options.json ? files_json(names)

@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "compiler/support/bundle.h"
+
 namespace rondo::tools {
 
 using package::Code;
@@ -32,6 +34,17 @@ const char* ending_of(PartKind kind) {
 bool uses(const Entry& entry, std::uint32_t part) {
   return entry.executable == part || entry.self_test == part ||
          std::ranges::any_of(entry.codes, [&](const Code& code) { return code.part == part; });
+}
+
+// The name of its files without their endings.
+std::string stem_of(const package::Index& index, std::uint32_t part) {
+  if (index.parts[part].kind == PartKind::Manifest) return "manifest";
+  const auto entry = std::ranges::find_if(index.entries, [&](const Entry& e) { return uses(e, part); });
+  if (entry == index.entries.end()) return std::to_string(part);
+  std::string name = fmt::format("{}-{}-{}-{}", part, entry->cell, entry->pass, entry->arch);
+  for (char& c : name)
+    if (c == '/' || c == '\0') c = '_';
+  return name;
 }
 
 }  // namespace
@@ -115,17 +128,15 @@ std::string package_check_json(const Package& package, const PackageCheck& check
   return all.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
-std::string part_file_name(const package::Index& index, std::uint32_t part) {
+std::vector<PartFile> files_of_part(const package::Index& index, std::uint32_t part, std::string_view bytes) {
   const PartKind kind = index.parts[part].kind;
-  if (kind == PartKind::Manifest) return "manifest.json";
-  for (const Entry& entry : index.entries) {
-    if (!uses(entry, part)) continue;
-    std::string name = fmt::format("{}-{}-{}-{}", part, entry.cell, entry.pass, entry.arch);
-    for (char& c : name)
-      if (c == '/' || c == '\0') c = '_';
-    return name + "." + ending_of(kind);
-  }
-  return fmt::format("{}.{}", part, ending_of(kind));
+  const std::string stem = stem_of(index, part), ending = ending_of(kind);
+  const auto members = kind == PartKind::Cubin ? members_of(bytes) : std::nullopt;
+  if (!members || members->size() == 1) return {{stem + "." + ending, bytes}};
+  std::vector<PartFile> files;
+  for (const std::string_view member : *members)
+    files.push_back({fmt::format("{}.{}.{}", stem, files.size() + 1, ending), member});
+  return files;
 }
 
 std::string built_json(const Package& package, const std::vector<std::string>& written) {

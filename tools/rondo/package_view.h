@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "runtime/package/package.h"
@@ -30,8 +31,13 @@ struct PackageCheck {
 std::string package_check_text(const package::Package& package, const PackageCheck& check);
 std::string package_check_json(const package::Package& package, const PackageCheck& check);
 
-// Of a part, for `rondo package extract`: "manifest.json", "3-lstm-fw-sm_90.cubin".
-std::string part_file_name(const package::Index& index, std::uint32_t part);
+// The files of a part and what they hold, for `rondo package extract`: "manifest.json",
+// "3-lstm-fw-sm_90.cubin"; of a bundle of cubins each one, "4-lstm-bw-sm_90.1.cubin" first.
+struct PartFile {
+  std::string name;
+  std::string_view bytes;  // of the part
+};
+std::vector<PartFile> files_of_part(const package::Index& index, std::uint32_t part, std::string_view bytes);
 // The manifest, with the files that a package was written to.
 std::string built_json(const package::Package& package, const std::vector<std::string>& written);
 std::string files_json(const std::vector<std::string>& files);
