@@ -24,6 +24,8 @@ constexpr auto kRequest = [](auto& archive, auto& request) {
   archive(request.target.level, request.target.specific);
   archive.list(request.flags, 4, kValue);
   archive.one_of(request.kind, ImageKind::Object);
+  archive.list(request.parts, 8, kValue);
+  archive(request.threads);
 };
 
 constexpr auto kAnswer = [](auto& archive, auto& answer) {

@@ -34,6 +34,7 @@ std::size_t CompilePool::pending() const {
 }
 
 void CompilePool::submit(CompileJob job) {
+  job.request.threads = 1;  // it is the jobs that run side by side
   waiting_.push_back(std::move(job));
   if (!cancelled()) dispatch();
 }

@@ -37,7 +37,7 @@ struct CompileOutcome {
   Result<backend::Compiled> result;
 };
 
-inline constexpr WorkerKind kCompileWorker{"--rondo-compile-worker", "rondo compile worker 3"};
+inline constexpr WorkerKind kCompileWorker{"--rondo-compile-worker", "rondo compile worker 4"};
 
 // What a worker does with a request.
 using CompileFunction = Result<backend::Compiled> (*)(const backend::Request& request);

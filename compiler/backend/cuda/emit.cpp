@@ -207,18 +207,21 @@ std::string kernel_text(const Kernel& kernel, int alignment, Prelude& prelude) {
 
 }  // namespace
 
-std::string emit(const std::vector<const Kernel*>& kernels) {
+Unit emit_unit(const std::vector<const Kernel*>& kernels) {
   Prelude prelude;
   std::vector<std::string> texts;
   texts.reserve(kernels.size());
   const int alignment = shared_alignment(kernels);  // one for all: they declare one name
   for (const Kernel* kernel : kernels) texts.push_back(kernel_text(*kernel, alignment, prelude));
-  std::string unit = prelude.text();
+  Unit unit{prelude.text(), {}};
   for (const std::string& text : texts) {
-    if (!unit.empty()) unit += '\n';
-    unit += text;
+    if (!unit.text.empty()) unit.text += '\n';
+    unit.kernels.push_back(unit.text.size());
+    unit.text += text;
   }
   return unit;
 }
+
+std::string emit(const std::vector<const Kernel*>& kernels) { return emit_unit(kernels).text; }
 
 }  // namespace rondo::backend::cuda

@@ -2,6 +2,7 @@
 // plain nvcc too.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -12,5 +13,13 @@ namespace rondo::backend::cuda {
 // One translation unit with every kernel as `extern "C" __global__`. Helpers (16-bit conversion, cp.async,
 // fast math) are emitted only if used. The kernels must pass kernel::verify.
 std::string emit(const std::vector<const kernel::Kernel*>& kernels);
+
+// The same text, and where in it each kernel begins: together with the helpers, which stand before the first,
+// the text up to the next one is a unit of its own.
+struct Unit {
+  std::string text;
+  std::vector<std::size_t> kernels;
+};
+Unit emit_unit(const std::vector<const kernel::Kernel*>& kernels);
 
 }  // namespace rondo::backend::cuda

@@ -30,7 +30,8 @@ Request request_for(const Backend& backend, const std::vector<const kernel::Kern
           std::move(name),
           target_for(target, source.features),
           kernel::may_contract(kernels) ? backend.flags() : backend.flags_without_contraction(),
-          executable::ImageKind::Cubin};
+          executable::ImageKind::Cubin,
+          std::move(source.parts)};
 }
 
 }  // namespace rondo::backend

@@ -3,6 +3,7 @@
 // class here below, and a line in compiler/backend/backends.cpp.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -18,14 +19,17 @@ namespace rondo::backend {
 struct Source {
   std::string text;
   kernel::FeatureSet features;  // of all its kernels
+  // Where parts begin that can be compiled by themselves, each together with what stands before the first;
+  // ascending. Empty: the text is one.
+  std::vector<std::size_t> parts = {};
 };
 
 // What the code of a source is made for: the target, by the architecture's own name where features need it.
 // Kernels do without such features on architectures before sm_90.
 target::Target target_for(const target::Target& target, const kernel::FeatureSet& features);
 
-// One compilation. Backend, text, target, flags and kind decide, with the compiler's version, the code down
-// to the byte; `name` is only how messages call the text.
+// One compilation. Backend, text, parts, target, flags and kind decide, with the compiler's version, the code
+// down to the byte; `name` is only how messages call the text.
 struct Request {
   std::string backend;  // Backend::name()
   std::string text;
@@ -35,6 +39,8 @@ struct Request {
   // Ptx: text for this target and all later ones, which the driver compiles when it loads it. Its resources
   // are not known. Not of a specific target.
   executable::ImageKind kind = executable::ImageKind::Cubin;
+  std::vector<std::size_t> parts = {};  // Source::parts
+  int threads = 0;                      // that compile them, 0: one a core; the code is the same
   bool operator==(const Request&) const = default;
 };
 

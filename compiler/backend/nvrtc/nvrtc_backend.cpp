@@ -2,6 +2,7 @@
 
 #include "compiler/backend/cuda/emit.h"
 #include "compiler/backend/nvrtc/nvrtc.h"
+#include "compiler/backend/nvrtc/parts.h"
 #include "compiler/backend/nvrtc/search.h"
 
 namespace rondo::backend {
@@ -14,7 +15,9 @@ class NvrtcBackend final : public Backend {
   Language language() const override { return Language::CudaCxx; }
 
   Source lower(const std::vector<const kernel::Kernel*>& kernels, const target::Target&) const override {
-    Source source{cuda::emit(kernels), {}};
+    cuda::Unit unit = cuda::emit_unit(kernels);
+    Source source{std::move(unit.text), {}, std::move(unit.kernels)};
+    source.parts = worthwhile_parts(source.text.size(), source.parts);
     for (const kernel::Kernel* kernel : kernels) source.features.merge(kernel::features_of(*kernel));
     return source;
   }
@@ -53,9 +56,9 @@ class NvrtcBackend final : public Backend {
   Result<Compiled> compile(const Request& request) const override {
     const auto nvrtc = Nvrtc::get();
     if (!nvrtc) return nvrtc.error();
-    const auto compile =
-        request.kind == executable::ImageKind::Ptx ? &Nvrtc::compile_to_ptx : &Nvrtc::compile;
-    return ((*nvrtc)->*compile)(request.text, request.name, request.target.name(), request.flags);
+    if (request.kind == executable::ImageKind::Ptx)
+      return (*nvrtc)->compile_to_ptx(request.text, request.name, request.target.name(), request.flags);
+    return compile_parts(**nvrtc, request);
   }
 };
 

@@ -86,6 +86,20 @@ TEST(CudaText, KernelsShareTheirHelpers) {
   EXPECT_EQ(emit({}), "");
 }
 
+TEST(CudaText, EachKernelIsAUnitOfItsOwnBelowTheHelpers) {
+  const Kernel a = testing::axpy(), b = testing::every_access();
+  const Unit unit = emit_unit({&a, &b});
+  EXPECT_EQ(unit.text, emit({&a, &b}));
+  ASSERT_EQ(unit.kernels.size(), 2U);
+  const std::string helpers = unit.text.substr(0, unit.kernels[0]);
+  const std::string first = unit.text.substr(unit.kernels[0], unit.kernels[1] - unit.kernels[0]);
+  const std::string second = unit.text.substr(unit.kernels[1]);
+  EXPECT_TRUE(contains(helpers, "float bf16_to_float(bf16 x)"));
+  EXPECT_TRUE(contains(first, "axpy(") && !contains(first, "every_access("));
+  EXPECT_TRUE(contains(second, "every_access(") && !contains(second, "axpy("));
+  EXPECT_TRUE(emit_unit({}).kernels.empty());
+}
+
 // What another block writes must be loaded after the wait for it: `restrict` would allow otherwise.
 TEST(CudaText, BuffersOfKernelsWhoseBlocksMeetAreNotRestrict) {
   const auto text = [](int cluster, bool cooperative) {

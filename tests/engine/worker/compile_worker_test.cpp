@@ -196,7 +196,9 @@ TEST(CompileMessage, RequestsAndAnswersSurviveTheJourney) {
                               "name",
                               {target::Target::Kind::Gpu, 90, true},
                               {"-a", "--b=c d"},
-                              executable::ImageKind::Ptx};
+                              executable::ImageKind::Ptx,
+                              {1, 3},
+                              2};
   const auto request = decode_request(encode_request(sent));
   ASSERT_TRUE(request);
   EXPECT_EQ(*request, sent);
