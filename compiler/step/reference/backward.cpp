@@ -70,6 +70,7 @@ class BackwardWorker {
   void operator()(std::int64_t item) {
     const auto parts = static_cast<std::int64_t>(run_.param_gradients.size());
     const std::int64_t part = item / sizes().heads, head = item % sizes().heads;
+    sources_.head = head;
     for (const TensorId id : run_.program.params)
       sources_.leaf[at(id)] = run_.params[at(id)] + head * block_of(id);
     interpreter_.noise().begin(item);
@@ -82,7 +83,7 @@ class BackwardWorker {
   }
 
  private:
-  static constexpr std::size_t kMostWaiting = 8;
+  static constexpr std::size_t kMostWaiting = 16;
   // Factors of a matrix's gradient that are still to be multiplied and added, in the order of steps.
   struct Factors {
     std::vector<Real> left, right;  // [kMostWaiting, D]
@@ -120,7 +121,6 @@ class BackwardWorker {
     flags_.locate(batch, t, sources_);
     sources_.row = batch;
     sources_.step = Flags<Real>::step_of(cell(), sizes(), head, t);  // of the walk
-    sources_.head = head;
     for (const TensorId id : run_.program.inputs)
       sources_.leaf[at(id)] = run_.inputs[at(id)] + place * block_of(id);
     for (const TensorId id : run_.program.states) {
@@ -280,7 +280,9 @@ Result<BackwardResult<Real>> sweep_back(const Cell& cell, const Sizes& sizes,
                                         const RunOptions<Real>& options) {
   const BackwardStep step = backward_step(cell);
   const Program program(cell, step.graph, sizes, constant_values(cell, arguments.constants), roots_of(step));
-  auto run = bind_run(program, step, arguments, loss, options);
+  std::optional<Matrices<Real>> own;
+  const RunOptions<Real> ready = with_matrices(options, cell, sizes, arguments.params, own);
+  auto run = bind_run(program, step, arguments, loss, ready);
   if (!run) return run.error();
   const TensorMap<Real> filled = fill_first(cell, sizes, arguments.constants, run->initial);
   round_history(history, options.perturbation);

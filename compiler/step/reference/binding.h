@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,15 @@ std::vector<Real*> pointers(const Cell& cell, TensorKind kind, TensorMap<Real>& 
     result[index] = tensors.at(cell.tensors[index].name).data();
   }
   return result;
+}
+
+// The options with matrices: those that the caller brings, or such as this makes in `own`.
+template <class Real>
+RunOptions<Real> with_matrices(RunOptions<Real> options, const Cell& cell, const Sizes& sizes,
+                               const TensorMap<Real>& params, std::optional<Matrices<Real>>& own) {
+  if (options.matrices == nullptr)
+    options.matrices = &own.emplace(cell, sizes, params, options.perturbation != nullptr);
+  return options;
 }
 
 // Values of the cell's constants with the overrides, by index.

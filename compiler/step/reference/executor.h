@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/step/reference/matrices.h"
 #include "compiler/step/reference/perturbation.h"
 #include "compiler/step/sizes.h"
 #include "compiler/support/result.h"
@@ -58,8 +59,10 @@ void fill_past_ends(const Cell& cell, const Sizes& sizes, double value, ForwardA
 // matrices multiply and to nothing else: with matrices that are rounded as well, this is a loop whose
 // products take a shorter type than what it stores. `perturbation` (if set; it outlives the run) adds random
 // errors to everything that a kernel may round: in a forward run to the step's values, in a backward run to
-// the backward step's values, to the saved states that it reads and to sums of gradients. Threads: 0 = all
-// cores. Errors (Input): a tensor missing, unknown, or of the wrong number of elements, naming both.
+// the backward step's values, to the saved states that it reads and to sums of gradients. `matrices` (if set;
+// they outlive the run) are of the same parameters, with norms where the run is perturbed; else the run makes
+// its own. Threads: 0 = all cores. Errors (Input): a tensor missing, unknown, or of the wrong number of
+// elements, naming both.
 template <class Real>
 struct RunOptions {
   int threads = 0;
@@ -68,6 +71,7 @@ struct RunOptions {
   Real (*round_product)(Real) = nullptr;
   Real (*round_vector)(Real) = nullptr;
   const Perturbation* perturbation = nullptr;
+  const Matrices<Real>* matrices = nullptr;
 };
 
 template <class Real>

@@ -48,6 +48,8 @@ class ForwardWorker {
 
   void operator()(std::int64_t item) {
     const std::int64_t batch = item / sizes().heads, head = item % sizes().heads;
+    sources_.row = batch;
+    sources_.head = head;
     for (const TensorId id : run_.program.params)
       sources_.leaf[at(id)] = run_.params[at(id)] + head * block_of(id);
     for (const TensorId id : run_.program.states) {
@@ -56,8 +58,6 @@ class ForwardWorker {
     }
     interpreter_.noise().begin(item);
     interpreter_.run_once(sources_);
-    sources_.row = batch;
-    sources_.head = head;
     for (std::int64_t done = 0; done < sizes().time; ++done) {
       const std::int64_t t = Flags<Real>::step_of(cell(), sizes(), head, done);
       flags_.locate(batch, t, sources_);
@@ -130,6 +130,8 @@ Result<ForwardResult<Real>> run_values(const Cell& cell, const Sizes& sizes,
   const auto flags = bind_flags(cell, sizes, arguments.flags);
   if (!flags) return flags.error();
 
+  std::optional<Matrices<Real>> own;
+  const RunOptions<Real> ready = with_matrices(options, cell, sizes, arguments.params, own);
   ForwardResult<Real> result;
   result.outputs = allocate<Real>(cell, sizes, TensorKind::Output);
   result.last_states = allocate<Real>(cell, sizes, TensorKind::State);
@@ -142,7 +144,7 @@ Result<ForwardResult<Real>> run_values(const Cell& cell, const Sizes& sizes,
                        pointers(cell, TensorKind::State, result.last_states),
                        {},
                        {},
-                       options,
+                       ready,
                        *flags};
   if (options.keep_history) {
     for (const TensorId id : cell.of_kind(TensorKind::State))

@@ -44,21 +44,6 @@ std::uint64_t place_of(NodeId id, Part part) {
          static_cast<std::uint64_t>(part);
 }
 
-// Of the rows, then of the columns.
-template <class Real>
-std::array<std::vector<double>, 2> norms_of(const Real* matrix, std::size_t dim) {
-  std::array<std::vector<double>, 2> norms{std::vector<double>(dim), std::vector<double>(dim)};
-  for (std::size_t i = 0; i < dim; ++i)
-    for (std::size_t j = 0; j < dim; ++j) {
-      const auto value = static_cast<double>(matrix[i * dim + j]);
-      norms[0][i] += value * value;
-      norms[1][j] += value * value;
-    }
-  for (std::vector<double>& some : norms)
-    for (double& norm : some) norm = std::sqrt(norm);
-  return norms;
-}
-
 }  // namespace
 
 Program::Program(const Cell& cell_of_graph, const Graph& evaluated, const Sizes& run_sizes,
@@ -95,6 +80,7 @@ Interpreter<Real>::Interpreter(const Program& program, const RunOptions<Real>& o
       storage_((program.once.size() + program.each_step.size()) * dim_),
       buffers_(program.graph.nodes.size(), nullptr),
       values_(program.graph.nodes.size(), nullptr) {
+  for (const auto& tensor : program.cell.tensors) matrices_.push_back(options.matrices->find(tensor.name));
   Real* next = storage_.data();
   for (const std::vector<NodeId>* nodes : {&program.once, &program.each_step}) {
     for (const NodeId id : *nodes) {
@@ -121,7 +107,6 @@ void Interpreter<Real>::run(const std::vector<NodeId>& nodes, const Sources<Real
 template <class Real>
 void Interpreter<Real>::evaluate(NodeId id, const Node& node, const Sources<Real>& sources) {
   Real* result = buffers_[at(id)];
-  const auto matrix = [&] { return sources.leaf[at(node.tensor)] + at(node.row) * dim_ * dim_; };
   switch (node.kind) {
     case NodeKind::Constant:
     case NodeKind::NamedConst:
@@ -135,17 +120,30 @@ void Interpreter<Real>::evaluate(NodeId id, const Node& node, const Sources<Real
     }
     case NodeKind::Scalar: return apply(node, result);
     case NodeKind::MatVec:
-      multiply(matrix(), factor(id, node), dim_, result);
-      return round(result, options_.round_product);
-    case NodeKind::MatTVec:
-      multiply_transposed(matrix(), factor(id, node), dim_, result);
-      return round(result, options_.round_product);
+    case NodeKind::MatTVec: return multiply_matrix(id, node, sources);
     case NodeKind::ReduceSum: return fill(result, sum(operand(node, 0), dim_));
     case NodeKind::ReduceMax: return fill(result, maximum(operand(node, 0), dim_));
     case NodeKind::ReduceSpread: return fill(result, spread(node));
     case NodeKind::Uniform: return draw(node, sources, result);
     case NodeKind::StepIndex: return fill(result, static_cast<Real>(sources.step));
   }
+}
+
+template <class Real>
+void Interpreter<Real>::multiply_matrix(NodeId id, const Node& node, const Sources<Real>& sources) {
+  Real* const result = buffers_[at(id)];
+  const Real* const vector = factor(id, node);
+  const auto by = [&](const auto* matrix) {
+    if (node.kind == NodeKind::MatVec)
+      multiply(matrix, vector, dim_, result);
+    else
+      multiply_transposed(matrix, vector, dim_, result);
+  };
+  if (const float* matrix = matrices_[at(node.tensor)]->in_fp32(sources.head, node.row))
+    by(matrix);
+  else
+    by(sources.leaf[at(node.tensor)] + at(node.row) * dim_ * dim_);
+  round(result, options_.round_product);
 }
 
 template <class Real>
@@ -228,8 +226,7 @@ void Interpreter<Real>::perturb(NodeId id, const Node& node, const Sources<Real>
   switch (node.kind) {
     case NodeKind::Scalar: return perturb_scalar(id, node);
     case NodeKind::MatVec:
-    case NodeKind::MatTVec:
-      return perturb_product(id, node, sources.leaf[at(node.tensor)] + at(node.row) * dim_ * dim_);
+    case NodeKind::MatTVec: return perturb_product(id, node, sources.head);
     case NodeKind::ReduceSum: {
       double sizes = 0;
       for (std::size_t i = 0; i < dim_; ++i) sizes += size_of(operand(node, 0)[i]);
@@ -267,10 +264,9 @@ void Interpreter<Real>::perturb_scalar(NodeId id, const Node& node) {
 // A product's terms are added up in fp32 in any order: by Cauchy and Schwarz no partial sum of absolute
 // values is larger than the product of the norms.
 template <class Real>
-void Interpreter<Real>::perturb_product(NodeId id, const Node& node, const Real* matrix) {
-  auto known = norms_.find(matrix);
-  if (known == norms_.end()) known = norms_.emplace(matrix, norms_of(matrix, dim_)).first;
-  const std::vector<double>& norms = known->second[node.kind == NodeKind::MatVec ? 0 : 1];
+void Interpreter<Real>::perturb_product(NodeId id, const Node& node, std::int64_t head) {
+  const auto& all = matrices_[at(node.tensor)]->norms(head, node.row);
+  const std::vector<double>& norms = node.kind == NodeKind::MatVec ? all.rows : all.columns;
   double squares = 0;
   for (std::size_t i = 0; i < dim_; ++i) squares += size_of(factor_[i]) * size_of(factor_[i]);
   const double norm = std::sqrt(squares);

@@ -2,8 +2,6 @@
 // to the reference executor.
 #pragma once
 
-#include <array>
-#include <map>
 #include <optional>
 #include <vector>
 
@@ -34,13 +32,14 @@ struct Sources {
   std::vector<const Real*> leaf;             // inputs, parameters (matrices too), states before the step
   std::vector<const Real*> output_gradient;  // incoming gradients, in backward graphs
   std::vector<const Real*> next_gradient;
-  std::int64_t row = 0, step = 0, head = 0;  // in the batch, in time, among the heads: draws follow them
+  // In the batch, in time, among the heads: draws follow them, and the head tells the matrices.
+  std::int64_t row = 0, step = 0, head = 0;
 };
 
 template <class Real>
 class Interpreter {
  public:
-  // `options` outlives the interpreter.
+  // `options`, which name the matrices, outlive the interpreter.
   Interpreter(const Program& program, const RunOptions<Real>& options);
 
   // The errors of a perturbed run: begun by the caller for each item of work, before run_once.
@@ -62,7 +61,8 @@ class Interpreter {
   // Adds to a node's value the errors that a kernel may make.
   void perturb(NodeId id, const Node& node, const Sources<Real>& sources);
   void perturb_scalar(NodeId id, const Node& node);
-  void perturb_product(NodeId id, const Node& node, const Real* matrix);
+  void perturb_product(NodeId id, const Node& node, std::int64_t head);
+  void multiply_matrix(NodeId id, const Node& node, const Sources<Real>& sources);
   // The product's vector, rounded if vectors or products are, with its errors in a perturbed run.
   const Real* factor(NodeId id, const Node& node);
   void round(Real* numbers, Real (*rounding)(Real)) const;
@@ -73,12 +73,11 @@ class Interpreter {
   std::size_t dim_;
   const RunOptions<Real>& options_;
   Noise noise_;
-  // Norms of the rows and of the columns of the matrices seen so far, by the address of the matrix.
-  std::map<const Real*, std::array<std::vector<double>, 2>> norms_;
-  std::vector<Real> factor_;         // D numbers
-  std::vector<double> largest_;      // the same, of operands
-  std::vector<Real> storage_;        // D numbers for every node evaluated
-  std::vector<Real*> buffers_;       // by NodeId, into storage_
+  std::vector<const typename Matrices<Real>::Tensor*> matrices_;  // by TensorId
+  std::vector<Real> factor_;                                      // D numbers
+  std::vector<double> largest_;                                   // the same, of operands
+  std::vector<Real> storage_;                                     // D numbers for every node evaluated
+  std::vector<Real*> buffers_;                                    // by NodeId, into storage_
   std::vector<const Real*> values_;  // by NodeId: its buffer, or the tensor's memory itself
 };
 

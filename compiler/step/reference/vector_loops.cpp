@@ -47,31 +47,33 @@ void in_widest(const Loop& loop) {
 
 // ---- loops ----
 
-constexpr std::size_t kRows = 4;      // of a matrix at a time: the chains of their additions overlap
-constexpr std::size_t kProducts = 8;  // of two vectors at a time: a sum is read and written once for all
+constexpr std::size_t kRows = 4;       // of a matrix at a time: the chains of their additions overlap
+constexpr std::size_t kProducts = 16;  // of two vectors at a time: a sum is read and written once for all
 
-template <std::size_t rows, class Real>
-[[gnu::always_inline]] inline void dot_rows(const Real* matrix, const Real* vector, std::size_t dim,
+template <std::size_t rows, class Element, class Real>
+[[gnu::always_inline]] inline void dot_rows(const Element* matrix, const Real* vector, std::size_t dim,
                                             Real* result) {
   std::array<std::array<Real, kLanes>, rows> sums{};
   std::size_t j = 0;
   for (; j + kLanes <= dim; j += kLanes)
     for (std::size_t row = 0; row < rows; ++row)
       for (std::size_t lane = 0; lane < kLanes; ++lane)
-        sums[row][lane] += matrix[row * dim + j + lane] * vector[j + lane];
+        sums[row][lane] += static_cast<Real>(matrix[row * dim + j + lane]) * vector[j + lane];
   for (; j < dim; ++j)
-    for (std::size_t row = 0; row < rows; ++row) sums[row][j % kLanes] += matrix[row * dim + j] * vector[j];
+    for (std::size_t row = 0; row < rows; ++row)
+      sums[row][j % kLanes] += static_cast<Real>(matrix[row * dim + j]) * vector[j];
   for (std::size_t row = 0; row < rows; ++row)
     result[row] = std::accumulate(sums[row].begin(), sums[row].end(), Real{0});
 }
 
 // Adds scaled rows of a matrix, in their order.
-template <std::size_t rows, class Real>
-[[gnu::always_inline]] inline void add_rows(const Real* matrix, const std::array<Real, rows>& factors,
+template <std::size_t rows, class Element, class Real>
+[[gnu::always_inline]] inline void add_rows(const Element* matrix, const std::array<Real, rows>& factors,
                                             std::size_t dim, Real* __restrict__ result) {
   for (std::size_t j = 0; j < dim; ++j) {
     Real sum = result[j];
-    for (std::size_t row = 0; row < rows; ++row) sum += matrix[row * dim + j] * factors[row];
+    for (std::size_t row = 0; row < rows; ++row)
+      sum += static_cast<Real>(matrix[row * dim + j]) * factors[row];
     result[j] = sum;
   }
 }
@@ -84,10 +86,19 @@ template <std::size_t count, class Real>
   return result;
 }
 
+// Adds to a row of sums the products from the k-th on, `most` at a time and what is left in halves of that.
+template <std::size_t most, class Real>
+[[gnu::always_inline]] inline void add_products(const Real* left, const Real* right, std::size_t k,
+                                                std::size_t count, std::size_t dim, Real* sum) {
+  for (; k + most <= count; k += most)
+    add_rows<most>(right + k * dim, some<most>(left + k * dim, dim), dim, sum);
+  if constexpr (most > 1) add_products<most / 2>(left, right, k, count, dim, sum);
+}
+
 }  // namespace
 
-template <class Real>
-void multiply(const Real* matrix, const Real* vector, std::size_t dim, Real* result) {
+template <class Element, class Real>
+void multiply(const Element* matrix, const Real* vector, std::size_t dim, Real* result) {
   in_widest([=]() __attribute__((always_inline)) {
     std::size_t i = 0;
     for (; i + kRows <= dim; i += kRows) dot_rows<kRows>(matrix + i * dim, vector, dim, result + i);
@@ -95,8 +106,8 @@ void multiply(const Real* matrix, const Real* vector, std::size_t dim, Real* res
   });
 }
 
-template <class Real>
-void multiply_transposed(const Real* matrix, const Real* vector, std::size_t dim, Real* result) {
+template <class Element, class Real>
+void multiply_transposed(const Element* matrix, const Real* vector, std::size_t dim, Real* result) {
   std::fill_n(result, dim, Real{0});
   in_widest([=]() __attribute__((always_inline)) {
     std::size_t i = 0;
@@ -109,13 +120,8 @@ void multiply_transposed(const Real* matrix, const Real* vector, std::size_t dim
 template <class Real>
 void add_outer_products(const Real* left, const Real* right, std::size_t count, std::size_t dim, Real* sum) {
   in_widest([=]() __attribute__((always_inline)) {
-    for (std::size_t i = 0; i < dim; ++i) {
-      std::size_t k = 0;
-      for (; k + kProducts <= count; k += kProducts)
-        add_rows<kProducts>(right + k * dim, some<kProducts>(left + k * dim + i, dim), dim, sum + i * dim);
-      for (; k < count; ++k)
-        add_rows<1>(right + k * dim, some<1>(left + k * dim + i, dim), dim, sum + i * dim);
-    }
+    for (std::size_t i = 0; i < dim; ++i)
+      add_products<kProducts>(left + i, right, 0, count, dim, sum + i * dim);
   });
 }
 
@@ -133,8 +139,10 @@ void add_errors(Real* values, const double* bounds, std::size_t count, double am
 }
 
 template void multiply(const float*, const float*, std::size_t, float*);
+template void multiply(const float*, const double*, std::size_t, double*);
 template void multiply(const double*, const double*, std::size_t, double*);
 template void multiply_transposed(const float*, const float*, std::size_t, float*);
+template void multiply_transposed(const float*, const double*, std::size_t, double*);
 template void multiply_transposed(const double*, const double*, std::size_t, double*);
 template void add_outer_products(const float*, const float*, std::size_t, std::size_t, float*);
 template void add_outer_products(const double*, const double*, std::size_t, std::size_t, double*);

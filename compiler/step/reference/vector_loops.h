@@ -11,14 +11,15 @@ namespace rondo::step::detail {
 // Running sums of a product of two rows, so that its rounding error grows as D / 8.
 inline constexpr std::size_t kLanes = 8;
 
-// For float and double; matrices are [dim, dim].
+// For float and double; matrices are [dim, dim]. Those of products may be float where the rest is double: the
+// bits are those of the same numbers in double.
 
 // result = matrix vector
-template <class Real>
-void multiply(const Real* matrix, const Real* vector, std::size_t dim, Real* result);
+template <class Element, class Real>
+void multiply(const Element* matrix, const Real* vector, std::size_t dim, Real* result);
 // result = matrix^T vector
-template <class Real>
-void multiply_transposed(const Real* matrix, const Real* vector, std::size_t dim, Real* result);
+template <class Element, class Real>
+void multiply_transposed(const Element* matrix, const Real* vector, std::size_t dim, Real* result);
 // sum += left^T right, one of `count` rows after the other; left and right are [count, dim].
 template <class Real>
 void add_outer_products(const Real* left, const Real* right, std::size_t count, std::size_t dim, Real* sum);

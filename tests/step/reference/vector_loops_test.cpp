@@ -64,9 +64,26 @@ TYPED_TEST(VectorLoops, TransposedProductsAddRowsInOrder) {
   }
 }
 
+// What a matrix is kept as does not matter, as long as its numbers are the same.
+TYPED_TEST(VectorLoops, ProductsOfMatricesInFp32HaveTheBitsOfTheSameInReal) {
+  for (const std::size_t dim : this->kDims) {
+    auto matrix = this->numbers(dim * dim);
+    const auto vector = this->numbers(dim);
+    for (TypeParam& number : matrix) number = static_cast<float>(number);
+    const std::vector<float> in_fp32(matrix.begin(), matrix.end());
+    std::vector<TypeParam> result(dim), expected(dim);
+    multiply(in_fp32.data(), vector.data(), dim, result.data());
+    multiply(matrix.data(), vector.data(), dim, expected.data());
+    EXPECT_EQ(result, expected) << dim;
+    multiply_transposed(in_fp32.data(), vector.data(), dim, result.data());
+    multiply_transposed(matrix.data(), vector.data(), dim, expected.data());
+    EXPECT_EQ(result, expected) << dim << " transposed";
+  }
+}
+
 TYPED_TEST(VectorLoops, OuterProductsAreAddedOneAfterTheOther) {
   for (const std::size_t dim : this->kDims)
-    for (const std::size_t count : {0, 1, 7, 8, 19}) {
+    for (const std::size_t count : {0, 1, 7, 8, 19, 47}) {
       const auto left = this->numbers(count * dim), right = this->numbers(count * dim);
       auto sum = this->numbers(dim * dim);
       auto expected = sum;
