@@ -61,20 +61,19 @@ double variation(const std::vector<std::vector<double>>& runs, std::size_t slice
   return mean > 0 ? std::sqrt(std::max(0.0, squares / count - mean * mean)) / mean : 0;
 }
 
-}  // namespace
-
-// By rows of the last axis, so that the other axes are looked at once a row.
-std::vector<double> slice_norms(const std::vector<Axis>& axes, std::span<const double> values) {
+// Of `count` numbers value(i). By rows of the last axis, so that the other axes are looked at once a row.
+template <class Value>
+std::vector<double> norms_of(const std::vector<Axis>& axes, std::size_t count, Value value_of) {
   std::size_t slices = 1;
   for (const Axis& axis : axes) slices += static_cast<std::size_t>(axis.extent);
   std::vector<double> squares(slices, 0.0);
   const std::size_t width = axes.empty() ? 1 : static_cast<std::size_t>(axes.back().extent);
   double* const last = axes.empty() ? nullptr : &squares[slices - width];
   std::vector<std::int64_t> index(axes.size(), 0);
-  for (std::size_t row = 0; row < values.size(); row += width) {
+  for (std::size_t row = 0; row < count; row += width) {
     double sum = 0;
-    for (std::size_t i = 0; i < std::min(width, values.size() - row); ++i) {
-      const double value = values[row + i];
+    for (std::size_t i = 0; i < std::min(width, count - row); ++i) {
+      const double value = value_of(row + i);
       const double add = std::isfinite(value) ? value * value : 0;
       sum += add;
       if (last != nullptr) last[i] += add;
@@ -92,6 +91,12 @@ std::vector<double> slice_norms(const std::vector<Axis>& axes, std::span<const d
   }
   for (double& one : squares) one = std::sqrt(one);
   return squares;
+}
+
+}  // namespace
+
+std::vector<double> slice_norms(const std::vector<Axis>& axes, std::span<const double> values) {
+  return norms_of(axes, values.size(), [=](std::size_t i) { return values[i]; });
 }
 
 std::string slice_name(const std::vector<Axis>& axes, std::size_t slice) {
@@ -114,20 +119,17 @@ std::string element_name(const std::vector<Axis>& axes, std::size_t element) {
   return result;
 }
 
-Spread::Errors Spread::errors(std::span<const double> result, std::span<const double> exact) const {
-  Errors errors;
-  errors.of_elements.resize(exact.size());
-  for (std::size_t i = 0; i < exact.size(); ++i) errors.of_elements[i] = result[i] - exact[i];
-  errors.norms = slice_norms(axes_, errors.of_elements);
-  return errors;
+std::vector<double> Spread::error_norms(std::span<const double> result, std::span<const double> exact) const {
+  return norms_of(axes_, exact.size(), [=](std::size_t i) { return result[i] - exact[i]; });
 }
 
-void Spread::add(RunKind kind, const Errors& errors, std::span<const double> exact) {
-  norms_[static_cast<std::size_t>(kind)].push_back(errors.norms);
+void Spread::add(RunKind kind, std::vector<double> norms, std::span<const double> result,
+                 std::span<const double> exact) {
+  norms_[static_cast<std::size_t>(kind)].push_back(std::move(norms));
   std::vector<float>& element = kind == RunKind::Far ? far_ : near_;
   element.resize(exact.size(), 0.0F);
   for (std::size_t i = 0; i < exact.size(); ++i) {
-    const double error = errors.of_elements[i];
+    const double error = result[i] - exact[i];
     // A run that leaves the numbers says that anything may happen here.
     finite_ = finite_ && (kind == RunKind::Far || std::isfinite(error));
     const double size = std::isfinite(error) ? std::abs(error) : std::abs(exact[i]);
@@ -226,6 +228,19 @@ Status check_finite(const schedule::Task& task, const Spreads& spreads) {
   return success();
 }
 
+// Which all runs of a case share; always there.
+using SharedMatrices = std::optional<step::Matrices<double>>;
+
+std::vector<SharedMatrices> matrices_of(const schedule::Task& task, std::span<const SpreadCase> cases) {
+  std::vector<SharedMatrices> made(cases.size());
+  const auto make = [&](std::int64_t i) {
+    const HostProblem& data = *cases[static_cast<std::size_t>(i)].data;
+    made[static_cast<std::size_t>(i)].emplace(task.written, data.sizes, data.forward.params, true);
+  };
+  parallel_for(static_cast<std::int64_t>(cases.size()), 0, [&]() -> Worker { return make; });
+  return made;
+}
+
 }  // namespace
 
 Result<std::vector<Spreads>> measure_spreads(const schedule::Task& task, std::span<const SpreadCase> cases) {
@@ -233,8 +248,10 @@ Result<std::vector<Spreads>> measure_spreads(const schedule::Task& task, std::sp
   for (std::size_t number = 0; number < cases.size(); ++number)
     for (const TensorRef ref : computed_tensors(task, *cases[number].exact))
       made[number].emplace(ref, Spread(schedule::axes_of(ref, task.cell, cases[number].data->sizes)));
+  const std::vector<SharedMatrices> matrices = matrices_of(task, cases);
   const std::vector<RunOfCase> runs = runs_of(task, cases);
-  std::mutex lock;
+  std::vector<std::mutex> locks(cases.size());  // of the spreads of a case
+  std::mutex failure_lock;
   std::optional<Error> failure;
   const auto one_run = [&](std::int64_t i) {
     const auto& [number, run] = runs[static_cast<std::size_t>(i)];
@@ -242,16 +259,19 @@ Result<std::vector<Spreads>> measure_spreads(const schedule::Task& task, std::sp
     const auto of = [&](TensorRef ref, const ReferenceResult& result) -> const std::vector<double>& {
       return *computed_values(ref, task.written, task.problem.pass, result);
     };
-    const auto result = run_perturbed(task, *data, *exact, run.perturbation);
-    std::vector<Spread::Errors> errors;
-    if (result)
-      for (const auto& [ref, spread] : made[number])
-        errors.push_back(spread.errors(of(ref, *result), of(ref, *exact)));
-    const std::lock_guard<std::mutex> guard(lock);
-    if (!result) failure = result.error();
-    if (failure) return;
-    auto next = errors.begin();
-    for (auto& [ref, spread] : made[number]) spread.add(run.kind, *next++, of(ref, *exact));
+    const auto result = run_perturbed(task, *data, *exact, run.perturbation, &*matrices[number]);
+    if (!result) {
+      const std::lock_guard<std::mutex> guard(failure_lock);
+      failure = result.error();
+      return;
+    }
+    std::vector<std::vector<double>> norms;
+    for (const auto& [ref, spread] : made[number])
+      norms.push_back(spread.error_norms(of(ref, *result), of(ref, *exact)));
+    const std::lock_guard<std::mutex> guard(locks[number]);
+    auto next = norms.begin();
+    for (auto& [ref, spread] : made[number])
+      spread.add(run.kind, std::move(*next++), of(ref, *result), of(ref, *exact));
   };
   parallel_for(static_cast<std::int64_t>(runs.size()), 0, [&]() -> Worker { return one_run; });
   if (failure) return *failure;

@@ -34,15 +34,14 @@ std::string element_name(const std::vector<schedule::Axis>& axes, std::size_t el
 class Spread {
  public:
   explicit Spread(std::vector<schedule::Axis> axes) : axes_(std::move(axes)) {}
-  // What a perturbed run errs by. It changes nothing: several threads may ask at once.
-  struct Errors {
-    std::vector<double> of_elements, norms;
-  };
-  Errors errors(std::span<const double> result, std::span<const double> exact) const;
-  // Adds a run's errors. One that is no number counts as large as the exact value.
-  void add(RunKind kind, const Errors& errors, std::span<const double> exact);
+  // slice_norms() of what a perturbed run errs by. It changes nothing: several threads may ask at once.
+  std::vector<double> error_norms(std::span<const double> result, std::span<const double> exact) const;
+  // Adds a run's errors. One that is no number counts as large as the exact value. `norms`: its
+  // error_norms().
+  void add(RunKind kind, std::vector<double> norms, std::span<const double> result,
+           std::span<const double> exact);
   void add(RunKind kind, std::span<const double> result, std::span<const double> exact) {
-    add(kind, errors(result, exact), exact);
+    add(kind, error_norms(result, exact), result, exact);
   }
 
   const std::vector<schedule::Axis>& axes() const { return axes_; }

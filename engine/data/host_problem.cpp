@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "compiler/kernel/simulator/simulate.h"
 #include "compiler/scalar/storage.h"
@@ -114,15 +115,20 @@ Status add_products(const schedule::Task& task, const step::Sizes& sizes,
   return success();
 }
 
-step::ForwardArguments<double> arguments_of(const schedule::Problem& problem, const HostProblem& data) {
-  step::ForwardArguments<double> arguments = data.forward;
-  arguments.constants = problem.constants;
-  return arguments;
+// What the data are, with the constants of the problem. They hold matrices, so they are copied, to `own`,
+// only where they have other constants.
+const step::ForwardArguments<double>& arguments_of(const schedule::Problem& problem, const HostProblem& data,
+                                                   std::optional<step::ForwardArguments<double>>& own) {
+  if (data.forward.constants == problem.constants) return data.forward;
+  own = data.forward;
+  own->constants = problem.constants;
+  return *own;
 }
 
 Result<ReferenceResult> run_forward_pass(const schedule::Task& task, const HostProblem& data,
                                          const step::RunOptions<double>& options) {
-  const step::ForwardArguments<double> arguments = arguments_of(task.problem, data);
+  std::optional<step::ForwardArguments<double>> own;
+  const step::ForwardArguments<double>& arguments = arguments_of(task.problem, data, own);
   Result<step::ForwardResult<double>> forward =
       step::run_forward(task.written, data.sizes, arguments, options);
   if (!forward) return forward.error();
@@ -148,7 +154,8 @@ void store_states(const schedule::Task& task, step::ForwardResult<double>& forwa
 Result<step::BackwardResult<double>> run_backward_pass(const schedule::Task& task, const HostProblem& data,
                                                        const step::ForwardResult<double>& forward,
                                                        const step::RunOptions<double>& options) {
-  return step::run_backward_from(task.written, data.sizes, arguments_of(task.problem, data), data.loss,
+  std::optional<step::ForwardArguments<double>> own;
+  return step::run_backward_from(task.written, data.sizes, arguments_of(task.problem, data, own), data.loss,
                                  forward.history, options);
 }
 
@@ -271,9 +278,11 @@ Result<ReferenceResult> run_reference(const schedule::Task& task, const HostProb
 }
 
 Result<ReferenceResult> run_perturbed(const schedule::Task& task, const HostProblem& data,
-                                      const ReferenceResult& exact, const step::Perturbation& perturbation) {
+                                      const ReferenceResult& exact, const step::Perturbation& perturbation,
+                                      const step::Matrices<double>* matrices) {
   step::RunOptions<double> options;
   options.threads = 1;
+  options.matrices = matrices;
   options.perturbation = &perturbation;
   options.keep_history = task.problem.pass == Pass::ForwardSave;
   if (task.problem.pass != Pass::Backward) return run_forward_pass(task, data, options);
