@@ -16,7 +16,7 @@ from rondo._torch import call as torch_call
 from rondo._torch import launch, shim
 
 from conftest import SOURCE
-from parts import assert_equal, leaf, lstm_tensors
+from parts import assert_close, assert_equal, leaf, lstm_tensors
 from test_structs import compare_structs
 from through_shim import ENOUGH, check_shim, launches_of, needs_shim, training, without_shim
 
@@ -253,6 +253,27 @@ def test_classes_and_modes_see_the_operators():
         cell(x, params=params)
         rondo.nn.LSTM(8, 16)(torch.randn(5, 3, 8))
     assert seen.count("rondo.forward.default") == 2 and "rondo.launch_known.default" not in seen
+
+
+@needs_shim
+@pytest.mark.filterwarnings(
+    "ignore::torch.jit.TracerWarning", "ignore:.torch.jit:DeprecationWarning", "ignore:.torch.jit:FutureWarning"
+)
+def test_a_trace_has_the_operators():
+    """The shim's are of this process alone."""
+    cell, layer = rondo.Cell("lstm"), rondo.nn.LSTM(8, 16).requires_grad_(False)
+    x, params = lstm_tensors()
+    u = torch.randn(5, 3, 8)
+
+    def run(x, u):
+        return cell(x, params=params)[0], layer(u)[0]
+
+    for _ in range(ENOUGH):
+        wanted = run(x, u)
+    traced = torch.jit.trace(run, (x, u))
+    assert str(traced.graph).count("rondo::forward") == 2
+    for one, other in zip(traced(x, u), wanted, strict=True):
+        assert_close(one, other, 1e-6)
 
 
 # --- plans that are replaced, threads, fork ---

@@ -28,7 +28,7 @@ _lock = threading.RLock()  # of what is told and forgotten
 
 def plain(tensors: Sequence[torch.Tensor]) -> bool:
     """Whether an operator on these would reach its kernel: nothing traces the call, and no tensor is of a class of its own."""
-    return not torch._C._len_torch_dispatch_stack() and _PLAIN.issuperset(map(type, tensors))
+    return not torch._C._len_torch_dispatch_stack() and _PLAIN.issuperset(map(type, tensors)) and not torch._C._is_tracing()
 
 
 def may_know(tensors: Sequence[torch.Tensor]) -> bool:
