@@ -26,7 +26,7 @@ def short_of(
 def _gathered(plain: Structure, x: Any, params: Any, initial: Any, flags: Any) -> tuple[int, list[Any]]:
     """Which of `plain.given` there are, and the tensors; 0 where a call is to go the long way."""
     nothing: tuple[int, list[Any]] = 0, []
-    if shim.SHIM is None or torch._C._are_functorch_transforms_active():
+    if shim.SHIM is None:
         return nothing
     tensors: list[Any] = []
     if isinstance(x, torch.Tensor) and len(plain.inputs) == 1:
@@ -51,9 +51,7 @@ def _gathered(plain: Structure, x: Any, params: Any, initial: Any, flags: Any) -
         if not isinstance(flag, torch.Tensor) or flag.dtype is not dtype:
             return nothing
         tensors.append(flag)
-    if not sites.plain(tensors) or autograd.wants_gradient(tensors) or autograd.has_tangents(tensors):
-        return nothing
-    return mask, tensors
+    return nothing if autograd.is_seen(tensors) else (mask, tensors)
 
 
 def _add(tensors: list[Any], specs: Sequence[TensorSpec], values: Any) -> bool:

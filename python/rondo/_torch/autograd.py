@@ -14,7 +14,7 @@ from torch.autograd import forward_ad
 from .._errors import NotDifferentiableError, UnsupportedError
 from .._structure import structure_of
 from .._tangents import numbers_of
-from . import operators, vmap
+from . import operators, sites, vmap
 from .tangents import Second, passes_of
 
 Tensors = Sequence[torch.Tensor]
@@ -241,6 +241,16 @@ def has_tangents(tensors: Tensors) -> bool:
 
 def _is_differentiated(tensors: Tensors) -> bool:
     return wants_gradient(tensors) or has_tangents(tensors)
+
+
+def is_seen(tensors: Tensors) -> bool:
+    """Whether something looks at a call on these, or differentiates it. If not, the shim may be asked for what it gives."""
+    return (
+        not sites.plain(tensors)
+        or torch._C._are_functorch_transforms_active()
+        or wants_gradient(tensors)
+        or (forward_ad._current_level >= 0 and has_tangents(tensors))
+    )
 
 
 # What the dispatcher calls at the key Autograd, where an operator is called and not one of the functions above: from a graph

@@ -13,6 +13,7 @@ from .._errors import InputError
 from .._shapes import axes_to_add, lacks_heads
 from .._structure import Structure, TensorSpec
 from . import as_given, autograd, operators, sites
+from . import direct as direct  # operators are called so
 from .types import check_device, dtype_of_spec, type_of
 
 

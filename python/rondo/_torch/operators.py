@@ -184,7 +184,7 @@ def _backward_fake(tensors: Tensors, how: str, grads: int, given: int, wanted: i
 
 
 def _step(tensors: Tensors, states: Tensors, outputs: Tensors, how: str) -> None:
-    everything = (*tensors, *states, *outputs)
+    everything = [*tensors, *states, *outputs]
     family = family_of("step", how)
     if sites.launched(family, everything) is not None:
         return
@@ -242,21 +242,37 @@ step = torch.ops.rondo.step.default
 _BelowAutograd = torch._C._AutoDispatchBelowAutograd
 
 
+def known_forward(tensors: Tensors, how: str, given: int, time_major: bool, saving: bool) -> list[torch.Tensor] | None:
+    """What `forward`, or `forward_save`, gives, if the shim knows the call. Nothing may look at it."""
+    return sites.launched(family_of(s.PASS_FORWARD_SAVE if saving else s.PASS_FORWARD, how, given, time_major), tensors)
+
+
+def known_backward(
+    tensors: Tensors, how: str, grads: int, given: int, wanted: int, time_major: bool
+) -> list[torch.Tensor] | None:
+    """The same of `backward`."""
+    found = sites.launched(family_of(s.PASS_BACKWARD, how, grads, given, wanted, time_major), tensors)
+    return None if found is None else _as_given(tensors, _split(how, grads, given, wanted)[1], found)
+
+
+def known_step(everything: Tensors, how: str) -> list[torch.Tensor] | None:
+    """No tensors, if the shim has made the step. `everything`: what goes in, the states, and the outputs."""
+    return sites.launched(family_of("step", how), everything)
+
+
 def run_forward(tensors: Tensors, how: str, given: int, time_major: bool, saving: bool) -> Sequence[torch.Tensor]:
     """`forward`, or `forward_save`."""
-    if sites.may_know(tensors):
-        found = sites.launched(family_of(s.PASS_FORWARD_SAVE if saving else s.PASS_FORWARD, how, given, time_major), tensors)
-        if found is not None:
-            return found
+    found = known_forward(tensors, how, given, time_major, saving) if sites.may_know(tensors) else None
+    if found is not None:
+        return found
     with _BelowAutograd():
         return (forward_save if saving else forward)(tensors, how, given, time_major)
 
 
 def run_backward(tensors: Tensors, how: str, grads: int, given: int, wanted: int, time_major: bool) -> Sequence[torch.Tensor]:
     """`backward`."""
-    if sites.may_know(tensors):
-        found = sites.launched(family_of(s.PASS_BACKWARD, how, grads, given, wanted, time_major), tensors)
-        if found is not None:
-            return _as_given(tensors, _split(how, grads, given, wanted)[1], found)
+    found = known_backward(tensors, how, grads, given, wanted, time_major) if sites.may_know(tensors) else None
+    if found is not None:
+        return found
     with _BelowAutograd():
         return backward(tensors, how, grads, given, wanted, time_major)

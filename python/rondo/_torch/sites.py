@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from .launch import Call
 
 _PLAIN = frozenset((torch.Tensor, torch.nn.Parameter))
+# Asked at each call, and so by names of this module. Modes that see operators before autograd does, as those of torch.export,
+# have a stack of their own.
+_modes, _is_tracing = torch._C._len_torch_dispatch_stack, torch._C._is_tracing
+_is_included, _AHEAD = torch._C._dispatch_tls_is_dispatch_key_included, torch._C.DispatchKey.PreDispatch
 _families: dict[Any, int] = {}
 _numbers = itertools.count()
 _lock = threading.RLock()  # of what is told and forgotten
@@ -28,7 +32,7 @@ _lock = threading.RLock()  # of what is told and forgotten
 
 def plain(tensors: Sequence[torch.Tensor]) -> bool:
     """Whether an operator on these would reach its kernel: nothing traces the call, and no tensor is of a class of its own."""
-    return not torch._C._len_torch_dispatch_stack() and _PLAIN.issuperset(map(type, tensors)) and not torch._C._is_tracing()
+    return not (_modes() or _is_tracing() or _is_included(_AHEAD)) and _PLAIN.issuperset(map(type, tensors))
 
 
 def may_know(tensors: Sequence[torch.Tensor]) -> bool:
@@ -39,7 +43,7 @@ def may_know(tensors: Sequence[torch.Tensor]) -> bool:
 def launched(family: Any, tensors: Sequence[torch.Tensor]) -> Any:
     """The results of a call that the shim knows, without a derivative; None: it does not. `family` stands for what is computed,
     whatever the sizes."""
-    number = number_of(family)
+    number = _families.get(family)
     if number is None:
         return None
     try:
