@@ -1,9 +1,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <memory>
+#include <set>
+#include <utility>
 
 #include "compiler/step/derive.h"
 #include "compiler/step/reference/binding.h"
@@ -22,8 +23,9 @@ namespace {
 using namespace detail;
 
 // The batch is cut into at most this many parts, each with partial sums of the parameters' gradients that are
-// added up in order at the end: the result does not depend on the number of threads, and memory does not grow
-// with the batch.
+// added up in order: the result does not depend on the number of threads, and memory does not grow with the
+// batch. One thread comes to the parts in order, and adds each matrix's sums to those before as soon as the
+// part is done, row by row while they are in the cache.
 constexpr std::int64_t kBatchParts = 16;
 
 // Places of steady errors that are no node's (Noise::add).
@@ -48,6 +50,7 @@ struct BackwardRun {
   std::vector<Real> zeros;                          // as long as the longest block
   const RunOptions<Real>& options;
   std::vector<const Real*> flags = {};  // by TensorId
+  bool in_order = false;                // sums of matrices are added to those of the first part at once
 };
 
 // All steps, last to first, of the batch elements of one part for one head.
@@ -61,7 +64,8 @@ class BackwardWorker {
         carried_(cell(), sizes()),
         previous_(cell(), sizes()),
         flags_(cell(), sizes(), run.flags),
-        waiting_(run.step.matrices.size()) {
+        waiting_(run.step.matrices.size()),
+        row_(at(sizes().dim)) {
     for (Factors& waiting : waiting_)
       for (std::vector<Real>* factors : {&waiting.left, &waiting.right})
         factors->resize(kMostWaiting * at(sizes().dim));
@@ -78,8 +82,12 @@ class BackwardWorker {
     const std::int64_t end = (part + 1) * sizes().batch / parts;
     squares_.assign(2 * run_.step.matrices.size(), std::vector<double>(at(sizes().dim)));
     for (std::int64_t batch = part * sizes().batch / parts; batch < end; ++batch) sweep(batch, head, part);
+    if (run_.in_order) return add_in_order(head, part);
     for (std::size_t k = 0; k < waiting_.size(); ++k) add_waiting(k, sum_of(k, head, part));
-    if (interpreter_.noise()) perturb_matrix_sums(head, part);
+    if (interpreter_.noise())
+      for (std::size_t k = 0; k < waiting_.size(); ++k)
+        for (std::size_t i = 0; i < at(sizes().dim); ++i)
+          perturb_row(k, i, sum_of(k, head, part) + i * at(sizes().dim));
   }
 
  private:
@@ -88,6 +96,8 @@ class BackwardWorker {
   struct Factors {
     std::vector<Real> left, right;  // [kMostWaiting, D]
     std::size_t count = 0;
+    std::vector<Real> sum = {};  // [D, D], in order: of those that waited before, if `added`
+    bool added = false;
   };
 
   const Cell& cell() const { return run_.program.cell; }
@@ -157,18 +167,27 @@ class BackwardWorker {
         noise.store(sum, at(width_of(row)), kParamSums + static_cast<std::uint64_t>(row.value),
                     scalar::Storage::F32);
     }
-    for (std::size_t k = 0; k < run_.step.matrices.size(); ++k) add_product(k, sum_of(k, head, part));
+    for (std::size_t k = 0; k < run_.step.matrices.size(); ++k) add_product(k, head, part);
   }
 
   // The gradient of a matrix that the products of a part of the batch add to.
-  Real* sum_of(std::size_t k, std::int64_t head, std::int64_t part) const {
+  Real* sum_of(std::size_t k, std::int64_t head, std::int64_t part) {
+    if (run_.in_order) return own_sum(waiting_[k]);
+    return gradient_of(k, head, part);
+  }
+  Real* own_sum(Factors& waiting) {
+    if (!waiting.added) waiting.sum.assign(at(sizes().dim) * at(sizes().dim), Real{0});
+    waiting.added = true;
+    return waiting.sum.data();
+  }
+  Real* gradient_of(std::size_t k, std::int64_t head, std::int64_t part) const {
     const MatrixGradient& matrix = run_.step.matrices[k];
     return run_.param_gradients[at(part)][at(matrix.tensor)] + head * block_of(matrix.tensor) +
            matrix.row * sizes().dim * sizes().dim;
   }
 
   // Puts a step's factors to those that wait: of many steps a sum is read and written once.
-  void add_product(std::size_t k, Real* sum) {
+  void add_product(std::size_t k, std::int64_t head, std::int64_t part) {
     const MatrixGradient& matrix = run_.step.matrices[k];
     const std::size_t dim = at(sizes().dim);
     Factors& waiting = waiting_[k];
@@ -187,7 +206,7 @@ class BackwardWorker {
         squares_[2 * k + 1][i] += static_cast<double>(right[i] * right[i]);
       }
     }
-    if (++waiting.count == kMostWaiting) add_waiting(k, sum);
+    if (++waiting.count == kMostWaiting) add_waiting(k, sum_of(k, head, part));
   }
 
   void add_waiting(std::size_t k, Real* sum) {
@@ -196,16 +215,36 @@ class BackwardWorker {
     waiting.count = 0;
   }
 
-  // The products are added up in fp32 in any order: by Cauchy and Schwarz no partial sum of absolute values
-  // is larger than the product of the norms over time.
-  void perturb_matrix_sums(std::int64_t head, std::int64_t part) {
-    const auto dim = at(sizes().dim);
-    for (std::size_t k = 0; k < run_.step.matrices.size(); ++k)
-      for (std::size_t i = 0; i < dim; ++i)
-        interpreter_.noise().add(sum_of(k, head, part) + i * dim, dim, kMatrixSums + k * dim + i,
-                                 [&](std::size_t j) {
-                                   return kFp32Unit * std::sqrt(squares_[2 * k][i] * squares_[2 * k + 1][j]);
-                                 });
+  // The sums of this part, added to those of the parts before.
+  void add_in_order(std::int64_t head, std::int64_t part) {
+    const std::size_t dim = at(sizes().dim);
+    for (std::size_t k = 0; k < waiting_.size(); ++k) {
+      Factors& waiting = waiting_[k];
+      Real* const total = gradient_of(k, head, 0);
+      for (std::size_t i = 0; i < dim; ++i) {
+        if (waiting.added)
+          std::copy_n(waiting.sum.data() + i * dim, dim, row_.data());
+        else
+          std::fill(row_.begin(), row_.end(), Real{0});
+        add_row_of_outer_products(waiting.left.data() + i, waiting.right.data(), waiting.count, dim,
+                                  row_.data());
+        if (interpreter_.noise()) perturb_row(k, i, row_.data());
+        Real* const to = total + i * dim;
+        if (part == 0)
+          std::copy_n(row_.data(), dim, to);
+        else
+          for (std::size_t j = 0; j < dim; ++j) to[j] += row_[j];
+      }
+      waiting.count = 0;
+      waiting.added = false;
+    }
+  }
+
+  // A row of a matrix's sums. The products are added up in fp32 in any order: by Cauchy and Schwarz no
+  // partial sum of absolute values is larger than the product of the norms over time.
+  void perturb_row(std::size_t k, std::size_t i, Real* row) {
+    interpreter_.noise().add_to_products(row, at(sizes().dim), kMatrixSums + k * at(sizes().dim) + i,
+                                         squares_[2 * k][i], squares_[2 * k + 1].data());
   }
 
   const BackwardRun<Real>& run_;
@@ -215,7 +254,15 @@ class BackwardWorker {
   StateBlock<Real> carried_, previous_;
   Flags<Real> flags_;
   std::vector<Factors> waiting_;  // by matrix
+  std::vector<Real> row_;         // of a sum, D numbers
 };
+
+// Whether no two products of a step add to the gradient of one matrix.
+bool are_distinct(const std::vector<MatrixGradient>& matrices) {
+  std::set<std::pair<TensorId, int>> seen;
+  return std::ranges::all_of(
+      matrices, [&](const MatrixGradient& one) { return seen.emplace(one.tensor, one.row).second; });
+}
 
 template <class Real>
 void reduce_parts(std::vector<TensorMap<Real>>& parts) {
@@ -295,8 +342,10 @@ Result<BackwardResult<Real>> sweep_back(const Cell& cell, const Sizes& sizes,
   run->input_gradients = pointers(cell, TensorKind::Input, result.inputs);
   run->initial_gradients = pointers(cell, TensorKind::State, result.initial_states);
   std::vector<TensorMap<Real>> parts(at(std::min(sizes.batch, kBatchParts)));
+  run->in_order = parts.size() > 1 && options.threads == 1 && are_distinct(step.matrices);
   for (TensorMap<Real>& part : parts) {
-    part = allocate<Real>(cell, sizes, TensorKind::Param);
+    const bool whole = !run->in_order || &part == &parts.front();
+    part = allocate<Real>(cell, sizes, TensorKind::Param, whole);
     run->param_gradients.push_back(pointers(cell, TensorKind::Param, part));
   }
   parallel_for(static_cast<std::int64_t>(parts.size()) * sizes.heads, options.threads, [&]() -> Worker {

@@ -119,11 +119,13 @@ TensorMap<Real> fill_first(const Cell& cell, const Sizes& sizes,
 }
 
 template <class Real>
-TensorMap<Real> allocate(const Cell& cell, const Sizes& sizes, TensorKind kind) {
+TensorMap<Real> allocate(const Cell& cell, const Sizes& sizes, TensorKind kind, bool matrices) {
   TensorMap<Real> tensors;
   for (const TensorId id : cell.of_kind(kind)) {
     const Tensor& tensor = cell.tensor(id);
-    tensors[tensor.name].assign(static_cast<std::size_t>(element_count(tensor, sizes)), Real{0});
+    std::vector<Real>& values = tensors[tensor.name];
+    if (matrices || tensor.tail != Tail::Matrix)
+      values.assign(static_cast<std::size_t>(element_count(tensor, sizes)), Real{0});
   }
   return tensors;
 }
@@ -145,8 +147,8 @@ template TensorMap<float> fill_first(const Cell&, const Sizes&, const std::map<s
                                      std::vector<const float*>&);
 template TensorMap<double> fill_first(const Cell&, const Sizes&, const std::map<std::string, double>&,
                                       std::vector<const double*>&);
-template TensorMap<float> allocate(const Cell&, const Sizes&, TensorKind);
-template TensorMap<double> allocate(const Cell&, const Sizes&, TensorKind);
+template TensorMap<float> allocate(const Cell&, const Sizes&, TensorKind, bool);
+template TensorMap<double> allocate(const Cell&, const Sizes&, TensorKind, bool);
 
 }  // namespace detail
 

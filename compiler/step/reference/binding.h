@@ -29,9 +29,9 @@ template <class Real>
 TensorMap<Real> fill_first(const Cell& cell, const Sizes& sizes,
                            const std::map<std::string, double>& overrides, std::vector<const Real*>& initial);
 
-// A zeroed tensor of the right size for every tensor of `kind`.
+// A zeroed tensor of the right size for every tensor of `kind`; without matrices, these are empty.
 template <class Real>
-TensorMap<Real> allocate(const Cell& cell, const Sizes& sizes, TensorKind kind);
+TensorMap<Real> allocate(const Cell& cell, const Sizes& sizes, TensorKind kind, bool matrices = true);
 
 // Pointers to the data of the tensors of `kind` in a map that has them all, by TensorId.
 template <class Real>

@@ -38,6 +38,13 @@ class Noise {
     for (std::size_t i = 0; i < count; ++i) bounds[i] = bound(i);
     perturb(values, count, place);
   }
+  // The same for sums of products of two factors each, whose squares add up to `left` and to right[i].
+  template <class Real>
+  void add_to_products(Real* values, std::size_t count, std::uint64_t place, double left,
+                       const double* right) {
+    bound_products(left, right, count, kFp32Unit, room(count));
+    perturb(values, count, place);
+  }
   // Rounds numbers to a type, which is off by up to one unit more.
   template <class Real>
   void store(Real* values, std::size_t count, std::uint64_t place, scalar::Storage type) {

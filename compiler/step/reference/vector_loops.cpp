@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <numeric>
 
 #include "compiler/support/split_mix.h"
@@ -126,6 +127,20 @@ void add_outer_products(const Real* left, const Real* right, std::size_t count, 
 }
 
 template <class Real>
+void add_row_of_outer_products(const Real* left, const Real* right, std::size_t count, std::size_t dim,
+                               Real* row) {
+  in_widest([=]()
+                __attribute__((always_inline)) { add_products<kProducts>(left, right, 0, count, dim, row); });
+}
+
+void bound_products(double left, const double* right, std::size_t count, double factor, double* bounds) {
+  in_widest([=]() __attribute__((always_inline)) {
+    double* const __restrict__ to = bounds;
+    for (std::size_t i = 0; i < count; ++i) to[i] = factor * std::sqrt(left * right[i]);
+  });
+}
+
+template <class Real>
 void add_errors(Real* values, const double* bounds, std::size_t count, double amplitude,
                 std::uint64_t first) {
   in_widest([=]() __attribute__((always_inline)) {
@@ -146,6 +161,8 @@ template void multiply_transposed(const float*, const double*, std::size_t, doub
 template void multiply_transposed(const double*, const double*, std::size_t, double*);
 template void add_outer_products(const float*, const float*, std::size_t, std::size_t, float*);
 template void add_outer_products(const double*, const double*, std::size_t, std::size_t, double*);
+template void add_row_of_outer_products(const float*, const float*, std::size_t, std::size_t, float*);
+template void add_row_of_outer_products(const double*, const double*, std::size_t, std::size_t, double*);
 template void add_errors(float*, const double*, std::size_t, double, std::uint64_t);
 template void add_errors(double*, const double*, std::size_t, double, std::uint64_t);
 

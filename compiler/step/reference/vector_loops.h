@@ -23,6 +23,12 @@ void multiply_transposed(const Element* matrix, const Real* vector, std::size_t 
 // sum += left^T right, one of `count` rows after the other; left and right are [count, dim].
 template <class Real>
 void add_outer_products(const Real* left, const Real* right, std::size_t count, std::size_t dim, Real* sum);
+// The same for one row of the sum, of that column of `left`.
+template <class Real>
+void add_row_of_outer_products(const Real* left, const Real* right, std::size_t count, std::size_t dim,
+                               Real* row);
+// bounds = factor sqrt(left right), which no sum of products passes whose factors' squares add up to these.
+void bound_products(double left, const double* right, std::size_t count, double factor, double* bounds);
 // Adds to each value an error of at most amplitude * bound, the draw of counter first, first + 1 and so on,
 // and rounds to fp32.
 template <class Real>

@@ -94,6 +94,29 @@ TEST(Reference, ThreadsDoNotChangeABit) {
   }
 }
 
+// One thread adds the sums of matrices part by part, several at the end: also where a part has few steps,
+// more than wait for their products at a time, or several batch rows, and where all of it errs.
+TEST(Reference, SumsOfMatricesDoNotDependOnThreads) {
+  Perturbation perturbation;
+  perturbation.stored = scalar::Storage::BF16;
+  for (const Sizes& z : {Sizes{2, 3, 2, 9}, {3, 40, 2, 5}, {37, 9, 1, 4}})
+    for (const Cell& cell : library())
+      for (const Perturbation* errors : std::initializer_list<const Perturbation*>{nullptr, &perturbation}) {
+        Random random(8);
+        const auto arguments = random_arguments(cell, z, random);
+        const auto loss = random_loss(cell, z, random);
+        RunOptions<double> options;
+        options.perturbation = errors;
+        options.threads = 1;
+        const auto one = run_backward(cell, z, arguments, loss, options);
+        options.threads = 3;
+        const auto many = run_backward(cell, z, arguments, loss, options);
+        ASSERT_TRUE(one && many);
+        EXPECT_EQ(one->params, many->params) << cell.name << " B=" << z.batch << " T=" << z.time;
+        EXPECT_EQ(one->inputs, many->inputs) << cell.name;
+      }
+}
+
 TensorMap<float> narrowed(const TensorMap<double>& tensors) {
   TensorMap<float> result;
   for (const auto& [name, values] : tensors) result[name].assign(values.begin(), values.end());

@@ -98,6 +98,26 @@ TYPED_TEST(VectorLoops, OuterProductsAreAddedOneAfterTheOther) {
     }
 }
 
+TYPED_TEST(VectorLoops, ARowOfOuterProductsIsThatOfAll) {
+  for (const std::size_t dim : this->kDims)
+    for (const std::size_t count : {0, 1, 7, 16, 19}) {
+      const auto left = this->numbers(count * dim), right = this->numbers(count * dim);
+      auto sum = this->numbers(dim * dim), rows = sum;
+      add_outer_products(left.data(), right.data(), count, dim, sum.data());
+      for (std::size_t i = 0; i < dim; ++i)
+        add_row_of_outer_products(left.data() + i, right.data(), count, dim, rows.data() + i * dim);
+      EXPECT_EQ(rows, sum) << dim << ' ' << count;
+    }
+}
+
+TEST(BoundsOfProducts, AreRootsOfProducts) {
+  std::vector<double> right(33), bounds(33);
+  for (std::size_t i = 0; i < right.size(); ++i) right[i] = 0.1 * static_cast<double>(i * i);
+  bound_products(0.7, right.data(), right.size(), 0x1p-24, bounds.data());
+  for (std::size_t i = 0; i < right.size(); ++i)
+    EXPECT_EQ(bounds[i], 0x1p-24 * std::sqrt(0.7 * right[i])) << i;
+}
+
 TYPED_TEST(VectorLoops, ErrorsAreDrawnByTheirPlace) {
   for (const std::size_t count : this->kDims) {
     auto values = this->numbers(count);
