@@ -112,21 +112,12 @@ const Verifier::CaseData* Verifier::find(const VerifyCase& shape) const {
 
 Status Verifier::add(const std::vector<VerifyCase>& cases) {
   std::vector<CaseData> made;
-  std::vector<std::uint64_t> seeds;  // of the errors
+  std::vector<std::uint64_t> seeds;  // of the errors; of the data one less
   for (const VerifyCase& shape : cases) {
     const auto is_made = [&](const CaseData& run) { return run.shape.text() == shape.text(); };
     if (find(shape) != nullptr || std::ranges::any_of(made, is_made)) continue;
-    CaseData run;
-    run.shape = shape;
-    Result<HostProblem> data = random_problem(*task_, shape.sizes,
-                                              {seed_++, shape.initial_states, shape.matrix_scale,
-                                               shape.arbitrary_states, given_.get(), shape.data_scale});
-    if (!data) return data.error();
-    run.data = std::move(data).value();
-    run.data.stored_states = shape.stored_states;
-    if (!shape.initial_states) run.data.loss.last_states.clear();
-    made.push_back(std::move(run));
-    seeds.push_back(seed_);
+    made.emplace_back().shape = shape;
+    seeds.push_back(++seed_);
   }
   if (Status status = compute(made, seeds); !status) return status.error();
   std::move(made.begin(), made.end(), std::back_inserter(cases_));
@@ -135,18 +126,29 @@ Status Verifier::add(const std::vector<VerifyCase>& cases) {
   return success();
 }
 
+Status Verifier::compute_exact(CaseData& run, std::uint64_t seed) const {
+  const VerifyCase& shape = run.shape;
+  Result<HostProblem> data = random_problem(*task_, shape.sizes,
+                                            {seed, shape.initial_states, shape.matrix_scale,
+                                             shape.arbitrary_states, given_.get(), shape.data_scale});
+  if (!data) return data.error();
+  run.data = std::move(data).value();
+  run.data.stored_states = shape.stored_states;
+  if (!shape.initial_states) run.data.loss.last_states.clear();
+  Result<ReferenceResult> exact = run_reference(*task_, run.data);
+  if (!exact) return exact.error();
+  run.exact = std::move(exact).value();
+  return success();
+}
+
 // Cases side by side: one of few batch rows has no work for all cores.
 Status Verifier::compute(std::vector<CaseData>& made, const std::vector<std::uint64_t>& seeds) const {
   std::vector<Status> done(made.size(), success());
-  const auto compute_exact = [&](std::int64_t i) {
-    CaseData& run = made[static_cast<std::size_t>(i)];
-    Result<ReferenceResult> exact = run_reference(*task_, run.data);
-    if (exact)
-      run.exact = std::move(exact).value();
-    else
-      done[static_cast<std::size_t>(i)] = exact.error();
+  const auto compute_one = [&](std::int64_t i) {
+    const auto at = static_cast<std::size_t>(i);
+    done[at] = compute_exact(made[at], seeds[at] - 1);
   };
-  parallel_for(static_cast<std::int64_t>(made.size()), 0, [&]() -> Worker { return compute_exact; });
+  parallel_for(static_cast<std::int64_t>(made.size()), 0, [&]() -> Worker { return compute_one; });
   std::vector<SpreadCase> measured;
   for (std::size_t i = 0; i < made.size(); ++i) {
     if (!done[i]) return done[i];

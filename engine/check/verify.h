@@ -84,7 +84,10 @@ class Verifier {
   Status look_again(const runtime::Device& device, const runtime::LoadedPlan& plan,
                     const std::vector<VerifyCase>& cases, Verification& into);
   bool is_computed(schedule::TensorRef ref) const;
-  // The exact results of such data, and how far correct ones may lie from them.
+  // The data of a case's shape, and their exact results.
+  Status compute_exact(CaseData& run, std::uint64_t seed) const;
+  // That of all cases, and how far correct results may lie from the exact ones. `seeds`: of the errors, each
+  // one more than that of the data.
   Status compute(std::vector<CaseData>& made, const std::vector<std::uint64_t>& seeds) const;
   Status check_all_numbers(const CaseData& run) const;
   // Whether all values are numbers of the tensor's storage type. Error Input: which is not, and where.
