@@ -44,7 +44,7 @@ TEST(ClipSimulated, EveryCellOfEveryStrategy) {
         ASSERT_TRUE(strategy->legal({cell, problem, {}}).legal)
             << cell.name << ": clipping must not change it";
         ++runs;
-        if (!testing::has_turn(number++, 4)) continue;
+        if (!rondo::testing::has_turn(number++, 4)) continue;
         run(*strategy, cell, storage, {5, 9, 1, 40});
         ASSERT_FALSE(HasFailure()) << strategy->name() << " " << step::describe_clip(cell);
       }

@@ -16,7 +16,7 @@ const Strategy* const kPersistent = find_strategy("persistent");
 void run_all_sizes(Storage storage, int blocks, int grid = 0, bool reduce_scatter = false, int share = 1) {
   int turn = 0, number = blocks + grid + share + (reduce_scatter ? 1 : 0);
   for (const step::Cell& cell : dense_cells()) {
-    const bool has_turn = testing::has_turn(++number);
+    const bool has_turn = rondo::testing::has_turn(++number);
     for (const std::int64_t dim : {1, 40, 72}) {
       const std::int64_t batches[] = {1, 5, 17}, times[] = {1, 2, 9};
       ++turn;
@@ -36,7 +36,7 @@ void run_all_sizes(Storage storage, int blocks, int grid = 0, bool reduce_scatte
 // right by luck. `turn` makes another choice of kinds and sizes for each form.
 void run_fp32(int turn, int blocks, int grid = 0, bool reduce_scatter = false, int share = 1) {
   for (const step::Cell& cell : dense_cells()) {
-    if (!testing::has_turn(++turn, 5)) continue;  // 5: all kinds and sizes have their turn
+    if (!rondo::testing::has_turn(++turn, 5)) continue;  // 5: all kinds and sizes have their turn
     const std::int64_t dims[] = {40, 1, 72}, batches[] = {1, 5, 12}, times[] = {1, 2, 7};
     const bool tf32 = turn % 2 == 0;
     Case c{kPersistent, cell, {}, {}, {}, true};
@@ -229,7 +229,7 @@ TEST(PersistentSimulated, LargeMatrices) {
       Case c{kPersistent, cell, {}, {}, {}, true, kLargeMatrices};
       c.problem.sizes = {5, 6, 2, 72};
       c.problem.storage = storage;
-      if (!testing::has_turn(++turn)) continue;
+      if (!rondo::testing::has_turn(++turn)) continue;
       c.parameters = persistent_point(c.problem, turn % 2 + 1, 0, turn, false);
       Comparison(std::move(c)).run();
       ASSERT_FALSE(HasFailure());

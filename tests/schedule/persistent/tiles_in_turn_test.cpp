@@ -73,7 +73,7 @@ TEST(TilesInTurn, EveryCell) {
   for (const step::Cell& cell : dense_cells()) {
     const std::int64_t batches[] = {11, 17, 9, 35};
     const int turn = number++;
-    if (!testing::has_turn(turn, 8)) continue;
+    if (!rondo::testing::has_turn(turn, 8)) continue;
     const bool four = turn % 2 == 1;
     compare(case_in_turn(cell, {batches[turn % 4], 5, turn % 3 == 0 ? 2 : 1, turn % 3 == 1 ? 72 : 64},
                          four ? 4 : 2, four ? 1 : 2, turn / 2 % 2 == 0 ? Storage::BF16 : Storage::F32));
@@ -123,7 +123,7 @@ TEST(TilesInTurn, FormsOfTheSequence) {
   int number = 0;
   for (const step::Forms& forms :
        {step::Forms{true, true}, {true, true, true}, {true, true, false, false, true}}) {
-    if (!testing::has_turn(++number)) continue;
+    if (!rondo::testing::has_turn(++number)) continue;
     compare(case_in_turn(step::with_forms(cell_named("lstm"), forms).value(), {13, 9, 2, 64}, 2));
     ASSERT_FALSE(HasFailure()) << number;
   }
