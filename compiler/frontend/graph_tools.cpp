@@ -36,6 +36,10 @@ Origin own_origin(const Node& node) {
     case NodeKind::ReduceSum:
     case NodeKind::ReduceMax:
     case NodeKind::ReduceSpread:
+    case NodeKind::Shift:
+    case NodeKind::Rotate:
+    case NodeKind::PrefixSum:
+    case NodeKind::SuffixSum:
     case NodeKind::Gradient:
     case NodeKind::Uniform:
     case NodeKind::StepIndex: return Origin::Tensors;

@@ -66,7 +66,12 @@ class Bounds {
       case NodeKind::Uniform: return {0, 1};
       case NodeKind::Leaf: return of_leaf(node);
       case NodeKind::Scalar: return of_scalar(node);
-      case NodeKind::ReduceMax: return at(node.operands[0]);
+      case NodeKind::ReduceMax:
+      case NodeKind::Rotate: return at(node.operands[0]);
+      case NodeKind::Shift:
+        return {std::min(at(node.operands[0]).low, 0.0), std::max(at(node.operands[0]).high, 0.0)};
+      case NodeKind::PrefixSum:
+      case NodeKind::SuffixSum: return of_running_sum(at(node.operands[0]));
       case NodeKind::NamedConst:
       case NodeKind::Gradient:
       case NodeKind::MatVec:
@@ -75,6 +80,11 @@ class Bounds {
       case NodeKind::ReduceSpread: return kAny;
     }
     return kAny;
+  }
+
+  // Of one number or more.
+  static Interval of_running_sum(const Interval& each) {
+    return {each.low >= 0 ? each.low : -kInfinity, each.high <= 0 ? each.high : kInfinity};
   }
 
   // A range of an input or a parameter is a promise, that of a state is not (ranges.h).

@@ -68,6 +68,7 @@ class CanonicalWriter {
     for (const int field : {node.const_index, node.tensor, node.row})
       mixer.add(static_cast<std::uint64_t>(field));
     if (node.kind == NodeKind::Uniform) mixer.add(draw_stream(node));
+    if (node.offset != 0) mixer.add(static_cast<std::uint64_t>(node.offset));
     std::vector<std::uint64_t> operands;
     for (const NodeId operand : node.operands) operands.push_back(hash_of(operand));
     if (commutes(node)) std::ranges::sort(operands);
@@ -117,6 +118,7 @@ class CanonicalWriter {
     if (node.kind == NodeKind::Constant) nodes_ += fmt::format(" {}", node.value);
     if (node.kind == NodeKind::NamedConst) nodes_ += fmt::format(" {}", node.const_index);
     if (node.kind == NodeKind::Uniform) nodes_ += " " + node.draw;
+    if (node.offset != 0) nodes_ += fmt::format(" by {}", node.offset);
     if (node.tensor >= 0) nodes_ += fmt::format(" {}[{}]", node.tensor, node.row);
     for (const NodeId operand : ordered_operands(id)) nodes_ += fmt::format(" %{}", numbers_.at(operand));
     nodes_ += '\n';

@@ -29,4 +29,13 @@ inline NodeId attains(Graph& graph, NodeId vector, NodeId maximum) {
   return graph.scalar(scalar::Op::Equal, {vector, maximum});
 }
 
+// What is along the head is a linear map of its vector: the transposed map, of what flows back.
+inline NodeId transposed(Graph& graph, const Node& node, NodeId flow) {
+  switch (node.kind) {
+    case NodeKind::PrefixSum: return graph.along_head(NodeKind::SuffixSum, flow);
+    case NodeKind::SuffixSum: return graph.along_head(NodeKind::PrefixSum, flow);
+    default: return graph.along_head(node.kind, flow, -node.offset);
+  }
+}
+
 }  // namespace rondo::step

@@ -114,6 +114,11 @@ class ReverseSweep {
                     Extent::Vector);
       }
       case NodeKind::ReduceSpread: throw std::logic_error("backward_step: a node that only schedules make");
+      case NodeKind::Shift:
+      case NodeKind::Rotate:
+      case NodeKind::PrefixSum:
+      case NodeKind::SuffixSum:
+        return send(node.operands[0], transposed(graph, node, adjoint), Extent::Vector);
       case NodeKind::Constant:
       case NodeKind::NamedConst:
       case NodeKind::Leaf:

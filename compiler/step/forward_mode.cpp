@@ -36,6 +36,10 @@ class ForwardSweep {
       case NodeKind::MatTVec: return through_product(node);
       case NodeKind::ReduceSum: return over_head(tangent_[at(node.operands[0])]);
       case NodeKind::ReduceMax: return through_maximum(id, node.operands[0]);
+      case NodeKind::Shift:
+      case NodeKind::Rotate:
+      case NodeKind::PrefixSum:
+      case NodeKind::SuffixSum: return along_head(node);
       case NodeKind::ReduceSpread: throw std::logic_error("tangents of a node that only schedules make");
       case NodeKind::Constant:
       case NodeKind::NamedConst:
@@ -72,6 +76,11 @@ class ForwardSweep {
   }
 
   NodeId over_head(NodeId flow) { return flow == kNoNode ? kNoNode : graph_.reduce_sum(flow); }
+
+  NodeId along_head(const Node& node) {
+    const NodeId flow = tangent_[at(node.operands[0])];
+    return flow == kNoNode ? kNoNode : graph_.along_head(node.kind, flow, node.offset);
+  }
 
   NodeId through_maximum(NodeId maximum, NodeId vector) {
     const NodeId flow = tangent_[at(vector)];

@@ -45,6 +45,10 @@ std::string text_of(const Cell& cell, const Node& node) {
     case NodeKind::ReduceSum: return fmt::format("sum {}", operands_of(node));
     case NodeKind::ReduceMax: return fmt::format("max_over_head {}", operands_of(node));
     case NodeKind::ReduceSpread: return fmt::format("spread_over_head {}", operands_of(node));
+    case NodeKind::Shift: return fmt::format("shift {} by {}", operands_of(node), node.offset);
+    case NodeKind::Rotate: return fmt::format("rotate {} by {}", operands_of(node), node.offset);
+    case NodeKind::PrefixSum: return fmt::format("cumsum {}", operands_of(node));
+    case NodeKind::SuffixSum: return fmt::format("cumsum_from_last {}", operands_of(node));
     case NodeKind::HeadSize: return cell.dimension;
     case NodeKind::StepIndex: return "step";
     case NodeKind::Uniform: return fmt::format("uniform {} by {}", node.draw, operands_of(node));

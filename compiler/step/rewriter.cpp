@@ -17,6 +17,7 @@ Rewriter::Key Rewriter::key_of(const Node& node) const {
           node.row,
           0,
           static_cast<int>(node.extent),
+          node.offset,
           std::bit_cast<std::uint64_t>(node.value),
           node.operands,
           node.draw};
@@ -64,6 +65,10 @@ NodeId Rewriter::make(const Node& node) {
     case NodeKind::MatTVec:
     case NodeKind::ReduceSum:
     case NodeKind::ReduceMax: return head_wide(node);
+    case NodeKind::Shift:
+    case NodeKind::Rotate:
+    case NodeKind::PrefixSum:
+    case NodeKind::SuffixSum: return along_head(node);
     case NodeKind::ReduceSpread:
     case NodeKind::NamedConst:
     case NodeKind::Leaf:
@@ -262,6 +267,20 @@ NodeId Rewriter::head_wide(const Node& node) {
     Node positive = node;
     positive.operands = {operand(vector, 0)};
     return scalar(Op::Neg, {head_wide(positive)});
+  }
+  return share(node);
+}
+
+// A linear map of finite numbers alone: zeros stay zeros.
+NodeId Rewriter::along_head(const Node& node) {
+  const NodeId vector = node.operands[0];
+  const bool moves = node.kind == NodeKind::Shift || node.kind == NodeKind::Rotate;
+  if ((moves && node.offset == 0) || is_number(vector, 0)) return vector;
+  if (node.kind == NodeKind::Rotate && graph_.at(vector).extent == Extent::Scalar) return vector;
+  if (is(vector, Op::Neg)) {
+    Node positive = node;
+    positive.operands = {operand(vector, 0)};
+    return scalar(Op::Neg, {along_head(positive)});
   }
   return share(node);
 }

@@ -28,7 +28,7 @@ class Rewriter {
 
  private:
   struct Key {
-    int kind, op, const_index, tensor, row, gradient_of, extent;
+    int kind, op, const_index, tensor, row, gradient_of, extent, offset;
     std::uint64_t value_bits;
     std::vector<NodeId> operands;
     std::string draw;
@@ -56,6 +56,7 @@ class Rewriter {
   std::optional<NodeId> merge_selects(NodeId a, NodeId b);
   std::optional<NodeId> logic(scalar::Op op, NodeId a, NodeId b);
   NodeId head_wide(const Node& node);
+  NodeId along_head(const Node& node);
 
   bool is(NodeId id, scalar::Op op) const;
   bool is_constant(NodeId id) const;

@@ -4,7 +4,7 @@ namespace rondo::step {
 namespace {
 
 constexpr auto kNode = [](auto& archive, auto& node) {
-  archive.one_of(node.kind, NodeKind::StepIndex);
+  archive.one_of(node.kind, NodeKind::SuffixSum);
   if constexpr (std::decay_t<decltype(archive)>::kReads)
     if (node.kind == NodeKind::ReduceSpread)
       archive.fail();  // of schedules: no cell has it, nor a derivative
@@ -15,6 +15,7 @@ constexpr auto kNode = [](auto& archive, auto& node) {
   archive.one_of(node.gradient.of, GradientRef::Of::NextState);
   archive(node.gradient.tensor, node.gradient.row, node.label);
   if (node.kind == NodeKind::Uniform) archive(node.draw);
+  if (node.kind == NodeKind::Shift || node.kind == NodeKind::Rotate) archive(node.offset);
 };
 
 constexpr auto kRow = [](auto& archive, auto& row) { archive(row.tensor, row.row, row.value); };

@@ -25,7 +25,11 @@ Extent extent_of(const Graph& graph, const Node& node) {
     case NodeKind::StepIndex: return Extent::Scalar;
     case NodeKind::MatVec:
     case NodeKind::MatTVec:
-    case NodeKind::Uniform: return Extent::Vector;
+    case NodeKind::Uniform:
+    case NodeKind::Shift:
+    case NodeKind::Rotate:
+    case NodeKind::PrefixSum:
+    case NodeKind::SuffixSum: return Extent::Vector;
     case NodeKind::Leaf:
     case NodeKind::Gradient: return node.extent;
     case NodeKind::Scalar: break;
@@ -113,6 +117,12 @@ NodeId Graph::uniform(const std::string& draw, NodeId seed) {
 }
 
 NodeId Graph::step_index() { return add(make(NodeKind::StepIndex)); }
+
+NodeId Graph::along_head(NodeKind kind, NodeId vector, int offset) {
+  Node node = make(kind, {vector});
+  node.offset = offset;
+  return add(std::move(node));
+}
 
 std::vector<TensorId> Cell::of_kind(TensorKind kind) const {
   std::vector<TensorId> found;

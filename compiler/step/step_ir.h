@@ -90,6 +90,10 @@ enum class NodeKind {
   Uniform,  // the draw named `draw`, in [0, 1), of every channel at this step (scalar/philox.h); operands[0]
             // is the seed, a Scalar. It is a function of its place, so a backward graph draws it again.
   StepIndex,  // how many steps the walk has made before this one; Scalar
+  Shift,      // channel d has operands[0] of channel d - offset, 0 where the head has no such channel
+  Rotate,     // the same, around the head: of channel (d - offset) mod D
+  PrefixSum,  // channel d has the sum of operands[0] over the channels 0 to d of the head
+  SuffixSum,  // channel d has the sum of operands[0] over the channels d to D - 1 (made by derivatives)
 };
 
 // An incoming gradient of the backward step.
@@ -113,6 +117,7 @@ struct Node {
   int row = 0;           // Leaf, MatVec, MatTVec
   GradientRef gradient;  // Gradient
   std::string draw;      // Uniform
+  int offset = 0;        // Shift, Rotate: in channels, may be negative
   std::string label;     // the name it has in the cell file, "" if none; used in emitted code
   Span span;
 };
@@ -130,6 +135,14 @@ inline bool is_reduction(const Node& node) {
   return node.kind == NodeKind::ReduceSum || node.kind == NodeKind::ReduceMax ||
          node.kind == NodeKind::ReduceSpread;
 }
+
+// What gives each channel a value of other channels of the head, in their order.
+inline bool is_along_head(const Node& node) {
+  return node.kind == NodeKind::Shift || node.kind == NodeKind::Rotate || node.kind == NodeKind::PrefixSum ||
+         node.kind == NodeKind::SuffixSum;
+}
+// What every channel waits for others of the head with, beside products with matrices.
+inline bool crosses_head(const Node& node) { return is_reduction(node) || is_along_head(node); }
 
 // Extents: an operand that is a Scalar stands for a vector of equal channels wherever a Vector is wanted, in
 // operands as in the rows of next states, outputs and gradients; the simplifier makes such, e.g. when a
@@ -154,6 +167,7 @@ struct Graph {
   NodeId gradient(GradientRef ref, Extent extent);
   NodeId uniform(const std::string& draw, NodeId seed);
   NodeId step_index();
+  NodeId along_head(NodeKind kind, NodeId vector, int offset = 0);  // of the kinds of is_along_head
   const Node& at(NodeId id) const { return nodes[static_cast<std::size_t>(id)]; }
 };
 

@@ -195,6 +195,7 @@ std::string head_wide_text(const Structure& structure) {
   std::string text;
   if (structure.has_matrix) text += "  the step multiplies by a matrix of the head\n";
   if (structure.has_reduction) text += "  the step reduces over the head\n";
+  if (structure.has_along) text += "  the step shifts or sums up along the channels of the head\n";
   if (structure.declares_derivatives)
     text += "  the step declares derivatives of its own, which the backward pass takes\n";
   return text;
@@ -211,6 +212,8 @@ bool has_matrix(const Cell& simplified) {
 bool has_reduction(const Cell& simplified) {
   return any_node(simplified.graph, NodeKind::ReduceSum, NodeKind::ReduceMax);
 }
+
+bool has_along(const Cell& simplified) { return std::ranges::any_of(simplified.graph.nodes, is_along_head); }
 
 namespace {
 
@@ -252,6 +255,7 @@ Structure structure_of(const Cell& cell) {
   structure.affine = structure.affine && structure.all_diagonal;
   structure.has_matrix = has_matrix(cell);
   structure.has_reduction = has_reduction(cell);
+  structure.has_along = has_along(cell);
   return structure;
 }
 

@@ -11,7 +11,7 @@
 namespace rondo::step {
 
 // Diagonal: channel by channel, or of a channel on a value of the head that no channel changes. Dense:
-// through R @ ... or a reduction over the head.
+// through R @ ..., a reduction over the head, or what shifts or sums up along it.
 enum class Coupling { None, Diagonal, Dense };
 
 struct Structure {
@@ -22,6 +22,7 @@ struct Structure {
   bool affine = true;                 // all_diagonal and no derivative depends on a state: an exact scan
   bool has_matrix = false;            // some R @ v exists
   bool has_reduction = false;         // some reduction over the head exists
+  bool has_along = false;             // some shift, rotation or running sum along the channels exists
   bool declares_derivatives = false;  // by with_gradient or stop_gradient
   Coupling at(int next, int previous) const { return coupling[place(next, previous)]; }
   bool depends_on_state(int next, int previous) const { return state_dependent[place(next, previous)]; }
@@ -38,6 +39,7 @@ Structure structure_of(const Cell& simplified);
 // What Structure says of a simplified cell's graph alone, without the dependences.
 bool has_matrix(const Cell& simplified);
 bool has_reduction(const Cell& simplified);
+bool has_along(const Cell& simplified);
 
 // Plain words for `rondo check`: the recurrence's kind, each pair that is coupled, and what acts on the whole
 // head. Which strategies that allows is for them to say (schedule::Strategy::legal).

@@ -50,6 +50,10 @@ class GraphVerifier {
       case NodeKind::MatTVec:
       case NodeKind::ReduceSum:
       case NodeKind::ReduceMax:
+      case NodeKind::Shift:
+      case NodeKind::Rotate:
+      case NodeKind::PrefixSum:
+      case NodeKind::SuffixSum:
       case NodeKind::Uniform: return 1;
       case NodeKind::Constant:
       case NodeKind::NamedConst:
@@ -94,6 +98,10 @@ class GraphVerifier {
       case NodeKind::Gradient: return check_gradient(node);
       case NodeKind::Scalar: return check_scalar(node);
       case NodeKind::Uniform: return check_draw(node);
+      case NodeKind::Shift:
+      case NodeKind::Rotate:
+      case NodeKind::PrefixSum:
+      case NodeKind::SuffixSum: return expect(node, Extent::Vector);
     }
   }
 
@@ -245,7 +253,8 @@ void check_rows(const Cell& cell, const Graph& graph, TensorKind kind, const std
 
 bool same_node(const Node& a, const Node& b) {
   return a.kind == b.kind && a.op == b.op && a.extent == b.extent && a.operands == b.operands &&
-         a.tensor == b.tensor && a.row == b.row && a.const_index == b.const_index && a.draw == b.draw;
+         a.tensor == b.tensor && a.row == b.row && a.const_index == b.const_index && a.draw == b.draw &&
+         a.offset == b.offset;
 }
 
 void check_prefix(const Cell& cell, const Graph& graph, NodeId forward_nodes, Defects& defects) {

@@ -97,6 +97,7 @@ class RandomCellBuilder {
       return b_.matvec(matrix_, pick(0, b_.cell().tensors[static_cast<std::size_t>(matrix_)].rows - 1), v);
     if (options_.reductions && kind < 0.12 && extent(v) == Extent::Vector) return b_.sum(v) / b_.head_size();
     if (options_.reductions && kind < 0.16 && extent(v) == Extent::Vector) return b_.maximum(v);
+    if (options_.along && kind > 0.8 && extent(v) == Extent::Vector) return along(v);
     // Ops without a derivative would soon leave nothing to differentiate: they come less often.
     Op op = static_cast<Op>(pick(0, scalar::kOpCount - 1));
     if (!differentiable(op, scalar::info(op).arity - 1) && chance(0.6))
@@ -108,6 +109,15 @@ class RandomCellBuilder {
     if (op == Op::WithGradient) operands[1] = same_by_another_way(v).id;
     if (op == Op::Div) operands[1] = (2.0 + Value{&b_.graph(), operands[1]}.of(Op::Square)).id;
     return v.make(op, operands);
+  }
+
+  Value along(Value v) {
+    constexpr NodeKind kKinds[] = {NodeKind::Shift, NodeKind::Rotate, NodeKind::PrefixSum,
+                                   NodeKind::SuffixSum};
+    const NodeKind kind = kKinds[pick(0, 3)];
+    const bool moves = kind == NodeKind::Shift || kind == NodeKind::Rotate;
+    const Value result{&b_.graph(), b_.graph().along_head(kind, v.id, moves ? pick(-4, 4) : 0)};
+    return moves ? result : result / b_.head_size();
   }
 
   // The declared derivative is that of the value, so that central differences give it. The simplifier does

@@ -52,5 +52,30 @@ TEST(RandomGradients, AgreeWithCentralDifferences) {
   EXPECT_GT(steps, random_cell_count() / 20);
 }
 
+// Cells with shifts, rotations and running sums along the channels, beside all else.
+TEST(RandomGradients, OfCellsAlongTheHeadAgreeWithCentralDifferences) {
+  long compared = 0, nonzero = 0;
+  std::map<NodeKind, int> uses;
+  for (int seed = 0; seed < random_cell_count(); ++seed) {
+    Random drawn(static_cast<std::uint64_t>(seed) + 5000000);
+    const bool dense = seed % 2 == 0;
+    const Cell cell =
+        random_cell(drawn, {.matrices = dense, .reductions = dense, .draws = seed % 3 == 0, .along = true});
+    ASSERT_TRUE(verify(cell).empty()) << verify(cell).front() << "\n" << print(cell);
+    for (const Node& node : simplify(cell).graph.nodes)
+      if (is_along_head(node)) ++uses[node.kind];
+    Random random(static_cast<std::uint64_t>(seed) + 6000000);
+    const ForwardArguments<double> arguments = random_arguments(cell, kGradientSizes, random);
+    const LossGradients<double> loss = random_loss(cell, kGradientSizes, random);
+    const GradientReport report = check_gradients(cell, kGradientSizes, arguments, loss);
+    ASSERT_EQ(report.mismatch, "") << print(cell) << print(cell, backward_step(cell));
+    compared += report.compared;
+    nonzero += report.nonzero;
+  }
+  EXPECT_GT(static_cast<double>(nonzero), 0.3 * static_cast<double>(compared));
+  EXPECT_EQ(uses.size(), 4u);
+  for (const auto& [kind, count] : uses) EXPECT_GT(count, random_cell_count() / 10);
+}
+
 }  // namespace
 }  // namespace rondo::step::testing

@@ -212,6 +212,21 @@ TEST(Tangent, OfRandomCells) {
   }
 }
 
+TEST(Tangent, OfCellsAlongTheHead) {
+  Counts forward, second;
+  for (std::uint64_t seed = 0; seed < static_cast<std::uint64_t>(random_cell_count()) / 5; ++seed) {
+    Random random(seed + 7000000);
+    const bool dense = seed % 2 == 0;
+    const Cell cell = random_cell(random, {.matrices = dense, .reductions = dense, .along = true});
+    const Setting s(cell, forms_of_seed(seed), seed);
+    ASSERT_TRUE(verify(s.both).empty()) << verify(s.both).front() << s.text(seed);
+    ASSERT_EQ(check_forward(s, forward), "") << s.text(seed);
+    ASSERT_EQ(check_adjoint(s), "") << s.text(seed);
+    ASSERT_EQ(check_second(s, second), "") << s.text(seed);
+  }
+  EXPECT_GT(static_cast<double>(second.nonzero), 0.2 * static_cast<double>(second.compared));
+}
+
 TEST(Tangent, KeepsTheStructure) {
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     const Cell cell = random_cell_of_seed(seed);

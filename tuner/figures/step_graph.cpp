@@ -124,6 +124,10 @@ std::string text_of(const View& view, NodeId id) {
     case NodeKind::ReduceSum: return applied("sum", operands);
     case NodeKind::ReduceMax: return applied("max over head", operands);
     case NodeKind::ReduceSpread: return applied("spread over head", operands);
+    case NodeKind::Shift: return applied(fmt::format("shift by {} of", node.offset), operands);
+    case NodeKind::Rotate: return applied(fmt::format("rotate by {} of", node.offset), operands);
+    case NodeKind::PrefixSum: return applied("cumsum", operands);
+    case NodeKind::SuffixSum: return applied("cumsum from last", operands);
     case NodeKind::Uniform: return "uniform " + node.draw;
     case NodeKind::Gradient:
       return fmt::format("∂ {}{}", node.gradient.of == step::GradientRef::Of::Output ? "output " : "next ",
@@ -135,7 +139,7 @@ std::string text_of(const View& view, NodeId id) {
 std::string kind_of(const View& view, const Node& node) {
   if (is_state(view, node) || node.kind == NodeKind::Gradient) return "state";
   if (node.kind == NodeKind::MatVec || node.kind == NodeKind::MatTVec) return "matrix";
-  if (step::is_reduction(node)) return "reduction";
+  if (step::crosses_head(node)) return "reduction";
   return node.kind == NodeKind::Scalar && infix(node.op) == nullptr ? "function" : "plain";
 }
 

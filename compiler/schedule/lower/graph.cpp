@@ -37,7 +37,7 @@ GraphLowering::GraphLowering(kernel::Builder& builder, const Task& task, const s
   for (const NodeId id : needed_) {
     const Node& node = graph_.at(id);
     bool invariant = node.kind != NodeKind::Gradient && node.kind != NodeKind::MatVec &&
-                     node.kind != NodeKind::MatTVec && !step::is_of_place(node) && !step::is_reduction(node);
+                     node.kind != NodeKind::MatTVec && !step::is_of_place(node) && !step::crosses_head(node);
     if (node.kind == NodeKind::Leaf)
       invariant = task_.cell.tensor(node.tensor).kind == step::TensorKind::Param;
     for (const NodeId operand : node.operands) {
@@ -153,6 +153,10 @@ bool GraphLowering::emit(NodeId id, Values& values, const LeafValue& leaf) const
     case NodeKind::ReduceSum: values[id] = values.at(node.operands[0]); return true;
     case NodeKind::ReduceMax:
     case NodeKind::ReduceSpread:
+    case NodeKind::Shift:
+    case NodeKind::Rotate:
+    case NodeKind::PrefixSum:
+    case NodeKind::SuffixSum:
     case NodeKind::Constant:
     case NodeKind::NamedConst:
     case NodeKind::HeadSize: break;

@@ -124,6 +124,10 @@ void Interpreter<Real>::evaluate(NodeId id, const Node& node, const Sources<Real
     case NodeKind::ReduceSum: return fill(result, sum(operand(node, 0), dim_));
     case NodeKind::ReduceMax: return fill(result, maximum(operand(node, 0), dim_));
     case NodeKind::ReduceSpread: return fill(result, spread(node));
+    case NodeKind::Shift:
+    case NodeKind::Rotate: return move_along(node, result);
+    case NodeKind::PrefixSum: return sum_along(operand(node, 0), 0, 1, result);
+    case NodeKind::SuffixSum: return sum_along(operand(node, 0), dim_ - 1, -1, result);
     case NodeKind::Uniform: return draw(node, sources, result);
     case NodeKind::StepIndex: return fill(result, static_cast<Real>(sources.step));
   }
@@ -157,6 +161,27 @@ Real Interpreter<Real>::spread(const Node& node) const {
       result += distance * distance;
     }
   return result;
+}
+
+template <class Real>
+void Interpreter<Real>::move_along(const Node& node, Real* result) const {
+  const auto size = static_cast<std::int64_t>(dim_);
+  for (std::int64_t channel = 0; channel < size; ++channel) {
+    const std::int64_t from = channel - node.offset, around = ((from % size) + size) % size;
+    const bool there = node.kind == NodeKind::Rotate || from == around;
+    result[channel] = there ? operand(node, 0)[around] : Real{0};
+  }
+}
+
+// From channel `first` on, up or down.
+template <class Real>
+void Interpreter<Real>::sum_along(const Real* values, std::size_t first, std::ptrdiff_t way,
+                                  Real* result) const {
+  Real total{0};
+  for (std::size_t i = 0; i < dim_; ++i) {
+    const std::size_t channel = way > 0 ? first + i : first - i;
+    result[channel] = total += values[channel];
+  }
 }
 
 // A Vector row is read where it lies; a Scalar is spread over the channels.
@@ -233,6 +258,17 @@ void Interpreter<Real>::perturb(NodeId id, const Node& node, const Sources<Real>
       noise_.add(buffers_[at(id)], 1, place_of(id, Part::Value),
                  [=](std::size_t) { return kFp32Unit * sizes; });
       return fill(buffers_[at(id)], buffers_[at(id)][0]);
+    }
+    case NodeKind::PrefixSum:
+    case NodeKind::SuffixSum: {
+      largest_.resize(dim_);
+      double sizes = 0;
+      for (std::size_t i = 0; i < dim_; ++i) {
+        const std::size_t channel = node.kind == NodeKind::PrefixSum ? i : dim_ - 1 - i;
+        largest_[channel] = sizes += size_of(operand(node, 0)[channel]);
+      }
+      return noise_.add(buffers_[at(id)], dim_, place_of(id, Part::Value),
+                        [&](std::size_t i) { return kFp32Unit * largest_[i]; });
     }
     default: return;
   }

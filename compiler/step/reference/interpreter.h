@@ -58,6 +58,8 @@ class Interpreter {
   void apply(const Node& node, Real* result) const;
   void draw(const Node& node, const Sources<Real>& sources, Real* result) const;
   Real spread(const Node& node) const;
+  void move_along(const Node& node, Real* result) const;
+  void sum_along(const Real* values, std::size_t first, std::ptrdiff_t way, Real* result) const;
   // Adds to a node's value the errors that a kernel may make.
   void perturb(NodeId id, const Node& node, const Sources<Real>& sources);
   void perturb_scalar(NodeId id, const Node& node);
