@@ -35,6 +35,8 @@ Status plain_serves(const schedule::Task& task) {
   const step::Cell& cell = task.written;
   if (task.structure.has_reduction)
     return Error{ErrorKind::Unsupported, "no plain plan reduces over the head"};
+  if (task.structure.has_along)
+    return Error{ErrorKind::Unsupported, "no plain plan shifts or sums up along the channels"};
   for (const step::Tensor& tensor : cell.tensors)
     if (tensor.tail == step::Tail::Scalar && tensor.kind != step::TensorKind::Param &&
         !step::is_flag(tensor.kind))

@@ -41,8 +41,9 @@ std::string structure_key(const step::Cell& cell) {
   std::string pairs;
   for (const step::Coupling coupling : structure.coupling)
     pairs += coupling == step::Coupling::None ? '-' : coupling == step::Coupling::Diagonal ? 'd' : 'D';
-  return fmt::format("states={} pairs={} affine={} matrices={} reduction={}", structure.states, pairs,
-                     structure.affine ? 1 : 0, matrices, structure.has_reduction ? 1 : 0);
+  return fmt::format("states={} pairs={} affine={} matrices={} reduction={}{}", structure.states, pairs,
+                     structure.affine ? 1 : 0, matrices, structure.has_reduction ? 1 : 0,
+                     structure.has_along ? " along=1" : "");
 }
 
 double unlikeness(const db::Problem& shipped, const db::Problem& wanted) {

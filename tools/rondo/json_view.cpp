@@ -139,6 +139,7 @@ json structure_json(const step::Structure& structure) {
           {"affine", structure.affine},
           {"has_matrix", structure.has_matrix},
           {"has_reduction", structure.has_reduction},
+          {"has_along", structure.has_along},
           {"pairs", pairs}};
 }
 

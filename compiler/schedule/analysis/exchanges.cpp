@@ -13,7 +13,7 @@ Depth depth_of(const Node& node, const std::vector<Depth>& depths, ExchangeOrder
   const bool product =
       (node.kind == NodeKind::MatVec || node.kind == NodeKind::MatTVec) && !node.operands.empty();
   if (product && order == ExchangeOrder::Levels) return {depth.level + 1, 0};
-  const bool turn = product || (step::is_reduction(node) && node.kind != NodeKind::ReduceSpread);
+  const bool turn = product || (step::crosses_head(node) && node.kind != NodeKind::ReduceSpread);
   return turn ? Depth{depth.level, depth.turn + 1} : depth;
 }
 
@@ -22,7 +22,7 @@ bool adds_over_head(const step::Cell& cell) {
     return tensor.tail == step::Tail::Scalar && tensor.kind != step::TensorKind::Param &&
            !step::is_flag(tensor.kind);
   };
-  return std::ranges::any_of(cell.graph.nodes, step::is_reduction) ||
+  return std::ranges::any_of(cell.graph.nodes, step::crosses_head) ||
          std::ranges::any_of(cell.tensors, is_head_value);
 }
 
@@ -30,7 +30,7 @@ bool reduces_over_head(const step::Cell& cell, const step::StepGraph& step, cons
   if (!adds_over_head(cell)) return false;
   const std::vector<NodeId> needed = reachable(step.graph, step.roots);
   return std::ranges::find(shares, true) != shares.end() ||
-         std::ranges::any_of(needed, [&](NodeId id) { return step::is_reduction(step.graph.at(id)); });
+         std::ranges::any_of(needed, [&](NodeId id) { return step::crosses_head(step.graph.at(id)); });
 }
 
 std::vector<Depth> exchange_depths(const step::Graph& graph, ExchangeOrder order) {

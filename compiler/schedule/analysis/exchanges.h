@@ -8,12 +8,12 @@
 
 namespace rondo::schedule {
 
-// Whether sums or maxima over the head are part of the step or of its derivative, beside the sums in
-// gradients of scalar parameters: each channel carries its share of those, and they are added up after all
-// steps.
+// Whether sums or maxima over the head, or what goes along its channels, are part of the step or of its
+// derivative, beside the sums in gradients of scalar parameters: each channel carries its share of those, and
+// they are added up after all steps.
 bool adds_over_head(const step::Cell& cell);
-// Whether a step of such a cell has something to rewrite: reductions, or roots that are to be shares. A
-// forward step need not, where a per-head value is read alone.
+// Whether a step of such a cell has something to rewrite: exchanges over the head, or roots that are to be
+// shares. A forward step need not, where a per-head value is read alone.
 bool reduces_over_head(const step::Cell& cell, const step::StepGraph& step, const std::vector<bool>& shares);
 
 // How products take turns with reductions. Levels: all products of a level come together, and reductions

@@ -34,7 +34,7 @@ void order_exchanges(const step::StepGraph& step, const std::vector<ProductGroup
   const auto depth = [&](NodeId id) { return depths[static_cast<std::size_t>(id)]; };
   std::map<Depth, ReductionStage> stages;  // by the depth of their results
   for (const NodeId id : reachable(step.graph, step.roots))
-    if (reduces && step::is_reduction(step.graph.at(id))) stages[depth(id)].nodes.push_back(id);
+    if (reduces && step::crosses_head(step.graph.at(id))) stages[depth(id)].nodes.push_back(id);
   for (auto& [of_result, stage] : stages) {
     stage.level = of_result.level;
     for (const ProductGroup& group : groups)
@@ -61,7 +61,7 @@ std::vector<Waits> find_waits(const Task& task, const step::StepGraph& step,
   for (const NodeId id : reachable(step.graph, step.roots)) {
     const Node& node = step.graph.at(id);
     Waits& own = waits[at(id)] = waits_of_leaf(task, node, product[at(id)] || late[at(id)]);
-    if (reduces && step::is_reduction(node)) own.step = true;
+    if (reduces && step::crosses_head(node)) own.step = true;
     for (const NodeId operand : node.operands) {
       own.carry = own.carry || waits[at(operand)].carry;
       own.step = own.step || waits[at(operand)].step;
@@ -122,7 +122,7 @@ StepOrder step_order(const Task& task, const step::StepGraph& step, const std::v
     const Node& node = step.graph.at(id);
     if (waits[at(id)].carry)
       read.insert(node.operands.begin(), node.operands.end());
-    else if (waits[at(id)].step && (node.kind == NodeKind::Scalar || (reduces && step::is_reduction(node))))
+    else if (waits[at(id)].step && (node.kind == NodeKind::Scalar || (reduces && step::crosses_head(node))))
       order.early.push_back(id);
   }
   for (const NodeId id : order.early)

@@ -75,7 +75,7 @@ class Cutter {
         invariant = invariant && invariant_[at(operand)];
       }
       if (is_product(node) && !node.operands.empty()) ++level_[at(id)];
-      const bool reduces = reduces_ && is_reduction(node);
+      const bool reduces = reduces_ && crosses_head(node);
       invariant_[at(id)] = invariant && !reduces;
       if (reduces) level_[at(id)] = level_of_reduction(id, needed[at(id)]);
     }
@@ -87,6 +87,9 @@ class Cutter {
     reduction.node = id;
     reduction.vectors = node.operands;
     if (node.kind == NodeKind::ReduceMax) reduction.kind = Reduction::Kind::Max;
+    if (node.kind == NodeKind::PrefixSum) reduction.kind = Reduction::Kind::Prefix;
+    if (node.kind == NodeKind::SuffixSum) reduction.kind = Reduction::Kind::Suffix;
+    if (node.kind == NodeKind::Shift || node.kind == NodeKind::Rotate) reduction.kind = Reduction::Kind::Move;
     if (node.kind == NodeKind::ReduceSpread) {
       reduction.kind = Reduction::Kind::Spread;
       reduction.sum = node.operands.front();

@@ -14,9 +14,12 @@ namespace rondo::schedule {
 
 // A node that reduces a vector over the head, of a cell that does (adds_over_head). Spread: the squares of
 // the distances from the mean of one or several vectors, whose sum is a reduction, too
-// (NodeKind::ReduceSpread).
+// (NodeKind::ReduceSpread). Prefix, Suffix and Move give each channel a value of its own, from those of other
+// channels: running sums from the first and from the last channel, and a shift or a rotation.
 struct Reduction {
-  enum class Kind { Sum, Max, Spread } kind = Kind::Sum;
+  enum class Kind { Sum, Max, Spread, Prefix, Suffix, Move } kind = Kind::Sum;
+  bool along() const { return kind >= Kind::Prefix; }
+  bool runs() const { return kind == Kind::Prefix || kind == Kind::Suffix; }
   step::NodeId node = step::kNoNode;
   std::vector<step::NodeId> vectors;  // what is reduced
   step::NodeId sum = step::kNoNode;   // of a spread: the node that adds its vectors up

@@ -12,12 +12,34 @@
 
 namespace rondo::schedule {
 
+namespace {
+
+// Whether a product's vector goes along the head since the last product.
+bool multiplies_along(const step::Cell& cell) {
+  std::vector<bool> along;
+  for (const Node& node : cell.graph.nodes) {
+    bool any = step::is_along_head(node);
+    for (const NodeId operand : node.operands) any = any || along[static_cast<std::size_t>(operand)];
+    const bool product = node.kind == NodeKind::MatVec || node.kind == NodeKind::MatTVec;
+    if (product && any) return true;
+    along.push_back(any);
+  }
+  return false;
+}
+
+}  // namespace
+
 Legality dense_legal(const step::Cell& cell) {
   if (!step::has_matrix(cell))
     return {
         false,
         "the step multiplies by no matrix: stream computes such cells, shoot those with few channels, and "
         "--arch cpu all of them"};
+  if (multiplies_along(cell))
+    return {
+        false,
+        "the step multiplies what a shift or a running sum along the channels has made: make that the next "
+        "value of a state, and multiply the state"};
   return {};
 }
 

@@ -13,6 +13,8 @@ Legality channels_alone(const Task& task, HeadValues allowed) {
   if (passes_products(task.problem))
     return {false, "the step multiplies by no matrix: there are no products to save"};
   if (structure.has_reduction) return {false, "the step reduces over the head: channels see each other"};
+  if (structure.has_along)
+    return {false, "the step shifts or sums up along the channels: channels see each other"};
   for (const step::Tensor& tensor : task.cell.tensors)
     if (tensor.tail == step::Tail::Scalar && tensor.kind != step::TensorKind::Param &&
         !step::is_flag(tensor.kind) && !copied(tensor.kind))

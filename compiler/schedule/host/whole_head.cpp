@@ -8,6 +8,7 @@
 
 #include "compiler/schedule/analysis/step_stages.h"
 #include "compiler/schedule/host/sweep_tensors.h"
+#include "compiler/schedule/lower/along_head.h"
 #include "compiler/schedule/lower/flags.h"
 #include "compiler/schedule/lower/graph.h"
 #include "compiler/schedule/plan/signature.h"
@@ -82,6 +83,8 @@ class WholeHeadBuilder {
     carries_ = own("carries", 2 * sweep_.first.size(), "[state row][parity of the step][channel]");
     if (!stages_.kept.empty()) kept_ = own("kept", stages_.kept.size(), "[value][channel]");
     if (sweep_.sum_rows > 0) sums_ = own("sums", at(sweep_.sum_rows), "[parameter row][channel]");
+    const auto along = std::ranges::count_if(stages_.reductions, &Reduction::along);
+    if (along > 0) along_ = own("along", at(along), "what goes along the head: [vector][channel]");
     lanes_ = builder_.shared("lanes", kernel::Storage::F32, p_.lanes, "of what is reduced");
   }
 
@@ -118,10 +121,15 @@ class WholeHeadBuilder {
   void walk(std::size_t number) {
     auto& b = builder_;
     const StepStage& stage = stages_.stages[number];
-    std::vector<Value> shares;  // of each lane, by reduction
+    std::vector<Value> shares;          // of each lane, by reduction
+    if (any_along(stage)) b.barrier();  // those of the step before have been read
     for (const std::size_t i : stage.partials) {
       constexpr double kLeast = -static_cast<double>(std::numeric_limits<float>::max());
       const Reduction& reduction = stages_.reductions[i];
+      if (reduction.along()) {
+        shares.emplace_back();
+        continue;
+      }
       shares.push_back(b.variable("share", b.real(reduction.kind == Reduction::Kind::Max ? kLeast : 0)));
       if (reduction.kind != Reduction::Kind::Spread) continue;
       const double count = static_cast<double>(reduction.vectors.size()) * static_cast<double>(dim());
@@ -130,8 +138,48 @@ class WholeHeadBuilder {
     for_channels([&] { emit(stage, lowerings_[number], shares); });
     for (std::size_t i = 0; i < shares.size(); ++i) {
       const Reduction& reduction = stages_.reductions[stage.partials[i]];
-      totals_[reduction.node] = over_lanes(shares[i], reducer(reduction));
+      if (reduction.along())
+        sum_along(reduction);
+      else
+        totals_[reduction.node] = over_lanes(shares[i], reducer(reduction));
     }
+    if (any_along(stage)) b.barrier();
+  }
+
+  // ---- along the head ----
+  bool any_along(const StepStage& stage) const {
+    return std::ranges::any_of(stage.partials, [&](std::size_t i) { return stages_.reductions[i].along(); });
+  }
+  std::int64_t along_row(const Reduction& of) const {
+    return std::count_if(stages_.reductions.data(), &of, [](const Reduction& r) { return r.along(); });
+  }
+  // Running sums in the place of the vector that lies there.
+  void sum_along(const Reduction& reduction) {
+    if (!reduction.runs()) return;
+    auto& b = builder_;
+    const bool up = reduction.kind == Reduction::Kind::Prefix;
+    const std::int64_t row = along_row(reduction), last = (dim() - 1) / p_.lanes * p_.lanes;
+    const Value total = b.variable("running", b.real(0));
+    b.for_("first", b.constant(0), b.constant(dim()), b.constant(p_.lanes), 1, [&](Value first) {
+      channel_ = b.let("channel", (up ? first : b.constant(last) - first) + b.thread());
+      const Value exists = dim() % p_.lanes == 0 ? Value{} : b.let("exists", channel_ < dim());
+      const Value own = b.variable("own", b.real(0));
+      const auto load = [&] { b.assign(own, b.load("value", of_channel(along_, row))); };
+      exists.valid() ? b.if_(exists, load) : load();
+      const auto sums = sums_of_lanes(b, lanes_, p_.lanes, own, up);
+      const auto store = [&] { b.store(of_channel(along_, row), total + (sums.first + own)); };
+      exists.valid() ? b.if_(exists, store) : store();
+      b.assign(total, total + sums.second);
+    });
+  }
+  Value read_along(const Reduction& reduction) {
+    auto& b = builder_;
+    const std::int64_t row = along_row(reduction);
+    if (reduction.runs()) return b.load("running_sum", of_channel(along_, row));
+    const HeadMove move(sweep_.step.graph.at(reduction.node), dim());
+    const Value moved = b.load("moved", along_[move.source(channel_) + row * pitch()]);
+    const Value gets = move.gets(channel_);
+    return gets.valid() ? b.select(gets, moved, b.real(0)) : moved;
   }
 
   Value over_lanes(Value share, Op op) {
@@ -159,6 +207,10 @@ class WholeHeadBuilder {
     for (const NodeId id : stage.kept_out) b.store(of_channel(kept_, stages_.row_of_kept(id)), values.at(id));
     for (std::size_t i = 0; i < shares.size(); ++i) {
       const Reduction& reduction = stages_.reductions[stage.partials[i]];
+      if (reduction.along()) {
+        b.store(of_channel(along_, along_row(reduction)), values.at(reduction.vectors.front()));
+        continue;
+      }
       for (const NodeId vector : reduction.vectors)
         b.assign(shares[i], b.math(reducer(reduction), {shares[i], term(reduction, values.at(vector))}));
     }
@@ -179,6 +231,7 @@ class WholeHeadBuilder {
   Value read(const Node& node, NodeId id) {
     auto& b = builder_;
     if (const auto total = totals_.find(id); total != totals_.end()) return total->second;
+    if (const Reduction* reduction = stages_.reduction_of(id)) return read_along(*reduction);
     if (const int row = stages_.row_of_kept(id); row < static_cast<int>(stages_.kept.size()))
       return b.load("kept", of_channel(kept_, row));
     const auto found = sweep_.sources.find(id);
@@ -224,7 +277,7 @@ class WholeHeadBuilder {
   FlagReader flags_;
   SweepTensors tensors_;
   std::deque<GraphLowering> lowerings_;  // by stage
-  kernel::Memory carries_, kept_, sums_, lanes_;
+  kernel::Memory carries_, kept_, sums_, along_, lanes_;
   std::map<NodeId, Value> totals_, means_;  // by node of a reduction, of the step so far
   Value time_, t_, parity_, head_, row_, channel_;
 };

@@ -13,7 +13,14 @@ Legality Persistent::serves(const target::Profile& profile) const {
   return needs_compute_8(profile, "matrix products of 16 x 8 x 16 on the tensor cores");
 }
 
-Legality Persistent::legal(const Task& task) const { return dense_legal(task.cell); }
+Legality Persistent::legal(const Task& task) const {
+  if (const Legality dense = dense_legal(task.cell); !dense.legal) return dense;
+  if (!task.structure.has_along) return {};
+  return {
+      false,
+      "the step shifts or sums up along the channels, which lie spread over the warps of a team: alternating "
+      "computes such cells"};
+}
 
 std::int64_t Persistent::turn(const Parameters& parameters) const {
   const auto p = read_parameters<PersistentParameters>(parameters);

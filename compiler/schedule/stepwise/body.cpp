@@ -19,7 +19,8 @@ StepwiseBody::StepwiseBody(kernel::Builder& builder, Signature& signature, const
       flags_(signature, task.cell) {}
 
 int StepwiseBody::carry_rows(const Sweep& sweep, const StepStages& stages) {
-  return static_cast<int>(2 * sweep.first.size() + stages.kept.size());
+  const auto along = std::ranges::count_if(stages.reductions, &Reduction::along);
+  return static_cast<int>(2 * sweep.first.size() + stages.kept.size() + 2 * at(along));
 }
 
 // What the part reads of memory, if nobody gives it: leaves, and what earlier stages have kept.

@@ -84,8 +84,8 @@ class StepwiseBody {
   kernel::Value row_of_block(int turn) const { return channels_[static_cast<std::size_t>(turn)].row; }
   kernel::Memory vectors() const { return vectors_.memory; }
 
-  // Elements of Role::Carries of a batch row and head: rows of D, and then parts of what is reduced over the
-  // head, [reduction][parity][part].
+  // Elements of Role::Carries of a batch row and head: rows of D (carries by parity, kept values, what goes
+  // along the head by parity), and then parts of what is reduced over the head, [reduction][parity][part].
   static std::int64_t carry_elements(const Sweep& sweep, const StepStages& stages, const StepTile& tile);
 
  private:
@@ -98,6 +98,16 @@ class StepwiseBody {
   kernel::Value carry_place(kernel::Value row, int turn);  // of Role::Carries
   kernel::Value part_place(std::size_t reduction, kernel::Value parity, int turn);
   void bring_totals(Part& part, int turn);
+  std::size_t number_of(const Reduction& reduction) const {
+    return static_cast<std::size_t>(&reduction - stages_.reductions.data());
+  }
+  kernel::Value number_of_part(int turn);
+  void store_part(const Part& part, const Reduction& reduction, int turn, kernel::Value of_part);
+  // What goes along the head (along.cpp).
+  kernel::Value along_place(const Reduction& reduction, kernel::Value parity, kernel::Value channel,
+                            int turn);
+  void hand_on_along(Part& part, const Reduction& reduction, int first, int end);
+  kernel::Value bring_along(Part& part, const Reduction& reduction, int turn);
   kernel::Value spread_of_parts(Part& part, const Reduction& reduction, int turn,
                                 const std::function<kernel::Value(kernel::Value)>& at_part);
   kernel::Value sum_of_parts(int turn, const std::function<kernel::Value(kernel::Value)>& at_part,

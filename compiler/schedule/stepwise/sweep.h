@@ -29,6 +29,11 @@ struct StepTile {
   int turns() const { return ((row_by_row ? units : channels()) + threads - 1) / threads; }
 };
 
+// Neighbouring threads that have channels of one row.
+int row_lanes(const StepTile& tile);
+// Parts of a row that are handed on.
+int parts_of(const StepTile& tile);
+
 // Whether a stage of a step goes on in the launch of the one before: it begins with no product, and what was
 // reduced lies in the block that owns the head's channels.
 bool continues(const StepTile& tile, const StepStage& stage);

@@ -14,19 +14,18 @@ using Kind = Reduction::Kind;
 
 constexpr int kWarp = 32;
 
-// Neighbouring threads that have channels of one row.
-int row_lanes(const StepTile& tile) { return tile.row_by_row ? tile.threads : std::min(tile.units, kWarp); }
-// Parts of a row that are handed on.
-int parts_of(const StepTile& tile) {
-  return tile.tiles * (tile.row_by_row ? 1 : std::max(1, tile.units / kWarp));
-}
-
 Op op_of(const Reduction& reduction) { return reduction.kind == Kind::Max ? Op::Max : Op::Add; }
 
 // Where there is nothing to reduce. The least number stands for minus infinity.
 double neutral(Op op) { return op == Op::Max ? -static_cast<double>(std::numeric_limits<float>::max()) : 0; }
 
 }  // namespace
+
+int row_lanes(const StepTile& tile) { return tile.row_by_row ? tile.threads : std::min(tile.units, kWarp); }
+
+int parts_of(const StepTile& tile) {
+  return tile.tiles * (tile.row_by_row ? 1 : std::max(1, tile.units / kWarp));
+}
 
 std::int64_t StepwiseBody::carry_elements(const Sweep& sweep, const StepStages& stages,
                                           const StepTile& tile) {
@@ -109,13 +108,16 @@ Value StepwiseBody::channels_of_part(int turn) {
 
 void StepwiseBody::hand_on(Part& part, int first, int end) {
   auto& b = builder_;
-  const Channel& c = channels_[at(first)];
   const auto own = [&](int turn) {
     return shape_.dim % shape_.units == 0 ? Value{} : channels_[at(turn)].channel < shape_.dim;
   };
   std::map<NodeId, Value> of_row;  // by node of the reduction
   for (const std::size_t i : part.stage->partials) {
     const Reduction& reduction = stages_.reductions[i];
+    if (reduction.along()) {
+      hand_on_along(part, reduction, first, end);
+      continue;
+    }
     const Op op = op_of(reduction);
     // Reduced over the channels of a lane, and over the lanes.
     const auto reduced = [&](const std::function<Value(Value)>& term) {
@@ -141,13 +143,24 @@ void StepwiseBody::hand_on(Part& part, int first, int end) {
     } else {
       of_row[reduction.node] = reduced([](Value v) { return v; });
     }
-    const int lanes = row_lanes(shape_);
-    const Value number =
-        shape_.row_by_row ? tile_ : tile_ * (parts_of(shape_) / shape_.tiles) + c.unit / lanes;
-    const Value to = part_place(i, part.parity, first) + b.wide(number);
-    b.if_(row_exists(first) && (shape_.row_by_row ? b.thread() == 0 : c.unit % lanes == 0),
-          [&] { b.store(carries_.memory[to], of_row.at(reduction.node)); });
+    store_part(part, reduction, first, of_row.at(reduction.node));
   }
+}
+
+Value StepwiseBody::number_of_part(int turn) {
+  if (shape_.row_by_row) return tile_;
+  const Channel& c = channels_[at(turn)];
+  const int lanes = row_lanes(shape_);
+  return tile_ * (parts_of(shape_) / shape_.tiles) + c.unit / lanes;
+}
+
+void StepwiseBody::store_part(const Part& part, const Reduction& reduction, int turn, Value of_part) {
+  auto& b = builder_;
+  const int lanes = row_lanes(shape_);
+  const Value number = number_of_part(turn);
+  const Value to = part_place(number_of(reduction), part.parity, turn) + b.wide(number);
+  const Value leads = shape_.row_by_row ? b.thread() == 0 : channels_[at(turn)].unit % lanes == 0;
+  b.if_(row_exists(turn) && leads, [&] { b.store(carries_.memory[to], of_part); });
 }
 
 // `at` gives the number of part p; lanes take turns with the parts.
@@ -169,6 +182,10 @@ void StepwiseBody::bring_totals(Part& part, int turn) {
   auto& b = builder_;
   for (const std::size_t i : part.stage->totals) {
     const Reduction& reduction = stages_.reductions[i];
+    if (reduction.along()) {
+      part.reads[reduction.node].push_back(bring_along(part, reduction, turn));
+      continue;
+    }
     const Value from = b.let("parts_at", part_place(i, part.parity, turn));
     const auto number = [&](Value p) { return b.load("part", carries_.memory[from + b.wide(p)]); };
     part.reads[reduction.node].push_back(reduction.kind == Kind::Spread

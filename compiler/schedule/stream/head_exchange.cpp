@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 
 #include "compiler/support/index.h"
 #include "compiler/support/integers.h"
@@ -15,7 +16,12 @@ namespace {
 // Places in turn of a walk of one exchange a step.
 constexpr int kTurns = 2;
 
+// Stands for minus infinity.
+constexpr double kLeast = -static_cast<double>(std::numeric_limits<float>::max());
+
 double vectors_of(const HeadReduction& reduction) { return static_cast<double>(reduction.operands.size()); }
+
+}  // namespace
 
 Value folded(kernel::Builder& b, Op op, std::vector<Value> values) {
   while (values.size() > 1) {
@@ -28,13 +34,12 @@ Value folded(kernel::Builder& b, Op op, std::vector<Value> values) {
   return values.front();
 }
 
-}  // namespace
-
 int HeadExchange::words_of(int level) const {
   int words = 0;
   for (const std::size_t i : reductions_.of_level(level))
-    words += reductions_.reductions[i].kind == Kind::Moments ? 2 : 1;
-  return words;
+    words += is_move(i) ? 0 : reductions_.reductions[i].kind == Kind::Moments ? 2 : 1;
+  // In a cluster every warp sends words in every exchange.
+  return words == 0 && in_cluster() ? 1 : words;
 }
 
 int HeadExchange::warps() const {
@@ -50,14 +55,16 @@ int HeadExchange::channels_of(int warp) const {
 }
 
 void HeadExchange::declare() {
+  declare_rows();
   if (warps() == 1 || reductions_.levels == 0) return;
   auto& b = stream_.builder();
   // A walk of one exchange a step has two places in turn.
   int lines = 0;
   for (int level = 0; level < reductions_.levels; ++level) lines += words_of(level);
   if (reductions_.levels == 1) lines *= kTurns;
-  words_ = b.shared("head_words", kernel::Storage::F32, std::int64_t{lines} * parameters_.heads * stride(),
-                    fmt::format("[words {}, heads {}, warps {}]", lines, parameters_.heads, stride()));
+  if (lines > 0)
+    words_ = b.shared("head_words", kernel::Storage::F32, std::int64_t{lines} * parameters_.heads * stride(),
+                      fmt::format("[words {}, heads {}, warps {}]", lines, parameters_.heads, stride()));
   if (in_cluster()) {
     const int slots = std::max(kTurns, reductions_.levels);
     arrived_ = b.mbarrier("words_arrived", slots, 1, "the words of all blocks have come");
@@ -91,8 +98,11 @@ void HeadExchange::declare() {
 Value HeadExchange::of_thread(Op op, const std::vector<Value>& values) {
   auto& b = stream_.builder();
   const Value own = folded(b, op, values);
-  // A maximum may meet the first channel twice.
-  if (op == Op::Max || !stream_.threads().whole_heads().owns.valid()) return own;
+  if (!stream_.threads().whole_heads().owns.valid()) return own;
+  // A maximum may meet the first channel twice, but not what goes along the head, which is none of a
+  // channel's there.
+  if (op == Op::Max && std::ranges::none_of(reductions_.reductions, &HeadReduction::along)) return own;
+  if (op == Op::Max) return b.select(stream_.threads().whole_heads().owns, own, b.real(kLeast));
   return b.select(stream_.threads().whole_heads().owns, own, b.real(0));
 }
 
@@ -106,30 +116,51 @@ void HeadExchange::across_lanes(std::vector<Word>& words, int lanes) {
     }
 }
 
-std::vector<HeadExchange::Word> HeadExchange::of_warp(const std::vector<std::size_t>& level,
-                                                      const std::vector<std::vector<Value>>& operands) {
+HeadExchange::WarpShare HeadExchange::of_warp(const std::vector<std::size_t>& level,
+                                              const std::vector<std::vector<Value>>& operands) {
   auto& b = stream_.builder();
-  std::vector<Word> words, squares;
+  WarpShare share;
+  share.first.resize(level.size());
+  share.squares.resize(level.size());
+  share.before.resize(level.size());
   for (std::size_t i = 0; i < level.size(); ++i) {
-    const Op op = reductions_.reductions[level[i]].kind == Kind::Max ? Op::Max : Op::Add;
-    words.push_back({op, b.let("part", of_thread(op, operands[i]))});
+    const HeadReduction& reduction = reductions_.reductions[level[i]];
+    if (reduction.along()) continue;
+    const Op op = reduction.kind == Kind::Max ? Op::Max : Op::Add;
+    share.first[i] = share.words.size();
+    share.words.push_back({op, b.let("part", of_thread(op, operands[i]))});
   }
-  across_lanes(words, lanes());
+  across_lanes(share.words, lanes());
+  add_squares(level, operands, share);
+  add_running_sums(level, operands, share);
+  if (!share.words.empty() || !in_cluster()) return share;
+  // Its lanes have read the rows of the exchange before when one of them sends the word that says so.
+  // Shuffles of what is reduced see to that.
+  b.warp_sync();
+  share.words.push_back({Op::Add, b.real(0)});
+  return share;
+}
+
+void HeadExchange::add_squares(const std::vector<std::size_t>& level,
+                               const std::vector<std::vector<Value>>& operands, WarpShare& share) {
+  auto& b = stream_.builder();
+  std::vector<Word> squares;
   for (std::size_t i = 0; i < level.size(); ++i) {
     const HeadReduction& reduction = reductions_.reductions[level[i]];
     if (reduction.kind != Kind::Moments) continue;
     const Value each = warps() == 1 ? b.real(1 / static_cast<double>(problem_.sizes.dim)) : each_of_warp_;
-    const Value mean = b.let("mean", words[i].value * each * b.real(1 / vectors_of(reduction)));
+    const Value mean =
+        b.let("mean", share.words[share.first[i]].value * each * b.real(1 / vectors_of(reduction)));
     std::vector<Value> of_channels;
     for (const Value value : operands[i]) {
       const Value distance = b.let("distance", value - mean);
       of_channels.push_back(distance * distance);
     }
+    share.squares[i] = share.words.size() + squares.size();
     squares.push_back({Op::Add, b.let("squares", of_thread(Op::Add, of_channels))});
   }
   across_lanes(squares, lanes());
-  words.insert(words.end(), squares.begin(), squares.end());
-  return words;
+  share.words.insert(share.words.end(), squares.begin(), squares.end());
 }
 
 // Where the words of an exchange begin.
@@ -150,9 +181,11 @@ Value HeadExchange::word_at(Value first, std::size_t word) {
 void HeadExchange::meet(int level, Value first, const std::vector<Word>& words) {
   auto& b = stream_.builder();
   if (in_cluster()) return send_to_cluster(level, first, words);
-  b.if_(stream_.threads().whole_heads().lane % kWarpLanes == 0, [&] {
-    for (std::size_t w = 0; w < words.size(); ++w) b.store(words_[word_at(first, w) + warp_], words[w].value);
-  });
+  if (!words.empty())
+    b.if_(stream_.threads().whole_heads().lane % kWarpLanes == 0, [&] {
+      for (std::size_t w = 0; w < words.size(); ++w)
+        b.store(words_[word_at(first, w) + warp_], words[w].value);
+    });
   b.barrier();
 }
 
@@ -177,7 +210,8 @@ void HeadExchange::send_to_cluster(int level, Value first, const std::vector<Wor
 void HeadExchange::expect(Value slot, int level) {
   auto& b = stream_.builder();
   const int lines = block_warps() * parameters_.head_split;
-  b.expect(arrived_, slot, b.constant(std::int64_t{4} * words_of(level) * lines));
+  const int words = words_of(level) * lines + moves_of(level) * row_length();
+  b.expect(arrived_, slot, b.constant(std::int64_t{4} * words));
 }
 
 // No block leaves while others may still send to it.
@@ -188,23 +222,34 @@ void HeadExchange::finish() {
 std::vector<HeadExchange::Totals> HeadExchange::run(int level,
                                                     const std::vector<std::vector<Value>>& operands) {
   const std::vector<std::size_t> numbers = reductions_.of_level(level);
-  const std::vector<Word> words = of_warp(numbers, operands);
+  const WarpShare share = of_warp(numbers, operands);
   std::vector<Totals> totals;
-  std::size_t squares = numbers.size();
   Value first;
+  send_rows(level, numbers, operands);
   if (warps() > 1) {
-    first = line(level, static_cast<int>(words.size()));
-    meet(level, first, words);
+    if (words_.valid()) first = line(level, static_cast<int>(share.words.size()));
+    meet(level, first, share.words);
   }
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     const HeadReduction& reduction = reductions_.reductions[numbers[i]];
     const bool moments = reduction.kind == Kind::Moments;
-    const std::size_t second = moments ? squares++ : i;
-    if (warps() == 1) {
-      totals.emplace_back(words[i].value, moments ? words[second].value : Value{});
+    if (reduction.kind == Kind::Move) {
+      totals.push_back({{}, {}, moved(numbers[i], operands[i].size())});
       continue;
     }
-    const auto lines = std::pair{word_at(first, i), word_at(first, second)};
+    const Value total = share.words[share.first[i]].value;
+    if (reduction.along()) {
+      Value before = share.before[i];
+      if (warps() > 1) before = of_other_warps(reduction, word_at(first, share.first[i])) + before;
+      totals.push_back({{}, {}, running_sums(reduction, before, operands[i])});
+      continue;
+    }
+    const std::size_t second = moments ? share.squares[i] : share.first[i];
+    if (warps() == 1) {
+      totals.push_back({total, moments ? share.words[second].value : Value{}, {}});
+      continue;
+    }
+    const auto lines = std::pair{word_at(first, share.first[i]), word_at(first, second)};
     totals.push_back(warps() <= kWordsOfAll ? combine_all(reduction, lines.first, lines.second)
                                             : combine_by_lanes(reduction, lines.first, lines.second));
   }
@@ -238,14 +283,14 @@ HeadExchange::Totals HeadExchange::combine_all(const HeadReduction& reduction, V
   const std::vector<Value> words = words_of_warps(sums);
   const Op op = reduction.kind == Kind::Max ? Op::Max : Op::Add;
   const Value total = b.let("total", folded(b, op, words));
-  if (reduction.kind != Kind::Moments) return {total, {}};
+  if (reduction.kind != Kind::Moments) return {total, {}, {}};
   const Value mean = b.let("mean", total * b.real(1 / numbers_of(reduction)));
   std::vector<Value> about_mean = words_of_warps(squares);
   for (std::size_t w = 0; w < words.size(); ++w) {
     const double numbers = vectors_of(reduction) * channels_of(static_cast<int>(w));
     about_mean[w] = distance_from(mean, words[w], about_mean[w], b.real(numbers), b.real(1 / numbers));
   }
-  return {total, b.let("squares", folded(b, Op::Add, about_mean))};
+  return {total, b.let("squares", folded(b, Op::Add, about_mean)), {}};
 }
 
 int HeadExchange::lanes_reading() const {
@@ -279,7 +324,7 @@ HeadExchange::Totals HeadExchange::combine_by_lanes(const HeadReduction& reducti
   const Op op = maximum ? Op::Max : Op::Add;
   std::vector<Word> total = {{op, of_lane(op, before, maximum ? word : or_nothing(word))}};
   across_lanes(total, read);
-  if (reduction.kind != Kind::Moments) return {total.front().value, {}};
+  if (reduction.kind != Kind::Moments) return {total.front().value, {}, {}};
   const double vectors = vectors_of(reduction), full = channels_of(0) * vectors;
   const Value mean = b.let("mean", total.front().value * b.real(1 / numbers_of(reduction)));
   std::vector<Value> of_before = words_before(squares);
@@ -290,7 +335,7 @@ HeadExchange::Totals HeadExchange::combine_by_lanes(const HeadReduction& reducti
       distance_from(mean, word, own, lane_channels_ * b.real(vectors), lane_each_ * b.real(1 / vectors)));
   std::vector<Word> about_mean = {{Op::Add, of_lane(Op::Add, of_before, last)}};
   across_lanes(about_mean, read);
-  return {total.front().value, about_mean.front().value};
+  return {total.front().value, about_mean.front().value, {}};
 }
 
 }  // namespace rondo::schedule

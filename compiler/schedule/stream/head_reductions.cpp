@@ -30,10 +30,20 @@ class Finder {
     for (const NodeId operand : node.operands)
       before_[at(id)] = std::max(before_[at(id)], before_[at(operand)]);
     if (node.kind == NodeKind::ReduceSpread) return add_spread(id, node);
-    if (!step::is_reduction(node)) return;
-    const auto kind = node.kind == NodeKind::ReduceSum ? HeadReduction::Kind::Sum : HeadReduction::Kind::Max;
-    result_.reductions.push_back({kind, node.operands, id, step::kNoNode, before_[at(id)]});
+    if (!step::crosses_head(node)) return;
+    result_.reductions.push_back({kind_of(node), node.operands, id, step::kNoNode, before_[at(id)], node});
     result_.levels = std::max(result_.levels, ++before_[at(id)]);
+  }
+
+  static HeadReduction::Kind kind_of(const Node& node) {
+    using Kind = HeadReduction::Kind;
+    switch (node.kind) {
+      case NodeKind::ReduceSum: return Kind::Sum;
+      case NodeKind::ReduceMax: return Kind::Max;
+      case NodeKind::PrefixSum: return Kind::Prefix;
+      case NodeKind::SuffixSum: return Kind::Suffix;
+      default: return Kind::Move;
+    }
   }
 
   // A spread comes with its sum; vectors that are added up in two ways have the sum twice.
@@ -60,7 +70,7 @@ class Finder {
 }  // namespace
 
 bool needs_whole_head(const step::Cell& cell) {
-  if (step::has_reduction(cell)) return true;
+  if (step::has_reduction(cell) || step::has_along(cell)) return true;
   return std::ranges::any_of(cell.tensors, [](const step::Tensor& tensor) {
     return tensor.tail == step::Tail::Scalar &&
            (tensor.kind == step::TensorKind::State || tensor.kind == step::TensorKind::Output);

@@ -10,8 +10,8 @@
 
 namespace rondo::schedule {
 
-// Whether a block must hold the whole head: the step reduces over it, or a state or an output has one value a
-// head, so that gradients sum over it.
+// Whether a block must hold the whole head: the step reduces over it or goes along its channels, or a state
+// or an output has one value a head, so that gradients sum over it.
 bool needs_whole_head(const step::Cell& cell);
 // Whether that is so at a point: segments of time are for channels that have their own copies of all values
 // of the head.
@@ -23,12 +23,16 @@ struct HeadReduction {
   // Moments: the sum of one or several vectors, and their spread (NodeKind::ReduceSpread). Both come out of
   // one exchange, and the squares are of distances, so that nothing cancels (Chan, Golub, LeVeque 1983,
   // "Algorithms for computing the sample variance").
-  enum class Kind { Sum, Max, Moments };
+  // Prefix, Suffix and Move (NodeKind::PrefixSum, SuffixSum; Shift, Rotate) give each channel a value of its
+  // own.
+  enum class Kind { Sum, Max, Moments, Prefix, Suffix, Move };
+  bool along() const { return kind >= Kind::Prefix; }
   Kind kind = Kind::Sum;
   std::vector<step::NodeId> operands;    // one value a channel each; several only of moments
   step::NodeId total = step::kNoNode;    // what stands for the result
   step::NodeId squares = step::kNoNode;  // Moments: what stands for the second one
   int level = 0;                         // reductions that come before it on the longest way
+  step::Node node = {};                  // Move: the shift or rotation
 };
 
 struct HeadReductions {

@@ -79,7 +79,8 @@ int kept_values(const HeadReductions& of) {
 // A reduction hands on what it adds up, so that the chain goes through it.
 StepCost cost_through(const Task& task, step::StepGraph step) {
   for (Node& node : step.graph.nodes) {
-    if (node.kind != NodeKind::ReduceSum && node.kind != NodeKind::ReduceMax) continue;
+    const bool reduces = node.kind == NodeKind::ReduceSum || node.kind == NodeKind::ReduceMax;
+    if (!reduces && !step::is_along_head(node)) continue;
     node.kind = NodeKind::Scalar;
     node.op = scalar::Op::Neg;
   }
@@ -143,6 +144,7 @@ HeadShape head_shape(const Task& task) {
   for (const HeadReduction& reduction : of.reductions) {
     shape.words += reduction.kind == HeadReduction::Kind::Moments ? 2 : 1;
     shape.moments += reduction.kind == HeadReduction::Kind::Moments ? 1 : 0;
+    shape.moves += reduction.kind == HeadReduction::Kind::Move ? 1 : 0;
   }
   for (const step::TensorKind kind : {step::TensorKind::State, step::TensorKind::Param})
     for (const step::TensorId id : task.cell.of_kind(kind))
@@ -309,10 +311,11 @@ void HeadSpace::require_resources() {
              "registers a thread");
   s_.require(registers * threads <= limits_.registers_per_sm, "registers a block");
   const std::int64_t ring = stream_traffic(task_).staged * element();
-  const Expr bytes = stages * steps * channels * heads * ring + steps * heads * head_value_bytes(task_.cell) +
-                     when(head_split == 1, ceil_div(threads, kWarpLanes) * head_word_bytes(shape_),
-                          ceil_div(threads, kWarpLanes) * head_split * cluster_word_bytes(shape_) +
-                              cluster_fixed_bytes(shape_));
+  Expr bytes = stages * steps * channels * heads * ring + steps * heads * head_value_bytes(task_.cell) +
+               when(head_split == 1, ceil_div(threads, kWarpLanes) * head_word_bytes(shape_),
+                    ceil_div(threads, kWarpLanes) * head_split * cluster_word_bytes(shape_) +
+                        cluster_fixed_bytes(shape_));
+  if (shape_.moves > 0) bytes = bytes + channels * heads * head_row_bytes(shape_);
   const Expr shared = s_.define("shared_bytes", bytes, "bytes of shared memory a block");
   s_.require(shared <= limits_.shared_per_block, "shared memory");
 }

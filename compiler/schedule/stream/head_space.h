@@ -25,6 +25,7 @@ struct HeadShape {
   int levels = 0;       // exchanges of a step, one after the other
   int words = 0;        // values that they add up, in all
   int moments = 0;      // reductions that go through the lanes twice
+  int moves = 0;        // shifts and rotations, which pass a row of all channels on
   int carried = 0;      // values that a channel has all the time: states, parameters, sums of their gradients
   int staged = 0;       // rows that a step loads
   int head_values = 0;  // that all channels share, by step
@@ -44,6 +45,8 @@ inline std::int64_t cluster_word_bytes(const HeadShape& shape) { return 2 * 4 * 
 inline std::int64_t cluster_fixed_bytes(const HeadShape& shape) {
   return 3 * cluster_word_bytes(shape) + kMbarrierBytes;
 }
+// Bytes of the rows that shifts and rotations pass on, by channel of the block.
+inline std::int64_t head_row_bytes(const HeadShape& shape) { return 2 * 4 * std::int64_t{shape.moves}; }
 // Registers that a thread needs at least.
 int head_registers(int per_thread, int unroll, const HeadShape& shape);
 // Whether what a step keeps over an exchange may take more than there are.

@@ -28,10 +28,12 @@ StreamBody::Results HeadStep::step(const StreamKernel::Staged& staged, bool at_s
   const int channels = body_.parameters_.per_thread;
   std::vector<GraphLowering::Values> values;
   for (int channel = 0; channel < channels; ++channel) values.push_back(body_.lowering_.start(channel));
-  std::vector<Value> made(at(HeadReductions::place(static_cast<int>(of.reductions.size()), 0)));
+  // By channel of the thread: what goes along the head differs.
+  std::vector<std::vector<Value>> made(
+      at(channels), std::vector<Value>(at(HeadReductions::place(static_cast<int>(of.reductions.size()), 0))));
   const auto emit = [&](int channel, const std::vector<NodeId>& roots) {
     return body_.lowering_.emit_roots(values[at(channel)], roots, [&](const step::Node& node) {
-      if (node.kind == step::NodeKind::MatVec) return made[at(node.row)];
+      if (node.kind == step::NodeKind::MatVec) return made[at(channel)][at(node.row)];
       return leaf_(node, staged, {at_start, {}}, channel);
     });
   };
@@ -45,8 +47,13 @@ StreamBody::Results HeadStep::step(const StreamKernel::Staged& staged, bool at_s
     }
     const std::vector<HeadExchange::Totals> totals = exchange_.run(level, operands);
     for (std::size_t i = 0; i < numbers.size(); ++i) {
-      made[at(HeadReductions::place(static_cast<int>(numbers[i]), 0))] = totals[i].first;
-      made[at(HeadReductions::place(static_cast<int>(numbers[i]), 1))] = totals[i].second;
+      const bool along = of.reductions[numbers[i]].along();
+      const auto number = static_cast<int>(numbers[i]);
+      for (int c = 0; c < channels; ++c) {
+        made[at(c)][at(HeadReductions::place(number, 0))] =
+            along ? totals[i].channels[at(c)] : totals[i].total;
+        made[at(c)][at(HeadReductions::place(number, 1))] = totals[i].squares;
+      }
     }
   }
   StreamBody::Results results;

@@ -137,6 +137,7 @@ std::int64_t Model::shared_bytes(const StreamParameters& p) const {
     bytes += p.head_split == 1
                  ? head_word_bytes(*head) * warps
                  : cluster_word_bytes(*head) * warps * p.head_split + cluster_fixed_bytes(*head);
+    bytes += p.channels * p.heads * head_row_bytes(*head);
   }
   return bytes;
 }

@@ -157,7 +157,8 @@ RewrittenStep spread(const Task& task, step::StepGraph graph, const std::vector<
   return {std::move(graph), std::move(origin)};
 }
 
-// Reductions of the sweep none of whose operands waits for a carried gradient, or for a product.
+// Reductions of the sweep none of whose operands waits for a carried gradient, or for a product. What goes
+// along the head stays in the sweep, and what waits for it.
 std::vector<NodeId> without_carries(const step::StepGraph& step) {
   std::vector<bool> waits(step.graph.nodes.size(), false);
   std::vector<NodeId> found;
@@ -168,7 +169,8 @@ std::vector<NodeId> without_carries(const step::StepGraph& step) {
         node.kind == NodeKind::MatTVec || (node.kind == NodeKind::MatVec && !node.operands.empty());
     const bool carried =
         node.kind == NodeKind::Gradient && node.gradient.of == step::GradientRef::Of::NextState;
-    waits[static_cast<std::size_t>(id)] = product || carried || std::ranges::any_of(node.operands, late);
+    waits[static_cast<std::size_t>(id)] =
+        product || carried || step::is_along_head(node) || std::ranges::any_of(node.operands, late);
     if (step::is_reduction(node) && !waits[static_cast<std::size_t>(id)]) found.push_back(id);
   }
   return found;
