@@ -47,6 +47,9 @@ constexpr std::array kBuiltins = {
     Builtin{"stop_gradient", BuiltinKind::Composed, 1, 1},
     Builtin{"sum", BuiltinKind::Sum, 1, 1},
     Builtin{"mean", BuiltinKind::Mean, 1, 1},
+    Builtin{"cumsum", BuiltinKind::Cumsum, 1, 1},
+    Builtin{"shift", BuiltinKind::Move, 2, 2},
+    Builtin{"rotate", BuiltinKind::Move, 2, 2},
     Builtin{"uniform", BuiltinKind::Uniform, 1, 1},
     Builtin{"step", BuiltinKind::Step, 0, 0},
 };

@@ -16,6 +16,8 @@ enum class BuiltinKind {
   Max,      // elementwise with two arguments or more, over the channels of a head with one
   Uniform,  // a draw; its argument is a name and no value
   Step,     // the index of the step
+  Move,     // shift and rotate: along the channels of a head, by a whole number
+  Cumsum,   // along the channels of a head
 };
 
 inline constexpr int kManyArguments = 64;  // the most that a function takes which takes any number

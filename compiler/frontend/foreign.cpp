@@ -23,7 +23,7 @@ constexpr const char* kOuter =
     "is "
     "[D, D]";
 
-constexpr std::array<std::pair<std::string_view, const char*>, 110> kForeignFunctions = {{
+constexpr std::array<std::pair<std::string_view, const char*>, 111> kForeignFunctions = {{
     {"cond", "write select(condition, a, b)"},
     {"if", "write select(condition, a, b)"},
     {"ifelse", "write select(condition, a, b)"},
@@ -118,9 +118,10 @@ constexpr std::array<std::pair<std::string_view, const char*>, 110> kForeignFunc
     {"heaviside", "write x >= 0"},
     {"sort", "the channels of a head have no order"},
     {"median", "the channels of a head have no order"},
-    {"roll", "the channels of a head have no order"},
-    {"cumsum", "the channels of a head have no order; a sum over the steps is a state: next s = s + x"},
-    {"flip", "the channels of a head have no order"},
+    {"roll", "write rotate(v, n), or shift(v, n) with zeros: channel d gets that of channel d - n"},
+    {"cumprod", "write exp(cumsum(log(v))) of positive values"},
+    {"scan", "write cumsum(v) along the channels; a sum over the steps is a state: next s = s + x"},
+    {"flip", "along the channels there are shift(v, n), rotate(v, n) and cumsum(v)"},
     {"transpose", kTransposed},
     {"permute", kTransposed},
     {"fmod", kRemainder},

@@ -15,8 +15,6 @@ constexpr std::size_t kMaxNodes = 20'000;  // the largest shipped cell has about
 constexpr int kMaxEvaluations = 200'000;   // expressions visited, functions expanded
 constexpr int kMaxExpansionDepth = 512;    // nesting, functions expanded
 
-constexpr const char* kMatrixHelp = "a matrix can only stand on the left of '@'";
-
 Op op_of(ast::BinaryOp op) {
   switch (op) {
     case ast::BinaryOp::Add: return Op::Add;
@@ -220,6 +218,8 @@ Value ExpressionLowering::call(const Builtin& builtin, const std::vector<Value>&
       return reduce(builtin.kind, arguments[0], what, span);
     case BuiltinKind::Sum:
     case BuiltinKind::Mean: return reduce(builtin.kind, arguments[0], what, span);
+    case BuiltinKind::Cumsum:
+    case BuiltinKind::Move: return along_head(builtin, arguments, span);
     case BuiltinKind::Step: return Rows{{}, Extent::Scalar, {placed(cell_.graph.step_index(), span)}};
     case BuiltinKind::Uniform: break;  // lowered by draw(), as its argument is no value
   }

@@ -16,6 +16,8 @@
 
 namespace rondo::frontend {
 
+inline constexpr const char* kMatrixHelp = "a matrix can only stand on the left of '@'";
+
 class ExpressionLowering {
  public:
   // Appends to cell.graph. All references outlive this object.
@@ -72,6 +74,9 @@ class ExpressionLowering {
   std::optional<step::NodeId> seed(step::Span span);
   bool is_taken(const std::string& name);
   Value reduce(BuiltinKind kind, const Value& argument, const std::string& what, step::Span span);
+  // Shifts and running sums along the channels: lower_along_head.cpp.
+  Value along_head(const Builtin& builtin, const std::vector<Value>& arguments, step::Span span);
+  std::optional<int> distance(const Builtin& builtin, const Value& argument, step::Span span);
   bool subscripts_fit(const Lead& lead, const ast::Index& node, const Value& base);
 
   // Reports, with the call that led here if a function is being expanded.

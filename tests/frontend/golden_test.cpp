@@ -46,10 +46,10 @@ cell everything(N) {
   state h[2, N],
         c[N]
   const eps = 1e-6; const half = eps / 2
-  fn shift(v) = v + half * N
+  fn raise(v) = v + half * N
   g = R @ norm(c, eps) + x[0] * k
   gate = sigmoid(g[0] +
-                 shift(x[1, 0]))
+                 raise(x[1, 0]))
   next c = mix(gate, c, tanh(g[1])) - s * max(h[1])
   next h = [select(not (y < 0 or y >= 1) and c != 0, h[0], -x[1, 1]), clamp(h[1], -1, 1)]
   output c, h, z = max(next c, min(y, 0.5))

@@ -136,6 +136,97 @@ cell attends(D) {
 )");
 }
 
+// Along the channels, without matrices: shifts and rotations to both sides and further than a head is long,
+// running sums, several one after the other, beside reductions, of inputs alone, and into outputs alone.
+inline std::vector<step::Cell> along_cells() {
+  return cells_of_text(R"(
+fn softmax(v) {
+  e = exp(v - max(v))
+  e / sum(e)
+}
+cell leaks(D) {
+  input x[D]
+  param w[2, D]
+  state h[D]
+
+  next h = tanh(0.5 * h + w[0] * shift(h, 1) - 0.3 * shift(w[1] * h, -3) + x)
+  output h
+}
+cell circulates(D) {
+  input x[2, D]
+  param w[D]
+  state h[D]
+
+  next h = tanh(w * rotate(h, 2) - 0.3 * rotate(x[1] * h, -1) + 0.2 * rotate(x[0], 100) + shift(x[0], 70))
+  output h
+}
+cell accumulates(D) {
+  input x[D]
+  param w[D]
+  state h[D]
+
+  next h = 0.5 * h + tanh(cumsum(w * h) / D + x)
+  output h
+}
+cell masters(D) {
+  input x[4, D]
+  param a[2, D]
+  state h[D], c[D]
+
+  mf = cumsum(softmax(x[0] + a[0] * h))
+  mi = 1 - cumsum(softmax(x[1] + a[1] * h))
+  next c = mf * c + mi * tanh(x[2])
+  next h = sigmoid(x[3]) * tanh(next c)
+  output h
+}
+cell chained(D) {
+  input x[D], m
+  param s
+  state h[D], n
+
+  a = cumsum(rotate(h, 3) * x) / D
+  b = a - mean(a)
+  c = shift(cumsum(b) / D + n, -2)
+  next n = 0.5 * n + m * mean(c * x)
+  next h = 0.5 * h + s * tanh(c + shift(a, 1))
+  output h, l = n, y = cumsum(next h) / D
+}
+cell of_inputs(D) {
+  input x[D]
+  state h[D]
+
+  next h = 0.5 * h + cumsum(x) / D
+  output h, y = shift(next h, 1)
+}
+)");
+}
+
+// With matrices: of products, of states, and of what is summed up.
+inline std::vector<step::Cell> along_cells_with_matrices() {
+  return cells_of_text(R"(
+cell couples(D) {
+  input x[D]
+  param R[D, D]
+  state h[D], c[D]
+
+  next c = 0.5 * c + rotate(h, -2) * x
+  next h = tanh(R @ h + 0.3 * shift(c, 1) + x)
+  output h
+}
+cell sums_products(D) {
+  input x[2, D]
+  param R[2, D, D], b[D]
+  state h[D]
+
+  p = R @ h
+  a = cumsum(tanh(p[0] + x[0])) / D
+  q = a - mean(a)
+  next h = tanh(p[1] + shift(cumsum(q), 3) / 4 - rotate(q, 1) * b + x[1])
+  output h
+}
+)");
+}
+
 // Where a maximum is attained decides its gradient: for fp32 alone, in which rounding does not move it.
 inline step::Cell cell_of_maxima() {
   return cells_of_text(R"(
