@@ -11,23 +11,23 @@ namespace {
 
 struct Expected {
   int states;
-  bool all_diagonal, affine, has_matrix, has_reduction = false;
+  bool all_diagonal, affine, has_matrix, has_reduction = false, has_along = false;
 };
 
 const std::map<std::string, Expected>& expected_structures() {
   static const std::map<std::string, Expected> table = {
-      {"affine", {1, true, true, false}},         {"alif", {3, false, false, true}},
-      {"lif", {2, true, false, false}},           {"blockgru", {1, false, false, true}},
-      {"elman", {1, false, false, true}},         {"gru", {1, false, false, true}},
-      {"hgrn", {1, true, true, false}},           {"indrnn", {1, true, false, false}},
-      {"janet", {1, false, false, true}},         {"lngru", {1, false, false, true, true}},
-      {"lnlstm", {2, false, false, true, true}},  {"lstm", {2, false, false, true}},
-      {"mgu", {1, false, false, true}},           {"mingru", {1, true, true, false}},
-      {"minlstm", {1, true, true, false}},        {"paragru", {1, true, false, false}},
-      {"paralstm", {2, true, false, false}},      {"peephole", {2, false, false, true}},
-      {"rmslstm", {2, false, false, true, true}}, {"rglru", {1, true, true, false}},
-      {"slstm", {4, false, false, true}},         {"sru", {1, true, false, false}},
-      {"zoneout", {2, false, false, true}},
+      {"affine", {1, true, true, false}},        {"alif", {3, false, false, true}},
+      {"lif", {2, true, false, false}},          {"blockgru", {1, false, false, true}},
+      {"elman", {1, false, false, true}},        {"gru", {1, false, false, true}},
+      {"hgrn", {1, true, true, false}},          {"indrnn", {1, true, false, false}},
+      {"janet", {1, false, false, true}},        {"lngru", {1, false, false, true, true}},
+      {"lnlstm", {2, false, false, true, true}}, {"lstm", {2, false, false, true}},
+      {"mgu", {1, false, false, true}},          {"mingru", {1, true, true, false}},
+      {"minlstm", {1, true, true, false}},       {"onlstm", {2, false, false, true, true, true}},
+      {"paragru", {1, true, false, false}},      {"paralstm", {2, true, false, false}},
+      {"peephole", {2, false, false, true}},     {"rmslstm", {2, false, false, true, true}},
+      {"rglru", {1, true, true, false}},         {"slstm", {4, false, false, true}},
+      {"sru", {1, true, false, false}},          {"zoneout", {2, false, false, true}},
   };
   return table;
 }
@@ -52,6 +52,7 @@ TEST(Cells, ParseVerifyAndHaveTheExpectedStructure) {
     EXPECT_EQ(structure.affine, expected.affine);
     EXPECT_EQ(structure.has_matrix, expected.has_matrix);
     EXPECT_EQ(structure.has_reduction, expected.has_reduction);
+    EXPECT_EQ(structure.has_along, expected.has_along);
   }
 }
 

@@ -276,6 +276,31 @@ void lngru(Head& head) {
   }
 }
 
+// Shen et al. 2019, section 4.1: the cumulative sum of a softmax.
+Vector cumax(const Vector& v, std::size_t first, std::size_t count) {
+  double sum = 0, so_far = 0;
+  for (std::size_t i = 0; i < count; ++i) sum += std::exp(v[first + i]);
+  Vector result;
+  for (std::size_t i = 0; i < count; ++i) result.push_back(so_far += std::exp(v[first + i]) / sum);
+  return result;
+}
+
+// Section 4.2.
+void onlstm(Head& head) {
+  Vector &h = head.states["h"], &c = head.states["c"];
+  const std::size_t d = h.size();
+  Vector v = products(head, h);
+  for (std::size_t i = 0; i < 6 * d; ++i) v[i] += head.x[i / d][i % d] + head.b[i];
+  const Vector master_forget = cumax(v, 4 * d, d), rest = cumax(v, 5 * d, d);
+  for (std::size_t k = 0; k < d; ++k) {
+    const double admit = 1 - rest[k], overlap = master_forget[k] * admit;
+    const double forget = sigmoid(v[d + k]) * overlap + (master_forget[k] - overlap);
+    const double in = sigmoid(v[k]) * overlap + (admit - overlap);
+    c[k] = forget * c[k] + in * std::tanh(v[2 * d + k]);
+    h[k] = sigmoid(v[3 * d + k]) * std::tanh(c[k]);
+  }
+}
+
 TEST(Semantics, Lstm) {
   compare("lstm", true, "b", lstm);
   compare("lstm", false, "b", lstm);
@@ -294,6 +319,7 @@ TEST(Semantics, LayerNormalised) {
 TEST(Semantics, RmsNormalised) {
   compare("rmslstm", true, "b", [](Head& head) { normalised_lstm(head, false); });
 }
+TEST(Semantics, OrderedNeurons) { compare("onlstm", true, "b", onlstm); }
 TEST(Semantics, Slstm) { compare("slstm", false, "b", slstm_plain); }
 TEST(Semantics, Mingru) { compare("mingru", true, nullptr, mingru); }
 TEST(Semantics, Rglru) { compare("rglru", true, "lambda", rglru); }

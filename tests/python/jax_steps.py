@@ -104,6 +104,19 @@ def minlstm(s, x, p):
     return {"h": f / (f + i) * s["h"] + i / (f + i) * x["x"][2]}
 
 
+def cumax(v):
+    return jnp.cumsum(jnp.exp(v - v.max()) / jnp.exp(v - v.max()).sum())
+
+
+def onlstm(s, x, p):
+    i, f, n, o, forget, admit = p["R"] @ s["h"] + x["x"] + p["b"]
+    forget, admit = cumax(forget), 1 - cumax(admit)
+    f = forget * (sigmoid(f) * admit + 1 - admit)  # with f^ and i^ of the paper written out
+    i = admit * (sigmoid(i) * forget + 1 - forget)
+    c = f * s["c"] + i * tanh(n)
+    return {"h": sigmoid(o) * tanh(c), "c": c}
+
+
 def paragru(s, x, p):
     z, r = sigmoid(p["a"][:2] * s["h"] + x["x"][:2])
     return {"h": (1 - z) * s["h"] + z * tanh(p["a"][2] * (s["h"] * r) + x["x"][2])}

@@ -26,7 +26,9 @@ Case case_of(const char* strategy, const step::Cell& cell, Storage storage, cons
 }
 
 std::vector<step::Cell> all_with_matrices() {
-  return along_cells_with_matrices();
+  std::vector<step::Cell> cells = along_cells_with_matrices();
+  cells.push_back(cell_named("onlstm"));
+  return cells;
 }
 
 // Parts of a warp, a warp, warps whose words all threads read, and more of them.
@@ -175,7 +177,7 @@ TEST(AlongHead, OtherStrategiesSayWhyNot) {
   const Task coupled{along_cells().front(), {}, target::board()};
   EXPECT_EQ(find_strategy("shoot")->legal(coupled).reason,
             "the step shifts or sums up along the channels: channels see each other");
-  const Task dense{along_cells_with_matrices().front(), {}, target::board()};
+  const Task dense{cell_named("onlstm"), {}, target::board()};
   EXPECT_EQ(find_strategy("persistent")->legal(dense).reason,
             "the step shifts or sums up along the channels, which lie spread over the warps of a team: "
             "alternating computes such cells");
