@@ -159,10 +159,11 @@ TEST(AlongHead, LaunchByLaunchInBlocksOfTwoParts) {
 
 // A maximum over running sums is attained by a channel of the head, whatever lanes without channels have.
 TEST(AlongHead, MaximaOfRunningSums) {
-  const step::Cell cell = cells_of_text(
-                              "cell highest(D) {\n input x[D]\n state h[D]\n s = cumsum(h - 1) / D\n"
-                              " next h = 0.5 * h + x + max(s) + max(shift(s, -1) - 2)\n output h\n}\n")
-                              .front();
+  const step::Cell cell =
+      cells_of_text(
+          "cell highest(D) {\n input x[D]\n state h[D]\n s = cumsum(h - 1) / D\n t = cumsum(x * x) / D\n"
+          " next h = 0.5 * h + x + max(s) - max(t) + max(shift(s, -1) - 2)\n output h\n}\n")
+          .front();
   for (const std::int64_t dim : {5, 33, 300}) {
     Case c = case_of_head(cell, Storage::F32, {2, 5, 1, dim});
     c.parameters = head_point(c.problem, 4, 4, 2, 1);

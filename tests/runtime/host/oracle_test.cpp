@@ -217,6 +217,21 @@ TEST(HostOracle, ReductionsAndNumbersWithMatrices) {
   }
 }
 
+// Shifts, rotations and running sums along the channels.
+TEST(HostOracle, AlongTheHead) {
+  constexpr std::int64_t kDims[] = {1, 33, 130};
+  int turn = 0;
+  std::vector<step::Cell> cells = along_cells();
+  for (step::Cell& cell : along_cells_with_matrices()) cells.push_back(std::move(cell));
+  cells.push_back(cell_named("onlstm"));
+  for (const step::Cell& cell : cells) {
+    Case c = native_case(cell, {3, 6 + ++turn, turn % 2 + 1, kDims[turn % 3]}, kStorages[turn % 3]);
+    c.parameters = {{"lanes", 16}, {"vectors", 1}, {"rows", 2}, {"together", 1}, {"tile", 1}};
+    Comparison(std::move(c)).run();
+    ASSERT_FALSE(HasFailure()) << cell.name;
+  }
+}
+
 // Resets, lengths and reversed time of cells that reduce.
 TEST(HostOracle, FormsOfCellsThatReduce) {
   std::vector<step::Cell> cells = reducing_cells();
