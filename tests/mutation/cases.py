@@ -8,6 +8,7 @@ NUMBERS = "tests/mutation/cells/numbers.cell --shape B=3,T=19,H=2,D=40 "
 OVER_HEAD = "tests/mutation/cells/over_head.cell"
 SUMS = "tests/mutation/cells/sums.cell"
 AHEAD = "tests/mutation/cells/ahead.cell"
+ALONG = "tests/mutation/cells/along.cell"
 PLAIN = STREAM + ("--param segments=1 --param channels=16 --param unroll=4 --param rewrite=none "
                   "--param interleaved_copies=0 --param producer_warps=0 ")
 SPLIT = STREAM + "--param segments=4 --param channels=64 --param steps=32 --param time_split=2 --param stages=2 "
@@ -132,6 +133,27 @@ CASES = {
     "host segments fw": "mingru --arch cpu --shape B=2,T=67,H=2,D=40 --pass fws --param vectors=1 --param segments=5",
     "host segments bw": "affine --arch cpu --shape B=2,T=67,H=2,D=40 --pass bw --param vectors=1 --param segments=5",
     "host segments of parameters": "sru --arch cpu --shape B=2,T=67,H=2,D=40 --pass bw --param vectors=1 --param segments=5",
+    "along fw": ALONG + " --cell moved --shape B=2,T=9,D=72 --pass fw --param head_split=1 --param per_thread=1 "
+                "--param heads=1 --param steps=4 --param stages=2 " + STREAM,
+    "along bw": ALONG + " --cell moved --shape B=2,T=9,D=72 --pass bw --param head_split=1 --param per_thread=1 "
+                "--param heads=1 --param steps=4 --param stages=2 " + STREAM,
+    "along in a cluster": ALONG + " --cell moved --shape B=2,T=9,D=72 --pass fw --param head_split=2 --param per_thread=1 "
+                          "--param steps=4 --param stages=2 " + STREAM,
+    "sums along fw": ALONG + " --cell summed --shape B=2,T=9,D=72 --pass fw --param head_split=1 --param per_thread=1 "
+                     "--param heads=1 --param steps=4 --param stages=2 " + STREAM,
+    "sums along bw": ALONG + " --cell summed --shape B=2,T=9,D=72 --pass bw --param head_split=1 --param per_thread=1 "
+                     "--param heads=1 --param steps=4 --param stages=2 " + STREAM,
+    "highest along bw": ALONG + " --cell highest --shape B=2,T=5,D=300 --pass bw --param head_split=1 --param per_thread=4 "
+                        "--param heads=1 --param steps=4 --param stages=2 " + STREAM,
+    "turns along fw": ALONG + " --cell beside --shape B=3,T=5,H=2,D=40 --pass fw --param units=16 --param stages=2 "
+                      "--param warps=2 " + TURNS,
+    "turns of a shift fw": ALONG + " --cell couples --shape B=3,T=5,H=2,D=40 --pass fw --param units=16 --param stages=2 "
+                           "--param warps=2 " + TURNS,
+    "turns along bw": ALONG + " --cell beside --shape B=3,T=5,H=2,D=40 --pass bw --param units=16 --param stages=2 "
+                      "--param warps=2 " + TURNS,
+    "host along fw": ALONG + " --cell moved --arch cpu --shape B=2,T=5,H=2,D=40 --pass fw",
+    "host sums along fw": ALONG + " --cell summed --arch cpu --shape B=2,T=5,H=2,D=40 --pass fw",
+    "host turns along fw": ALONG + " --cell beside --arch cpu --shape B=3,T=5,H=2,D=40 --pass fw",
     "numbers fw": NUMBERS + "--pass fw " + PLAIN,
     "numbers bw": NUMBERS + "--pass bw --param segments=1 --param channels=16 " + STREAM,
     "head fw": HEADS + " --cell rmsgate --shape B=2,T=19,D=72 --pass fw --param per_thread=1 --param heads=1 "

@@ -7,7 +7,8 @@ which of the package's tests (pytest -k). `old` stands exactly once in the file.
 A wrong result or a fault of the simulator finds the fault; a crash does not. The lists lie beside this file, one for
 each subject.
 """
-from cases import AHEAD, CASES, DRAWS, HEADS, OVER_HEAD, ROWS, SUMS, TYPES  # noqa: F401 (run.py takes them from here)
+from cases import AHEAD, ALONG, CASES, DRAWS, HEADS, OVER_HEAD, ROWS, SUMS, TYPES  # noqa: F401 (run.py takes them from here)
+import faults_along
 import faults_around
 import faults_bounds
 import faults_channels
@@ -19,6 +20,6 @@ import faults_over_head
 import faults_python
 import faults_segments
 
-FAULTS = [fault for subject in (faults_channels, faults_launches, faults_matrices, faults_over_head, faults_libraries,
+FAULTS = [fault for subject in (faults_channels, faults_launches, faults_matrices, faults_over_head, faults_along, faults_libraries,
                           faults_checks, faults_around, faults_segments, faults_bounds, faults_python)
           for fault in subject.FAULTS]

@@ -44,7 +44,7 @@ def command(case, storage):
 def digest(fault):
     """Changes with the fault or with what runs on it, so that a record of another one is not taken for its own."""
     parts = [fault["file"], fault["old"], fault["new"], fault["test"], [planted.CASES[c] for c in fault["cases"]]]
-    for cells in (planted.ROWS, planted.DRAWS, planted.HEADS, planted.OVER_HEAD, planted.SUMS, planted.AHEAD):
+    for cells in (planted.ROWS, planted.DRAWS, planted.HEADS, planted.OVER_HEAD, planted.SUMS, planted.AHEAD, planted.ALONG):
         if any(cells in planted.CASES[case] for case in fault["cases"]):
             parts.append((ROOT / cells).read_text(encoding="utf-8"))
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
