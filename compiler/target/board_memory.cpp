@@ -11,8 +11,9 @@ struct Board {
   std::string_view key;
   std::int64_t gigabytes;  // as the data sheet has them
 };
-constexpr Board kBoards[] = {{"a100", 80}, {"a10", 24},   {"l4", 24},    {"rtx4090", 24},
-                             {"h100", 80}, {"h200", 141}, {"b200", 180}, {"rtx5090", 32}};
+constexpr Board kBoards[] = {{"a100", 80},  {"a10", 24},     {"l4", 24},    {"rtx4090", 24},
+                             {"h100", 80},  {"h200", 141},   {"b200", 180}, {"b300", 288},
+                             {"thor", 128}, {"rtx5090", 32}, {"gb10", 128}};
 
 }  // namespace
 

@@ -135,10 +135,11 @@ cell stabilised(D) {
 
 INSTANTIATE_TEST_SUITE_P(Cuda, PersistentCompileFull, ::testing::Values("sm_90"),
                          [](const auto& test) { return std::string(test.param); });
-INSTANTIATE_TEST_SUITE_P(Cuda, PersistentCompile,
-                         ::testing::ValuesIn(rondo::testing::with_turns<const char*>(
-                             {"sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120"}, 2)),
-                         [](const auto& test) { return std::string(test.param); });
+INSTANTIATE_TEST_SUITE_P(
+    Cuda, PersistentCompile,
+    ::testing::ValuesIn(rondo::testing::with_turns<const char*>(
+        {"sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_103", "sm_110", "sm_120", "sm_121"}, 2)),
+    [](const auto& test) { return std::string(test.param); });
 
 }  // namespace
 }  // namespace rondo::schedule

@@ -47,10 +47,11 @@ TEST_P(TimeGemmCompile, StaysInRegisters) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Cuda, TimeGemmCompile,
-                         ::testing::ValuesIn(rondo::testing::with_turns<const char*>(
-                             {"sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120"}, 2)),
-                         [](const auto& test) { return std::string(test.param); });
+INSTANTIATE_TEST_SUITE_P(
+    Cuda, TimeGemmCompile,
+    ::testing::ValuesIn(rondo::testing::with_turns<const char*>(
+        {"sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_103", "sm_110", "sm_120", "sm_121"}, 2)),
+    [](const auto& test) { return std::string(test.param); });
 
 }  // namespace
 }  // namespace rondo::schedule

@@ -203,7 +203,7 @@ target::Profile portable_profile(const target::Profile& base) {
   limits.shared_per_sm = std::min(limits.shared_per_sm, 100 * 1024);
   limits.threads_per_sm = std::min(limits.threads_per_sm, 1536);
   limits.blocks_per_sm = std::min(limits.blocks_per_sm, 16);
-  limits.sm_count = std::min(limits.sm_count, 40);
+  limits.sm_count = std::min(limits.sm_count, 20);
   limits.max_cluster = 1;
   return portable;
 }

@@ -10,7 +10,8 @@
 namespace rondo::backend::cuda {
 namespace {
 
-constexpr const char* kArchitectures[] = {"sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120"};
+constexpr const char* kArchitectures[] = {"sm_80",  "sm_86",  "sm_89",  "sm_90", "sm_100",
+                                          "sm_103", "sm_110", "sm_120", "sm_121"};
 
 class Compile : public ::testing::TestWithParam<const char*> {
  protected:

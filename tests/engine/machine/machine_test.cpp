@@ -26,6 +26,30 @@ class NamedMachine : public ::testing::Test {
   std::optional<db::Database> database_;
 };
 
+// A driver's words for a shipped board give that board's profile: its limits, with the largest cluster, which
+// no driver tells, and its speeds.
+TEST(MachineOfADriver, IsTheShippedBoard) {
+  for (const target::Profile& board : target::shipped_profiles()) {
+    runtime::DeviceInfo info;
+    info.name = board.name;
+    info.cc_major = board.target.major();
+    info.cc_minor = board.target.minor();
+    info.sm_count = board.limits.sm_count;
+    info.shared_per_block_optin = board.limits.shared_per_block;
+    info.shared_per_sm = board.limits.shared_per_sm;
+    info.registers_per_sm = board.limits.registers_per_sm;
+    info.max_threads_per_sm = board.limits.threads_per_sm;
+    info.max_threads_per_block = board.limits.threads_per_block;
+    info.max_blocks_per_sm = board.limits.blocks_per_sm;
+    info.l2_bytes = static_cast<int>(board.limits.l2_bytes);
+    info.clusters = board.limits.max_cluster > 1;
+    target::Profile found = profile_of(info);
+    EXPECT_NE(found.source.find(board.name), std::string::npos) << found.source;
+    found.source = board.source;
+    EXPECT_EQ(target::to_json(found), target::to_json(board));
+  }
+}
+
 // A package that is built without the GPU takes the choices that programs on the GPU take: both ask the model
 // with one profile, and a choice near the limit of what is trusted would else be taken by one of them only.
 TEST_F(NamedMachine, HasWhatWasMeasuredOnIt) {

@@ -235,7 +235,8 @@ TEST(TimeGemmParameters, WarpgroupsMultiplyLargeHeads) {
   EXPECT_TRUE(by_warpgroups("sm_90", Storage::BF16, 768, 8));
   EXPECT_TRUE(by_warpgroups("sm_90", Storage::F16, 136, 8));
   EXPECT_FALSE(by_warpgroups("sm_80", Storage::BF16, 768, 8));
-  EXPECT_FALSE(by_warpgroups("sm_100", Storage::BF16, 768, 8));
+  for (const char* later : {"sm_100", "sm_103", "sm_110", "sm_120", "sm_121"})
+    EXPECT_FALSE(by_warpgroups(later, Storage::BF16, 768, 8)) << later;
   EXPECT_FALSE(by_warpgroups("sm_90", Storage::F32, 768, 8));
   EXPECT_FALSE(by_warpgroups("sm_90", Storage::BF16, 64, 8));
   EXPECT_FALSE(by_warpgroups("sm_90", Storage::BF16, 768, 4));  // tensors aligned to no more
