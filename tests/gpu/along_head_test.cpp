@@ -5,6 +5,7 @@
 #include "compiler/step/forms.h"
 #include "engine/check/verify.h"
 #include "engine/choice/overrides.h"
+#include "tests/gpu/each.h"
 #include "tests/gpu/gpu.h"
 #include "tests/schedule/cell_files.h"
 #include "tests/schedule/over_head_cells.h"
@@ -78,8 +79,8 @@ TEST_P(AlongHeadsBesideAMatrix, LaunchByLaunch) {
   expect_right(cells, "alternating", {{{"units", 16}}, {{"units", 64}}});
 }
 
-const auto kEachStorage = ::testing::Values(Storage::BF16, Storage::F16, Storage::F32);
-const auto kBothPasses = ::testing::Values(Pass::ForwardSave, Pass::Backward);
+using rondo::testing::kBothPasses;
+using rondo::testing::kEachStorage;
 
 INSTANTIATE_TEST_SUITE_P(Gpu, AlongHeads,
                          ::testing::Combine(kEachStorage, kBothPasses,

@@ -5,6 +5,7 @@
 #include "compiler/step/forms.h"
 #include "compiler/support/text_file.h"
 #include "engine/check/verify.h"
+#include "tests/gpu/each.h"
 #include "tests/gpu/gpu.h"
 #include "tests/schedule/over_head_cells.h"
 
@@ -144,8 +145,8 @@ TEST(WholeHeadCells, EachHasATest) {
   EXPECT_EQ(schedule::reducing_cells_with_matrices().size() * 2, kMatrixCells);
 }
 
-const auto kEachStorage = ::testing::Values(Storage::BF16, Storage::F16, Storage::F32);
-const auto kBothPasses = ::testing::Values(Pass::ForwardSave, Pass::Backward);
+using rondo::testing::kBothPasses;
+using rondo::testing::kEachStorage;
 const auto kHeadsBesideAMatrix = ::testing::Values(33, 64, 130);
 const auto kWholeHeads = ::testing::Values(1, 8, 33, 130, 1000, 4096, 5001, 16384);
 
