@@ -27,8 +27,9 @@ Value ExpressionLowering::along_head(const Builtin& builtin, const std::vector<V
   if (!rows)
     return report(span, fmt::format("{} cannot take the matrix {}", what, shape(argument)), kMatrixHelp);
   if (rows->extent != Extent::Vector)
-    return report(
-        span, fmt::format("{} goes along the channels of a head, but {} has none", what, shape(argument)));
+    return report(span,
+                  fmt::format("{} goes along the channels of a head, but {} has none", what, shape(argument)),
+                  "give it a value with channels, such as an input x[D] or a state h[D]");
   std::optional<int> offset = 0;
   if (builtin.kind == BuiltinKind::Move) offset = distance(builtin, arguments[1], span);
   if (!offset) return Unknown{};
