@@ -38,7 +38,7 @@ def text_of(program, arguments):
 
 def rows_of(record):
     """(name, arguments of emit, commit) of every row, in the record's order; arguments with what was added to the parameters
-    since, and without; the commit at which the row was measured, None for that of the record."""
+    since, and without; the commit at which the row was measured, which is that of the record where the row names none."""
     for section in ("rows", "dense"):
         for row in record[section]:
             if row["pass"] == "fwbw":  # the sum of two others
@@ -46,7 +46,7 @@ def rows_of(record):
             problem = row | row["shape"]
             choices = [records.chosen(record, section, problem, row["pass"], names) for names in (completed, current)]
             yield (records.problem_text(problem), [[*records.problem_arguments(problem), "--no-db", *choice] for choice in choices],
-                   row.get("commit"))
+                   row.get("commit", record.get("commit")))
 
 
 def compare(old, new, record, commit, arch):

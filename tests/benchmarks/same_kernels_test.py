@@ -62,6 +62,11 @@ class SameKernels(unittest.TestCase):
         self.assertEqual((done.returncode, found["rows"]), (1, 2))
         self.assertEqual(found["changed"], ["lstm B=1 T=2 D=4 bf16 fw"])
 
+    def test_a_row_without_a_commit_was_measured_at_that_of_the_record(self):
+        for commit, changed in (("abc", []), ("abb", ["gru B=1 T=2 D=4 bf16 bw"])):
+            self.record.write_text(json.dumps({"commit": commit, "rows": [], "dense": [row("gru", "bw")]}))
+            self.assertEqual(self.compare(changed=("gru",))[1]["changed"], changed)
+
 
 if __name__ == "__main__":
     unittest.main()
