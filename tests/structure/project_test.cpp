@@ -83,6 +83,15 @@ TEST(Project, TheEnvironmentIsReadInOnePlace) {
   }
 }
 
+// A cell is simplified once, where its Task is made. Whatever simplified it again could see another one.
+TEST(Project, ACellIsSimplifiedByItsTask) {
+  for (const SourceFile& file : sources_of(kProduct)) {
+    const bool may = file.path.starts_with("compiler/step/") || file.path.starts_with("engine/");
+    EXPECT_TRUE(may || file.text.find("step::simplify(") == std::string::npos)
+        << file.path << ": take the cell of a schedule::Task";
+  }
+}
+
 // The ways of a request: `rondo run` and the C interface to a plan, and `rondo tune` to a record.
 const Walk kWalkOfAPlan = {{5, "engine/service", "answer"},
                            {6, "engine/service", "on_cpus"},

@@ -1,8 +1,8 @@
 // A cell's step as a picture.
 #include <fmt/format.h>
 
+#include "compiler/schedule/problem/task.h"
 #include "compiler/step/derive.h"
-#include "compiler/step/simplify.h"
 #include "runtime/capi/launch/call.h"
 #include "tools/librondo/cell.h"
 #include "tuner/figures/alone.h"
@@ -12,7 +12,8 @@ namespace rondo::capi {
 namespace {
 
 Result<std::string> drawn(const step::Cell& given, bool backward) {
-  const step::Cell cell = step::simplify(given);
+  const schedule::Task task(given, {}, {});  // of no problem: it has the cell as all passes have it
+  const step::Cell& cell = task.cell;
   const figures::Figure figure =
       backward ? figures::backward_graph(cell, step::backward_step(cell)) : figures::step_graph(cell);
   if (!figure.draw)
