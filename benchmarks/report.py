@@ -17,7 +17,7 @@ from report_dense import dense_page, layers_page, memory_page, parts_page, saved
 from report_layers import capi_page, cpu_page, forms_page, min_page, packed_page, service_page
 from report_picture import peers_picture, picture
 from report_model import model_page
-from report_python import jax_page, python_layers_page
+from report_python import jax_page, language_model_page, layers_costs_page, python_layers_page
 from report_shipped import shipped_page
 from report_shoot import kept_page, shoot_page
 from report_shoot_map import shoot_map_page
@@ -182,8 +182,10 @@ PAGES = (  # name, title, what it shows, text or files of records
     ("shoot-kept", "Inputs kept between sweeps", "what it gains to keep inputs between sweeps, or to launch each sweep by itself", "*-shoot-kept.json"),
     ("matrices", "Cells with matrices", "the time of each cell with matrices, beside its target and the peer's time", dense_page),
     ("layers", "Beside PyTorch's layers", "how much faster LSTM, GRU and RNN are than cuDNN's layers on the same machine", layers_page),
-    ("python-layers", "Layers of rondo.nn", "how fast whole layers of rondo.nn are in PyTorch, beside cuDNN's best, and what a language model gains",
-     "*-{layers,language}.json"),
+    ("python-layers", "Layers of rondo.nn", "how fast whole layers of rondo.nn are in PyTorch, beside cuDNN's best", "*-layers.json"),
+    ("language-model", "Language models", "how many tokens a second language models of rondo.nn train on, beside PyTorch's best way", "*-language.json"),
+    ("python-layers-costs", "What layers of rondo.nn cost beside their time", "what a training step of rondo.nn needs in memory beside cuDNN, and how long the host and first calls take",
+     "*-layers.json"),
     ("jax", "Layers of rondo.jax", "how long layers take in JAX beside those in PyTorch", "*-jax.json"),
     ("saved", "With products saved", "what a training step takes that stores the products of the matrices", saved_page),
     ("memory", "Memory of a training step", "how many megabytes a training step holds, and needs at its peak, beside FlashRNN", memory_page),
@@ -206,7 +208,8 @@ PAGES = (  # name, title, what it shows, text or files of records
 # Pages from records of their own, which stand in place of the text.
 OF_RECORDS = {"shoot": shoot_page, "shoot-map": shoot_map_page, "min": min_page, "cpu": cpu_page, "capi": capi_page, "service": service_page, "shipped": shipped_page, "shoot-kept": kept_page,
               "forms": forms_page, "packed": packed_page, "checks": checks_page, "gpu-tests": gpu_tests_page, "normalised": normalised_page, "backends": backends_page,
-              "model": model_page, "python-layers": python_layers_page, "jax": jax_page}
+              "model": model_page, "python-layers": python_layers_page,
+              "python-layers-costs": layers_costs_page, "language-model": language_model_page, "jax": jax_page}
 
 
 def documents(record, docs, results):

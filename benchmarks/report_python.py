@@ -9,10 +9,21 @@ HOWS = (("", "eager"), ("_graph", "as CUDA graphs"))
 
 
 def python_layers_page(results):
-    """Of all records *-layers.json and *-language.json in the folder `results`; empty without one."""
+    """Of all records *-layers.json in the folder `results`; empty without one."""
     text = "".join(layers_section(record) for record in read(results, "*-layers.json"))
-    text += "".join(language_model_section(record) for record in read(results, "*-language.json"))
     return "# Layers of rondo.nn\n" + text if text else ""
+
+
+def language_model_page(results):
+    """Of all records *-language.json; empty without one."""
+    text = "".join(language_model_section(record) for record in read(results, "*-language.json"))
+    return "# Language models with layers of rondo.nn\n" + text if text else ""
+
+
+def layers_costs_page(results):
+    """What the same records say of memory, of the host and of first calls; empty without one."""
+    text = "".join(costs_section(record) for record in read(results, "*-layers.json"))
+    return "# What layers of rondo.nn cost beside their time\n" + text if text else ""
 
 
 def best_of(row, who, key):
@@ -36,15 +47,27 @@ def whole(row):
 
 
 def layers_section(record):
+    """Of a record with times; empty of another one."""
     rows = [row for row in record["rows"] if whole(row)]
     left = [row["layer"] for row in record["rows"] if not whole(row)]
-    text = f"\n## {record['device']}, {record['date']}\n\n"
-    text += wrapped(f"PyTorch {record['torch']}, cuDNN {record['cudnn']}, driver {record['driver']}.{how_timed() if rows else ''}") + "\n"
+    if not record["rows"]:
+        return ""
+    text = head_of(record, how_timed() if rows else "")
     for pass_, title in PASSES if rows else ():
         text += f"\n### {title}\n\n" + wrapped(said_of(rows, pass_)) + "\n\n" + layers_table(rows, pass_)
     if left:
         text += "\n" + wrapped(f"Not timed on both sides before the run's time was over: {', '.join(left)}.") + "\n"
-    return text + memory_of(rows) + memory_section(record) + host_section(record) + first_section(record) + left_out(record)
+    return text
+
+
+def costs_section(record):
+    rows = [row for row in record["rows"] if whole(row)]
+    return head_of(record) + memory_of(rows) + memory_section(record) + host_section(record) + first_section(record) + left_out(record)
+
+
+def head_of(record, more=""):
+    text = f"\n## {record['device']}, {record['date']}\n\n"
+    return text + wrapped(f"PyTorch {record['torch']}, cuDNN {record['cudnn']}, driver {record['driver']}.{more}") + "\n"
 
 
 def left_out(record):
@@ -145,7 +168,7 @@ def language_model_section(record):
         if "tokens_per_s" in row:
             ways.setdefault((row["shape"], row["layer"], row["how"]), {}).setdefault(row["who"], []).append(row)
     both = {key: sides for key, sides in ways.items() if {"rondo", "torch"} <= set(sides)}
-    text = f"\n## A language model on {record['device']}\n\n" + wrapped(f"""{record['date']}, PyTorch {record['torch']}.
+    text = f"\n## {record['device']}\n\n" + wrapped(f"""{record['date']}, PyTorch {record['torch']}.
 `benchmarks/language_model.py` trains a model of bytes with Adam, in one run with each layer: tokens a second, and the bits for a byte at the end,
 by which both learn alike. PyTorch's layer is shown in the type in which it is faster.""") + "\n\n"
     text += wrapped(best_ways(both)) + "\n\n"
