@@ -403,7 +403,16 @@ def host_times(contenders):
             passes = Passes(one, *contenders.data(Layer(kind, 1, 1, 64), "bf16", first))
             found[f"{kind} layer forward, {name}"] = host_us(passes.forward, device)
             found[f"{kind} layer forward + backward, {name}"] = host_us(passes.training, device, 50)
+            with torch.autograd.set_multithreading_enabled(False):
+                found[f"{kind} layer forward + backward in one thread, {name}"] = host_us(passes.training, device, 50)
+    found["a node of PyTorch, forward + backward"] = host_us(lambda: one_node(torch, tensors[1]), device, 50)
     return found
+
+
+def one_node(torch, tensor):
+    """What autograd takes for any layer: to a GPU's thread and back."""
+    leaf = tensor.detach().requires_grad_()
+    leaf.clone().backward(tensor)
 
 
 def head_of(torch, device):
