@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "compiler/frontend/function_library.h"
 #include "compiler/frontend/lexer.h"
 #include "compiler/frontend/lower_cell.h"
 #include "compiler/frontend/parser.h"
@@ -61,7 +62,8 @@ class FileLowering {
 
   const ast::File& file_;
   Diagnostics& diagnostics_;
-  Functions functions_;
+  Functions library_ = library_functions();
+  Functions functions_{&library_};
   std::set<std::string> broken_;  // names in functions with syntax errors
   std::map<std::string, int> lines_;
   std::vector<step::Cell> cells_;

@@ -105,7 +105,7 @@ class CellLowering {
           redefinition_help(name, earlier->kind, kind));
       return false;
     }
-    if (const FunctionEntry* function = functions_.find(name)) {
+    if (const FunctionEntry* function = functions_.find_own(name)) {
       diagnostics_.error(span,
                          fmt::format("'{}' is already a function (line {})", name, function->span.line));
       return false;
@@ -422,7 +422,7 @@ void define_function(const ast::Statement& statement, Scope* scope, Functions& f
   if (find_builtin(function.name)) {
     diagnostics.error(statement.span,
                       fmt::format("'{}' is a built-in function; choose another name", function.name));
-  } else if (const FunctionEntry* earlier = functions.find(function.name)) {
+  } else if (const FunctionEntry* earlier = functions.find_own(function.name)) {
     diagnostics.error(statement.span,
                       fmt::format("'{}' is already a function (line {})", function.name, earlier->span.line));
   } else if (const Symbol* symbol = scope ? scope->find(function.name) : nullptr) {

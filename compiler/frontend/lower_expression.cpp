@@ -2,7 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "compiler/frontend/foreign.h"
+#include "compiler/frontend/function_library.h"
 
 namespace rondo::frontend {
 namespace {
@@ -37,19 +41,30 @@ Op op_of(ast::BinaryOp op) {
 }  // namespace
 
 Unknown ExpressionLowering::report(step::Span span, const std::string& message, std::string help) {
+  const auto library = std::ranges::find(frames_, true, &Frame::library);
+  const step::Span place = in_file(span);
   if (!frames_.empty()) {
     // Every further call would find the same fault, perhaps with other shapes.
-    if (diagnostics_.any_at(span)) return {};
-    const Frame& frame = frames_.back();
-    if (!help.empty()) help += "; ";
-    help += fmt::format("in '{}' as called on line {}", frame.function, frame.call.line);
+    if (diagnostics_.any_at(place)) return {};
+    const std::string joined = help.empty() ? "" : "; ";
+    if (library != frames_.begin()) {
+      const Frame& frame = *std::prev(library);
+      help += fmt::format("{}in '{}' as called on line {}", joined, frame.function, frame.call.line);
+    }
   }
-  diagnostics_.error(span, message, std::move(help));
+  diagnostics_.error(place,
+                     library == frames_.end() ? message : fmt::format("'{}': {}", library->function, message),
+                     std::move(help));
   return {};
 }
 
+step::Span ExpressionLowering::in_file(step::Span span) const {
+  const auto library = std::ranges::find(frames_, true, &Frame::library);
+  return library == frames_.end() ? span : library->call;
+}
+
 NodeId ExpressionLowering::placed(NodeId id, step::Span span) {
-  cell_.graph.nodes[static_cast<std::size_t>(id)].span = span;
+  cell_.graph.nodes[static_cast<std::size_t>(id)].span = in_file(span);
   return id;
 }
 
@@ -191,10 +206,25 @@ Value ExpressionLowering::unknown_function(const std::string& name, step::Span s
   return report(span, fmt::format("unknown function '{}'", name), help_for_unknown(name, functions_));
 }
 
+bool ExpressionLowering::takes(const ast::Function& function, std::size_t place, const Value& argument,
+                               step::Span span) {
+  if (is_unknown(argument)) return false;
+  if (!is_complex(function.parameters[place])) return true;
+  const Rows* const rows = std::get_if<Rows>(&argument);
+  if (rows != nullptr && !rows->lead.empty() && rows->lead[0] == 2) return true;
+  const std::string which =
+      function.parameters.size() == 1 ? "its argument" : fmt::format("argument {}", place + 1);
+  report(span,
+         fmt::format("'{}' takes a complex number, but {} is {}", function.name, which, shape(argument)),
+         "a complex number has two rows, the real and the imaginary part: [re, im]");
+  return false;
+}
+
 Value ExpressionLowering::expand(FunctionEntry& entry, std::vector<Value> arguments, step::Span span) {
   const ast::Function& function = *entry.function;
-  Frame frame{function.name, span, {}};
+  Frame frame{function.name, span, {}, entry.library};
   for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (entry.library && !takes(function, i, arguments[i], span)) return Unknown{};
     frame.values.emplace(function.parameters[i].name, std::move(arguments[i]));
   }
   frames_.push_back(std::move(frame));

@@ -48,6 +48,7 @@ class ExpressionLowering {
     std::string function;
     step::Span call;
     std::map<std::string, Value> values;
+    bool library = false;  // a function of function_library.h, whose text is not the user's
   };
 
   Value lower(const ast::Number& node, step::Span span);
@@ -84,6 +85,10 @@ class ExpressionLowering {
   // False, with a report, once the cell has grown beyond any reasonable step: functions can grow it
   // exponentially.
   bool within_limits(step::Span span);
+  // The place in the user's text: of what stands in a function of the library that of the call.
+  step::Span in_file(step::Span span) const;
+  // False, with a report: the argument of a function of the library is no complex number where it takes one.
+  bool takes(const ast::Function& function, std::size_t place, const Value& argument, step::Span span);
   step::NodeId placed(step::NodeId id, step::Span span);
   std::string shape(const Value& value) const { return shape_text(value, cell_.dimension); }
 

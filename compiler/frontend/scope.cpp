@@ -27,6 +27,11 @@ FunctionEntry* Functions::find(const std::string& name) {
   return outer_ ? outer_->find(name) : nullptr;
 }
 
+FunctionEntry* Functions::find_own(const std::string& name) {
+  FunctionEntry* const found = find(name);
+  return found == nullptr || found->library ? nullptr : found;
+}
+
 FunctionEntry& Functions::add(const ast::Function& function, step::Span span) {
   return entries_[function.name] = FunctionEntry{&function, span};
 }

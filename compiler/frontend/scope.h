@@ -30,6 +30,7 @@ struct FunctionEntry {
   step::Span span;
   bool valid = true;  // false: its body has an error that has been reported; calls are worth Unknown
   bool used = false;
+  bool library = false;  // of function_library.h: its name is free, and its text is not the user's
 };
 
 // The functions of a file, or of a cell with the file's behind them. A function may call those defined above
@@ -39,6 +40,8 @@ class Functions {
   explicit Functions(Functions* outer = nullptr) : outer_(outer) {}
 
   FunctionEntry* find(const std::string& name);
+  // The same but for those of the library.
+  FunctionEntry* find_own(const std::string& name);
   // Adds and returns an entry. The name must be new.
   FunctionEntry& add(const ast::Function& function, step::Span span);
   // Functions that the text defines further down, for the message.

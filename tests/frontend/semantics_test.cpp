@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <complex>
 #include <functional>
 #include <map>
 #include <random>
@@ -38,8 +39,8 @@ step::ForwardArguments<double> random_arguments(const step::Cell& cell, bool ini
   return arguments;
 }
 
-// One head of one batch row: states by name, each with D values, and the pre-activations of this step as
-// [row][channel].
+// One head of one batch row: states by name, each with D values a row, and the pre-activations of this step
+// as [row][channel].
 using States = std::map<std::string, Vector>;
 struct Head {
   std::vector<Vector> x;  // this step's input rows
@@ -89,9 +90,11 @@ void compare(const std::string& name, bool initial_states, const char* vector, c
       head.batch = n;
       head.number = k;
       for (const step::TensorId id : cell.of_kind(step::TensorKind::State)) {
-        const std::string& state = cell.tensors[static_cast<std::size_t>(id)].name;
-        head.states[state] =
-            initial_states ? slice(arguments.initial_states.at(state), (n * H + k) * D, D) : Vector(D, 0);
+        const step::Tensor& state = cell.tensors[static_cast<std::size_t>(id)];
+        const std::size_t size = static_cast<std::size_t>(state.rows) * D;
+        head.states[state.name] =
+            initial_states ? slice(arguments.initial_states.at(state.name), (n * H + k) * size, size)
+                           : Vector(size, 0);
       }
       for (std::size_t t = 0; t < T; ++t) {
         head.step = t;
@@ -99,15 +102,15 @@ void compare(const std::string& name, bool initial_states, const char* vector, c
         for (std::size_t row = 0; row < rows; ++row)
           head.x.push_back(slice(x, (((n * T + t) * H + k) * rows + row) * D, D));
         advance(head);
-        for (std::size_t i = 0; i < D; ++i) {
-          const double got = result->outputs.at("h")[((n * T + t) * H + k) * D + i];
-          ASSERT_NEAR(got, head.states.at("h")[i], 1e-12)
-              << name << " at b=" << n << " t=" << t << " head=" << k << " i=" << i;
+        const Vector& h = head.states.at("h");
+        for (std::size_t i = 0; i < h.size(); ++i) {
+          const double got = result->outputs.at("h")[((n * T + t) * H + k) * h.size() + i];
+          ASSERT_NEAR(got, h[i], 1e-12) << name << " at b=" << n << " t=" << t << " head=" << k << " i=" << i;
         }
       }
       for (const auto& [state, values] : head.states) {
-        for (std::size_t i = 0; i < D; ++i) {
-          ASSERT_NEAR(result->last_states.at(state)[(n * H + k) * D + i], values[i], 1e-12)
+        for (std::size_t i = 0; i < values.size(); ++i) {
+          ASSERT_NEAR(result->last_states.at(state)[(n * H + k) * values.size() + i], values[i], 1e-12)
               << name << " last " << state;
         }
       }
@@ -301,6 +304,20 @@ void onlstm(Head& head) {
   }
 }
 
+// Orvieto et al. 2023, section 3.3: a diagonal of complex numbers, exp(-exp(nu) + i exp(theta)).
+void lru(Head& head) {
+  Vector& h = head.states["h"];
+  const std::size_t d = h.size() / 2;
+  for (std::size_t k = 0; k < d; ++k) {
+    const std::complex<double> turn(-std::exp(head.params["nu"][k]), std::exp(head.params["theta"][k]));
+    const std::complex<double> next =
+        std::exp(turn) * std::complex<double>(h[k], h[d + k]) +
+        std::exp(head.params["gamma"][k]) * std::complex<double>(head.x[0][k], head.x[1][k]);
+    h[k] = next.real();
+    h[d + k] = next.imag();
+  }
+}
+
 TEST(Semantics, Lstm) {
   compare("lstm", true, "b", lstm);
   compare("lstm", false, "b", lstm);
@@ -320,6 +337,10 @@ TEST(Semantics, RmsNormalised) {
   compare("rmslstm", true, "b", [](Head& head) { normalised_lstm(head, false); });
 }
 TEST(Semantics, OrderedNeurons) { compare("onlstm", true, "b", onlstm); }
+TEST(Semantics, LinearRecurrentUnit) {
+  compare("lru", true, nullptr, lru);
+  compare("lru", false, nullptr, lru);
+}
 TEST(Semantics, Slstm) { compare("slstm", false, "b", slstm_plain); }
 TEST(Semantics, Mingru) { compare("mingru", true, nullptr, mingru); }
 TEST(Semantics, Rglru) { compare("rglru", true, "lambda", rglru); }

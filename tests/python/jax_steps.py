@@ -104,6 +104,12 @@ def minlstm(s, x, p):
     return {"h": f / (f + i) * s["h"] + i / (f + i) * x["x"][2]}
 
 
+def lru(s, x, p):
+    h = jnp.exp(jax.lax.complex(-jnp.exp(p["nu"]), jnp.exp(p["theta"]))) * jax.lax.complex(*s["h"])
+    h = h + jnp.exp(p["gamma"]) * jax.lax.complex(*x["x"])
+    return {"h": jnp.stack([h.real, h.imag])}
+
+
 def cumax(v):
     return jnp.cumsum(jnp.exp(v - v.max()) / jnp.exp(v - v.max()).sum())
 

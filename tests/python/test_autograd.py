@@ -271,7 +271,7 @@ def test_a_cell_without_heads_in_its_steps():
 
 
 SHIPPED = [
-    "affine", "blockgru", "elman", "gru", "hgrn", "indrnn", "janet", "lngru", "lnlstm", "lstm", "mgu", "mingru", "minlstm",
+    "affine", "blockgru", "elman", "gru", "hgrn", "indrnn", "janet", "lngru", "lnlstm", "lru", "lstm", "mgu", "mingru", "minlstm",
     "onlstm", "paragru", "paralstm", "peephole", "rglru", "rmslstm", "slstm", "sru", "zoneout",
 ]  # fmt: skip
 
