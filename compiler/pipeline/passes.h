@@ -95,7 +95,7 @@ static_assert(in_order(kPasses));
 constexpr const PassInfo& info(Pass pass) { return kPasses[static_cast<std::size_t>(pass)]; }
 
 // What `rondo emit --stage` prints.
-enum class Stage { Ast, Step, Backward, Jacobian, Kernel, Cuda, Llvm, Ptx, Object, Launches };
+enum class Stage { Ast, Step, Graph, Backward, Jacobian, Kernel, Cuda, Llvm, Ptx, Object, Launches };
 struct StageInfo {
   Stage value;
   const char* text;
@@ -104,6 +104,7 @@ struct StageInfo {
 inline constexpr StageInfo kStages[] = {
     {Stage::Ast, "ast", Pass::Parse},
     {Stage::Step, "step", Pass::Forms},
+    {Stage::Graph, "graph", Pass::Forms},
     {Stage::Backward, "backward", Pass::Differentiate},
     {Stage::Jacobian, "jacobian", Pass::Jacobian},
     {Stage::Kernel, "kernel", Pass::RematerialiseCold},

@@ -10,6 +10,7 @@
 #include "compiler/schedule/plan/lower_plan.h"
 #include "compiler/step/forms.h"
 #include "compiler/step/verify.h"
+#include "engine/figures/cell_picture.h"
 #include "engine/plan/compile.h"
 #include "engine/plan/ready_plan.h"
 #include "engine/request/problem_text.h"
@@ -170,6 +171,8 @@ Result<std::string> text_of(Stage stage, const EmitRequest& request) {
     case Stage::Ast: return frontend::print_ast(request.file->text, request.file->path);
     case Stage::Step:
       return step::print(schedule::cell_with_constants(request.task.written, request.task.problem));
+    case Stage::Graph:
+      return figures::cell_picture(request.task.cell, request.task.problem.pass == schedule::Pass::Backward);
     case Stage::Backward: return backward_text(request.task);
     case Stage::Jacobian: return jacobian_text(request.task);
     case Stage::Kernel:

@@ -84,6 +84,7 @@ std::vector<Case> cases() {
       {"lstm", kBackward, "", {}, Stage::Backward},
       {"mingru", kForward, "", {}, Stage::Jacobian},
       {"mingru", kForward, "", {}, Stage::Step},
+      {"mingru", kForward, "", {}, Stage::Graph},
       {"mingru", kForward, "", {}, Stage::Ast},
   };
 #ifdef RONDO_BUILT_LLVM

@@ -107,7 +107,8 @@ TEST(Emit, EveryStageOfEveryShippedCell) {
   for (const engine::EmbeddedCell& cell : engine::embedded_cells()) {
     if (!rondo::testing::has_turn(++turn)) continue;
     const bool diagonal = streams(cell.name);
-    for (const std::string stage : {"ast", "step", "backward", "jacobian", "kernel", "cuda", "launches"}) {
+    for (const std::string stage :
+         {"ast", "step", "graph", "backward", "jacobian", "kernel", "cuda", "launches"}) {
       const Outcome outcome = rondo(with({"emit", cell.name, "--stage", stage}, kSmall));
       if (outcome.status == 3) {  // a Jacobian per channel is what cells with matrices do not have
         EXPECT_EQ(stage, "jacobian") << cell.name;
@@ -119,6 +120,16 @@ TEST(Emit, EveryStageOfEveryShippedCell) {
       }
     }
   }
+}
+
+TEST(Emit, GraphIsAPictureOfTheStepOrOfTheBackwardStep) {
+  const Outcome forward = rondo(with({"emit", "lstm", "--stage", "graph"}, kSmall));
+  const Outcome backward = rondo(with({"emit", "lstm", "--stage", "graph", "--pass", "bw"}, kSmall));
+  EXPECT_TRUE(forward.out.starts_with("<svg ")) << forward.out.substr(0, 60);
+  EXPECT_TRUE(backward.out.starts_with("<svg "));
+  EXPECT_NE(forward.out.find("next c"), std::string::npos);
+  EXPECT_EQ(forward.out.find("∂"), std::string::npos);
+  EXPECT_NE(backward.out.find("∂ previous c"), std::string::npos);
 }
 
 TEST(Emit, CudaCompilesWithNvrtc) {

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "compiler/support/embedded_text.h"
-#include "tuner/figures/alone.h"
+#include "engine/figures/alone.h"
 #include "tuner/report/page_texts.h"
 
 namespace rondo::tuner {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "tuner/figures/figure.h"
+#include "engine/figures/figure.h"
 
 namespace rondo::tuner {
 

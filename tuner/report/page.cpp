@@ -6,11 +6,11 @@
 #include <map>
 
 #include "compiler/support/units.h"
-#include "tuner/figures/roofline.h"
-#include "tuner/figures/search.h"
-#include "tuner/figures/step_graph.h"
-#include "tuner/figures/timeline.h"
-#include "tuner/figures/times.h"
+#include "engine/figures/roofline.h"
+#include "engine/figures/search.h"
+#include "engine/figures/step_graph.h"
+#include "engine/figures/timeline.h"
+#include "engine/figures/times.h"
 #include "tuner/report/html.h"
 #include "tuner/report/spread.h"
 

@@ -7,8 +7,8 @@
 
 #include "engine/choice/candidates.h"
 #include "engine/choice/choose.h"
+#include "tests/engine/figures/markup.h"
 #include "tests/engine/plan/cells.h"
-#include "tests/tuner/figures/markup.h"
 
 namespace rondo::tuner {
 namespace {

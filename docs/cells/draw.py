@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+"""Makes what follows from the program in the gallery of cells: the pictures CELL.svg beside this script, by `rondo emit
+--stage graph`, and in the pages the tables of what cells cost, between the marks <!-- costs --> and <!-- end -->.
+
+usage: draw.py RONDO [--check]
+
+Times are those of the model on an H200, and beside them those of the record benchmarks/results/h200.json for the same
+problem. With --check nothing is written: the exit status is 1 if a file differs. Needs no GPU, no database and Python 3.9.
+"""
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+FOLDER = pathlib.Path(__file__).resolve().parent
+ROOT = FOLDER.parents[1]
+BOARD = "h200"
+SHAPES = {True: {"B": 16, "T": 1024, "H": 1, "D": 768}, False: {"B": 8, "T": 4096, "H": 1, "D": 1536}}  # with a matrix; without
+COSTS = re.compile(r"<!-- costs -->\n.*?<!-- end -->\n", re.DOTALL)
+HEADING = "| cell | problem | strategy | forward | forward and backward | measured | saved for backward |\n|---|---|---|--:|--:|--:|--:|\n"
+
+
+def run(rondo, *words):
+    done = subprocess.run([rondo, *words], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        sys.exit(f"draw: rondo {' '.join(words)}: {done.stderr.strip()}")
+    return done.stdout
+
+
+def checked(rondo, cell, shape, pass_):
+    text = ",".join(f"{name}={extent}" for name, extent in shape.items())
+    return json.loads(run(rondo, "check", cell, "--json", "--arch", BOARD, "--shape", text, "--pass", pass_))
+
+
+def first_choice(found):
+    """The strategy that the model takes, its milliseconds, and what the pass before it has to save."""
+    legal = [one for one in found["strategies"] if one["legal"]]
+    times = [(float(re.search(r"about ([0-9.]+) ms by model", one["choice"])[1]), one) for one in legal]
+    took, best = min(times, key=lambda pair: pair[0])
+    return best["name"], took, best["saved_bytes"]
+
+
+def measured(record, cell, shape):
+    """Forward, and forward and backward in ms of the record; empty without a row."""
+    rows = {row["pass"]: row["median_ms"] for row in record["rows"] + record["dense"]
+            if row["cell"] == cell and row["shape"] == shape and row["dtype"] == "bf16" and row.get("save") != "products"}
+    return f"{rows['fw']:.2g}, {rows['fwbw']:.2g}" if {"fw", "fwbw"} <= set(rows) else ""
+
+
+def costs_of(rondo, record, cells):
+    table = HEADING
+    for cell in cells:
+        found = json.loads(run(rondo, "check", cell, "--json", "--arch", BOARD))
+        shape = SHAPES[found["structure"]["has_matrix"]]
+        passes = {pass_: first_choice(checked(rondo, cell, shape, pass_)) for pass_ in ("fw", "fws", "bw")}
+        strategy, forward, _ = passes["fw"]
+        problem = " ".join(f"{name}={shape[name]}" for name in "BTD")
+        saved = passes["bw"][2] / (shape["B"] * shape["T"] * shape["D"])
+        table += (f"| {cell} | {problem} | {strategy} | {forward:.2g} | {passes['fws'][1] + passes['bw'][1]:.2g} | "
+                  f"{measured(record, cell, shape)} | {saved:.3g} |\n")
+    return table
+
+
+def files(rondo):
+    """What every file is to hold, by path."""
+    cells = sorted(path.stem for path in (ROOT / "cells").glob("*.cell"))
+    made = {FOLDER / f"{cell}.svg": run(rondo, "emit", cell, "--stage", "graph") for cell in cells}
+    record = json.loads((ROOT / f"benchmarks/results/{BOARD}.json").read_text(encoding="utf-8"))
+    shown = []
+    for page in sorted(FOLDER.glob("*.md")):
+        text = page.read_text(encoding="utf-8")
+        of_page = re.findall(r"\]\((\w+)\.svg\)", text)
+        shown += of_page
+        if COSTS.search(text):
+            made[page] = COSTS.sub(lambda _, names=of_page: f"<!-- costs -->\n{costs_of(rondo, record, names)}<!-- end -->\n", text)
+    if sorted(shown) != cells:
+        sys.exit(f"draw: each shipped cell is on one page; not so: {' '.join(sorted(set(shown) ^ set(cells)))}")
+    return made
+
+
+def main(words):
+    if not words or words[0].startswith("-") or words[1:] not in ([], ["--check"]):
+        sys.exit(__doc__)
+    stale = [(path, text) for path, text in files(words[0]).items()
+             if not path.exists() or path.read_text(encoding="utf-8") != text]
+    if words[1:]:
+        if stale:
+            sys.exit(f"draw: out of date: {', '.join(path.name for path, _ in stale)}; run docs/cells/draw.py RONDO")
+        return
+    for path, text in stale:
+        path.write_text(text, encoding="utf-8")
+        print(f"wrote {path.name}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
