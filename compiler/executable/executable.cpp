@@ -38,6 +38,21 @@ Status check_tensor(const Tensor& tensor) {
   return success();
 }
 
+// What lies in a result lies within it, whatever the call's sizes and strides are.
+Status check_lies_in(const Tensor& tensor, const std::vector<Tensor>& tensors) {
+  if (tensor.lies_in == -1) return success();
+  const auto fits = [&](const Tensor& result) {
+    return !is_internal(result.ref.role) && has_time_axis(result.ref.role) && result.written &&
+           result.need == Need::Required && result.storage == tensor.storage && tensor.unit <= result.unit;
+  };
+  const bool of_steps = is_internal(tensor.ref.role) && has_time_axis(tensor.ref.role) &&
+                        tensor.size == SizeRule{0, tensor.unit, 1, 1};
+  const bool exists = tensor.lies_in >= 0 && static_cast<std::size_t>(tensor.lies_in) < tensors.size();
+  if (of_steps && exists && fits(tensors[static_cast<std::size_t>(tensor.lies_in)])) return success();
+  return defect(
+      fmt::format("tensor '{}' lies in tensor {} of {}", tensor.name, tensor.lies_in, tensors.size()));
+}
+
 Status check_kernel(const Kernel& kernel) {
   if (kernel.name.empty()) return defect("a kernel without a name");
   if (kernel.threads < 1 || kernel.threads > kMaxThreads)
@@ -114,6 +129,13 @@ Executable Executable::without_images() const {
   return result;
 }
 
+bool is_walked_from_end(const Executable& executable, std::size_t tensor) {
+  for (const Launch& launch : executable.launches)
+    for (const Argument& argument : launch.arguments)
+      if (argument.kind == Argument::Kind::LastStep && argument.tensor == tensor) return true;
+  return false;
+}
+
 Status check(const Executable& executable) {
   if (executable.tensors.size() > kMaxTensors)
     return defect(fmt::format("{} tensors; the most is {}", executable.tensors.size(), kMaxTensors));
@@ -121,6 +143,8 @@ Status check(const Executable& executable) {
     return defect("too many kernels or launches");
   for (const Tensor& tensor : executable.tensors)
     if (Status status = check_tensor(tensor); !status) return status;
+  for (const Tensor& tensor : executable.tensors)
+    if (Status status = check_lies_in(tensor, executable.tensors); !status) return status;
   for (std::size_t i = 0; i < executable.tensors.size(); ++i)
     for (std::size_t j = 0; j < i; ++j)
       if (executable.tensors[i].ref == executable.tensors[j].ref)

@@ -142,6 +142,9 @@ struct Executable {
   Executable without_images() const;
 };
 
+// Whether kernels walk over the tensor's time from its end (Argument::Kind::LastStep).
+bool is_walked_from_end(const Executable& executable, std::size_t tensor);
+
 // Whether it contradicts itself: an index past its end, an argument that no kernel parameter can be, a size
 // below zero. Error Internal, naming the part.
 Status check(const Executable& executable);

@@ -36,6 +36,11 @@ std::string strides_text(const Tensor& tensor, const Strides& strides) {
              : "";
 }
 
+// The address of step T - 1.
+Address last_step(const Tensor& tensor, Address first, const Strides& strides, std::int64_t time) {
+  return first + static_cast<Address>((time - 1) * strides.t * scalar::storage_bytes(tensor.storage));
+}
+
 // Whether a call has nothing to compute.
 bool is_empty(std::int64_t batch, std::int64_t time) { return batch == 0 || time == 0; }
 
@@ -66,6 +71,8 @@ Result<Launcher> Launcher::make(const Executable& executable) {
   result.tensors_ = executable.tensors;
   result.launches_ = executable.launches;
   result.workspace_ = WorkspaceRule(executable.tensors);
+  for (std::size_t i = 0; i < executable.tensors.size(); ++i)
+    result.from_end_.push_back(is_walked_from_end(executable, i));
   return result;
 }
 
@@ -282,8 +289,21 @@ Status Launcher::place_all(const Bindings& bindings, Call& call, std::span<Place
   if (is_empty(call.batch, call.time)) return place_of_nothing(bindings, call, places);
   if (Status status = find_workspace(bindings, call); !status) return status;
   for (std::size_t i = 0; i < tensors_.size(); ++i)
-    if (Status status = place(i, bindings, call, places[i]); !status) return status;
+    if (tensors_[i].lies_in < 0)
+      if (Status status = place(i, bindings, call, places[i]); !status) return status;
+  for (std::size_t i = 0; i < tensors_.size(); ++i)
+    if (const std::int32_t result = tensors_[i].lies_in; result >= 0)
+      places[i] = place_in(tensors_[i], places[static_cast<std::size_t>(result)], call);
   return check_apart(places, call);
+}
+
+// Its steps are those of the walk.
+Launcher::Place Launcher::place_in(const Tensor& tensor, const Place& result, const Call& call) const {
+  if (!from_end_[static_cast<std::size_t>(tensor.lies_in)])
+    return {result.pointer, result.strides, std::nullopt};
+  return {last_step(tensor, result.pointer, result.strides, call.time),
+          {result.strides.b, -result.strides.t},
+          std::nullopt};
 }
 
 // Without rows or without steps most tensors have no element, and lie nowhere.
@@ -387,9 +407,8 @@ Status Launcher::start(LaunchSink& sink, std::size_t index, std::span<const Plac
         break;
       case Argument::Kind::StepCount: values[i] = step; break;
       case Argument::Kind::LastStep: {
-        const Tensor& tensor = tensors_[argument.tensor];
-        const std::int64_t bytes = (call.time - 1) * at.strides.t * scalar::storage_bytes(tensor.storage);
-        values[i] = static_cast<std::int64_t>(at.pointer + static_cast<Address>(bytes));
+        const Address last = last_step(tensors_[argument.tensor], at.pointer, at.strides, call.time);
+        values[i] = static_cast<std::int64_t>(last);
         break;
       }
       case Argument::Kind::StrideTBack: values[i] = -at.strides.t; break;

@@ -79,6 +79,8 @@ class Launcher {
   Status answer_nothing(LaunchSink& sink, std::span<const Place> places, const Call& call) const;
   Status find_workspace(const Bindings& bindings, Call& call) const;
   Status place(std::size_t tensor, const Bindings& bindings, Call& call, Place& place) const;
+  // Of a tensor that lies in a result whose place is `result`.
+  Place place_in(const Tensor& tensor, const Place& result, const Call& call) const;
   Status place_in_workspace(const Tensor& tensor, std::int64_t offset, std::int64_t bytes, Call& call,
                             Place& place) const;
   Status check_place(const Tensor& tensor, const Place& place, const Call& call) const;
@@ -98,6 +100,7 @@ class Launcher {
   std::vector<Tensor> tensors_;
   std::vector<Launch> launches_;
   WorkspaceRule workspace_;
+  std::vector<bool> from_end_;  // by tensor: is_walked_from_end()
   Address status_ = 0;
 };
 

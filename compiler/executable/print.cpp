@@ -109,10 +109,16 @@ class Printer final : public LaunchSink {
   std::vector<std::int64_t> starts_;
 };
 
-std::string tensor_line(const Tensor& tensor, std::int64_t batch, std::int64_t time) {
+std::string tensor_line(const Executable& executable, const Tensor& tensor, std::int64_t batch,
+                        std::int64_t time) {
   const RoleInfo& role = role_info(tensor.ref.role);
   const std::string begins = fmt::format("{} if not bound", tensor.first);
-  const char* need = role.internal                   ? "in the workspace"
+  const std::string in_result =
+      tensor.lies_in < 0 ? ""
+                         : fmt::format("in the memory of {}",
+                                       executable.tensors[static_cast<std::size_t>(tensor.lies_in)].name);
+  const char* need = tensor.lies_in >= 0             ? in_result.c_str()
+                     : role.internal                 ? "in the workspace"
                      : tensor.need == Need::Required ? "required"
                      : has_region(tensor)            ? begins.c_str()
                      : tensor.need == Need::Zero     ? "zero if not bound"
@@ -136,7 +142,7 @@ Result<std::string> print_launches(const Executable& executable, std::int64_t ba
   Address next = kApart;
   bindings.set_workspace(next);
   for (const Tensor& tensor : executable.tensors) {
-    text += tensor_line(tensor, batch, time);
+    text += tensor_line(executable, tensor, batch, time);
     if (is_internal(tensor.ref.role)) continue;
     bindings.set(tensor.ref, next += kApart);
     next += static_cast<Address>(tensor.size.at(batch, time)) * 8 / kApart * kApart;

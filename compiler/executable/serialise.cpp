@@ -29,7 +29,7 @@ constexpr auto kTensor = [](auto& archive, auto& tensor) {
   archive.one_of(tensor.need, Need::Discard);
   archive(tensor.written, tensor.alignment, tensor.unit);
   kSizeRule(archive, tensor.size);
-  archive(tensor.first);
+  archive(tensor.first, tensor.lies_in);
 };
 
 constexpr auto kKernel = [](auto& archive, auto& kernel) {
@@ -61,7 +61,7 @@ constexpr auto kImage = [](auto& archive, auto& image) {
 // there is.
 constexpr auto kPayload = [](auto& archive, auto& executable) {
   kIdentity(archive, executable.identity);
-  archive.list(executable.tensors, 60, kTensor);
+  archive.list(executable.tensors, 64, kTensor);
   archive.list(executable.kernels, 22, kKernel);
   archive.list(executable.launches, 53, kLaunch);
   archive.list(executable.images, 21, kImage);

@@ -102,6 +102,9 @@ struct Tensor {
   // Of Role::InitialState: what each element is where it is not bound. Of Role::LastState: of its initial
   // state, which a call of no steps leaves.
   float first = 0;
+  // Of an internal tensor with a time axis: the place in Executable::tensors of a result in whose memory it
+  // lies, step for step of the walk, until kernels write the result over it. -1: it has a region of its own.
+  std::int32_t lies_in = -1;
   friend bool operator==(const Tensor&, const Tensor&) = default;
 };
 

@@ -23,7 +23,8 @@ std::int64_t region_bytes(const Tensor& tensor, std::int64_t batch, std::int64_t
 
 WorkspaceRule::WorkspaceRule(const std::vector<Tensor>& tensors) {
   for (std::size_t i = 0; i < tensors.size(); ++i)
-    if (is_internal(tensors[i].ref.role) && tensors[i].ref.role != Role::Status) order_.push_back(i);
+    if (is_internal(tensors[i].ref.role) && tensors[i].ref.role != Role::Status && tensors[i].lies_in < 0)
+      order_.push_back(i);
   std::ranges::sort(order_, [&](std::size_t a, std::size_t b) {
     const TensorRef &x = tensors[a].ref, &y = tensors[b].ref;
     return std::tuple(x.role, x.tensor) < std::tuple(y.role, y.tensor);

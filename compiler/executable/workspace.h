@@ -33,7 +33,8 @@ class WorkspaceRule {
   WorkspaceRule() = default;
   explicit WorkspaceRule(const std::vector<Tensor>& tensors);
 
-  // The regions for B batch rows of T steps: internal tensors in the order of their roles, states that begin
+  // The regions for B batch rows of T steps: internal tensors in the order of their roles, but for those that
+  // lie in results, states that begin
   // with a number of their own, then the zeroed region, then the one for unwanted results.
   Workspace at(const std::vector<Tensor>& tensors, std::int64_t batch, std::int64_t time) const;
 

@@ -77,8 +77,8 @@ class SimulatorSink final : public executable::LaunchSink {
                            std::span<void* const> arguments) const {
     const Tensor& tensor = executable_.tensors[index];
     if (tensor.ref.role == Role::Status) return 1;
-    if (!executable::has_time_axis(tensor.ref.role) || executable::is_internal(tensor.ref.role))
-      return tensor.size.at(batch_, time_);
+    const bool in_workspace = executable::is_internal(tensor.ref.role) && tensor.lies_in < 0;
+    if (!executable::has_time_axis(tensor.ref.role) || in_workspace) return tensor.size.at(batch_, time_);
     std::int64_t reach = tensor.unit;
     for (std::size_t i = 0; i < arguments.size(); ++i) {
       if (launch.arguments[i].tensor != index) continue;

@@ -111,7 +111,7 @@ TEST(Serialise, OtherVersionsAreRefusedWithAMessage) {
   const Result<Executable> of_newer = from_bytes(newer, "x.rondo"), of_older = from_bytes(older, "x.rondo");
   ASSERT_FALSE(of_newer.ok());
   EXPECT_EQ(of_newer.error().kind, ErrorKind::Unsupported);
-  EXPECT_EQ(of_newer.error().message, "x.rondo has version 6 of the format; this Rondo reads version 5");
+  EXPECT_EQ(of_newer.error().message, "x.rondo has version 7 of the format; this Rondo reads version 6");
   EXPECT_NE(of_newer.error().hint.find("newer"), std::string::npos);
   ASSERT_FALSE(of_older.ok());
   EXPECT_NE(of_older.error().hint.find("make it again"), std::string::npos);
@@ -210,6 +210,45 @@ TEST(Check, ContradictionsAreNamed) {
   expect([](Executable& e) { e.tensors[1].ref = e.tensors[0].ref; }, "is there twice");
 }
 
+// What lies in a result is as large at most, of the same type and internal, and the result is always bound.
+TEST(Check, OnlyATensorThatFitsLiesInAResult) {
+  const auto accepts = [](const auto& damage) {
+    Executable executable;
+    executable.tensors.resize(2);
+    Tensor &result = executable.tensors[0], &scratch = executable.tensors[1];
+    result.ref = {Role::InputGradient, 0};
+    result.written = true;
+    result.unit = 12;
+    scratch.ref = {Role::Scratch, 0};
+    scratch.unit = 8;
+    for (Tensor* tensor : {&result, &scratch}) {
+      tensor->name = role_info(tensor->ref.role).text;
+      tensor->storage = scalar::Storage::BF16;
+      tensor->alignment = 2;
+      tensor->size = {0, tensor->unit, 1, 1};
+    }
+    scratch.lies_in = 0;
+    damage(result, scratch);
+    const Status status = check(executable);
+    if (!status) {
+      EXPECT_NE(status.error().message.find("lies in tensor"), std::string::npos) << status.error().message;
+    }
+    return status.ok();
+  };
+  EXPECT_TRUE(accepts([](Tensor&, Tensor&) {}));
+  EXPECT_FALSE(accepts([](Tensor&, Tensor& scratch) { scratch.lies_in = 2; }));
+  EXPECT_FALSE(accepts([](Tensor&, Tensor& scratch) { scratch.lies_in = -2; }));
+  EXPECT_FALSE(accepts([](Tensor&, Tensor& scratch) { scratch.lies_in = 1; }));
+  EXPECT_FALSE(accepts([](Tensor&, Tensor& scratch) { scratch.size.each = scratch.unit = 13; }));
+  EXPECT_FALSE(accepts([](Tensor&, Tensor& scratch) { scratch.size.each = 9; }));
+  EXPECT_FALSE(accepts([](Tensor&, Tensor& scratch) { scratch.storage = scalar::Storage::F16; }));
+  EXPECT_FALSE(accepts([](Tensor&, Tensor& scratch) { scratch.ref.role = Role::Packed; }));
+  EXPECT_FALSE(accepts([](Tensor&, Tensor& scratch) { scratch.ref.role = Role::Output; }));
+  EXPECT_FALSE(accepts([](Tensor& result, Tensor&) { result.need = Need::Discard; }));
+  EXPECT_FALSE(accepts([](Tensor& result, Tensor&) { result.written = false; }));
+  EXPECT_FALSE(accepts([](Tensor& result, Tensor&) { result.ref = {Role::ParamGradient, 0}; }));
+}
+
 // Regions never overlap, are aligned and fit, whatever B and T are.
 // Sizes that no memory holds count as the most, and never wrap to something small.
 TEST(Workspace, SizesSaturate) {
@@ -245,7 +284,8 @@ TEST(Workspace, RegionsAreDisjoint) {
           std::vector<std::pair<std::int64_t, std::int64_t>> regions = {
               {workspace.zero, workspace.zero + workspace.zero_bytes}};
           for (std::size_t i = 0; i < executable.tensors.size(); ++i)
-            if (is_internal(executable.tensors[i].ref.role) && executable.tensors[i].ref.role != Role::Status)
+            if (is_internal(executable.tensors[i].ref.role) &&
+                executable.tensors[i].ref.role != Role::Status && executable.tensors[i].lies_in < 0)
               regions.emplace_back(workspace.offsets[i],
                                    workspace.offsets[i] + region_bytes(executable.tensors[i], batch, time));
           std::sort(regions.begin(), regions.end());

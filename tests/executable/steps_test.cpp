@@ -104,7 +104,7 @@ TEST(LauncherSteps, WhatStepsLeaveForEachOtherLiesApart) {
 }
 
 // Of a reversed cell, kernels are given the place of the last step and strides of the other sign; what
-// launches leave for each other stays in the order of the walk.
+// launches leave for each other stays in the order of the walk, and so turns where it lies in such a tensor.
 TEST(LauncherSteps, ReversedTimeBeginsAtTheLastStep) {
   for (const Pass pass : {Pass::ForwardSave, Pass::Backward}) {
     const StepsFixture f(pass), back(pass, {false, false, true});
@@ -119,15 +119,18 @@ TEST(LauncherSteps, ReversedTimeBeginsAtTheLastStep) {
       for (std::size_t i = 0; i < before.size(); ++i) {
         const auto* pointer = std::get_if<schedule::Pointer>(&arguments[i]);
         const auto* stride = std::get_if<schedule::StrideT>(&arguments[i]);
-        const auto turned = [](const TensorRef& ref) {
-          return has_time_axis(ref.role) && !is_internal(ref.role);
+        const auto turned = [&](const TensorRef& ref) {
+          const bool in_result = f.plan.in_result && ref == f.plan.in_result->scratch;
+          return has_time_axis(ref.role) && (!is_internal(ref.role) || in_result);
         };
         if (stride != nullptr && turned(stride->tensor)) {
           EXPECT_EQ(static_cast<std::int32_t>(after[i]), -static_cast<std::int32_t>(before[i]));
         } else if (pointer != nullptr && turned(pointer->tensor)) {
           const auto tensor = std::find_if(f.launcher.tensors().begin(), f.launcher.tensors().end(),
                                            [&](const Tensor& t) { return t.ref == pointer->tensor; });
-          const std::int64_t bytes = tensor->unit * scalar::storage_bytes(tensor->storage);
+          const std::int32_t result = tensor->lies_in;
+          const Tensor& of = result < 0 ? *tensor : f.launcher.tensors()[static_cast<std::size_t>(result)];
+          const std::int64_t bytes = of.unit * scalar::storage_bytes(of.storage);
           EXPECT_EQ(after[i] - before[i], 4 * bytes) << tensor->name;
           moved = true;
         } else {

@@ -69,10 +69,25 @@ class Walk {
         const auto at = static_cast<Address>(call.values[i]);
         const Role role = executable_.tensors[tensor].ref.role;
         if (role == Role::Status || bindings_.find(executable_.tensors[tensor].ref) != nullptr) continue;
+        if (executable_.tensors[tensor].lies_in >= 0) {
+          check_in_result(executable_.tensors[tensor], at);
+          continue;
+        }
         if (places_.emplace(tensor, at).first->second != at)
           complain("{} moves between launches", executable_.tensors[tensor].name);
       }
     }
+  }
+
+  // Results are dense here: the walk of a reversed one begins at its last step.
+  void check_in_result(const Tensor& tensor, Address at) {
+    const auto index = static_cast<std::size_t>(tensor.lies_in);
+    const Tensor& result = executable_.tensors[index];
+    Address first = bindings_.find(result.ref)->pointer;
+    if (is_walked_from_end(executable_, index))
+      first += static_cast<Address>((time_ - 1) * result.unit * scalar::storage_bytes(result.storage));
+    if (at != first)
+      complain("{} lies at 0x{:x}, and {} begins at 0x{:x}", tensor.name, at, result.name, first);
   }
 
   std::int64_t bytes_of(const Tensor& tensor) const {

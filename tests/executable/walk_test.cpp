@@ -40,6 +40,19 @@ Executable random_executable(Random& random) {
     tensor.size = random_size(random, true);
     tensor.unit = pick(random, 1, 300);
   }
+  for (std::int64_t i = 0; i < tensors && pick(random, 0, 2) != 0; ++i) {
+    const Tensor& result = executable.tensors[static_cast<std::size_t>(i)];
+    if (is_internal(result.ref.role) || !has_time_axis(result.ref.role) || !result.written ||
+        result.need != Need::Required)
+      continue;
+    Tensor scratch = result;
+    scratch.ref = {Role::Scratch, static_cast<std::int32_t>(executable.tensors.size())};
+    scratch.name = result.name + "_before";
+    scratch.unit = pick(random, 1, result.unit);
+    scratch.size = {0, scratch.unit, 1, 1};
+    scratch.lies_in = static_cast<std::int32_t>(i);
+    executable.tensors.push_back(std::move(scratch));
+  }
   const auto launches = pick(random, 1, 6);
   for (std::int64_t i = 0; i < launches; ++i) {
     Kernel& kernel = executable.kernels.emplace_back();

@@ -22,7 +22,10 @@ Memory::Memory(const Kernel& kernel, const std::vector<Argument>& arguments,
   for (std::size_t p = 0; p < kernel.params.size(); ++p) {
     if (!kernel.params[p].buffer) continue;
     const auto buffer = static_cast<std::size_t>(arguments[p].buffer);
-    global_[p] = {&buffers[buffer], global_shadows_[buffer].get(), constant[buffer]};
+    // Of two tensors in one buffer a launch may read one and write the other.
+    const bool shared = !buffers[buffer].holds.empty();
+    global_[p] = {&buffers[buffer], global_shadows_[buffer].get(),
+                  shared ? !kernel.params[p].written : bool{constant[buffer]}, shared, arguments[p].tensor};
   }
 }
 
@@ -120,12 +123,14 @@ bool Accessor::read(const Span& span, const Thread& by) {
   for (std::int64_t i = span.index; i < span.index + span.count; ++i) {
     const auto at = static_cast<std::size_t>(i);
     const bool quick = region.shadow == nullptr || region.shadow->quick_read(at, by, clocks_);
-    if (quick && plain && region.data->written[at]) continue;
+    if (quick && plain && region.defined(at)) continue;
     std::optional<Conflict> conflict;
     if (!quick) conflict = region.shadow->read(at, by, clocks_);
     if (!conflict) conflict = against_atomics(region, i, by);
-    if (!conflict && !region.data->written[at])
-      conflict = Conflict{Fault::Kind::Unwritten, "which nobody has written"};
+    if (!conflict && !region.defined(at))
+      conflict = Conflict{Fault::Kind::Unwritten, region.data->written[at]
+                                                      ? "where another tensor was written in its place"
+                                                      : "which nobody has written"};
     if (conflict) report(conflict->kind, by, "reads", span, i, conflict->what);
   }
   return true;
@@ -137,7 +142,7 @@ bool Accessor::write(const Span& span, const Thread& by) {
   const bool plain = flags_.empty() && words_.empty();
   for (std::int64_t i = span.index; i < span.index + span.count; ++i) {
     const auto at = static_cast<std::size_t>(i);
-    region.data->written[at] = true;
+    region.define(at);
     const bool quick = region.shadow->quick_write(at, by, clocks_, stamp_);
     if (quick && plain) continue;
     std::optional<Conflict> conflict;
@@ -155,7 +160,7 @@ bool Accessor::send(const Span& span, const Thread& by, int column, Clock phase)
     const auto at = static_cast<std::size_t>(i);
     if (const auto conflict = region.shadow->send(at, by, clocks_, stamp_, column, phase))
       report(conflict->kind, by, "sends to", span, i, conflict->what);
-    region.data->written[at] = true;
+    region.define(at);
   }
   return true;
 }
@@ -166,8 +171,7 @@ bool Accessor::atomic(const Span& span, const Thread& by) {
   for (std::int64_t i = span.index; i < span.index + span.count; ++i) {
     const auto at = static_cast<std::size_t>(i);
     auto conflict = region.shadow->check_read(at, by, clocks_);
-    if (!conflict && !region.data->written[at])
-      conflict = Conflict{Fault::Kind::Unwritten, "which nobody has set"};
+    if (!conflict && !region.defined(at)) conflict = Conflict{Fault::Kind::Unwritten, "which nobody has set"};
     if (conflict) report(*conflict, by, "synchronises by", span, i);
   }
   return true;
@@ -178,7 +182,7 @@ void Accessor::check_operand(const Span& span, const Thread& by, const Publicati
   const Region& region = memory_.region(span);
   const auto at = static_cast<std::size_t>(span.index);
   auto conflict = region.shadow->check_read(at, by, clocks_);
-  if (!conflict && !region.data->written[at])
+  if (!conflict && !region.defined(at))
     conflict = Conflict{Fault::Kind::Unwritten, "which nobody has written"};
   if (const auto last = region.shadow->last_write(at); last && !conflict) {
     const int agent = clocks_.shape().agent(last->by);
@@ -224,7 +228,7 @@ void Accessor::land(const PendingCopy& copy, const Thread& by) {
             fmt::format("{} wrote the source {}[{}] while the copy of {} was in flight", describe(last->by),
                         memory_name(kernel_, copy.from.space, copy.from.id), source, describe(by)));
     to.shadow->land(target, by, clocks_, stamp_);
-    to.data->written[target] = true;
+    to.define(target);
     if (is_integer(to.data->storage))
       to.data->integers[target] = from.data->integers[source];
     else if (!to.data->doubles.empty())

@@ -21,8 +21,18 @@ namespace rondo::kernel::simulator {
 // A global buffer or a shared array.
 struct Region {
   GlobalBuffer* data = nullptr;
-  Shadow* shadow = nullptr;  // null for buffers that nobody writes in this launch
-  bool constant = false;     // bound to a read-only param
+  Shadow* shadow = nullptr;        // null for buffers that nobody writes in this launch
+  bool constant = false;           // bound to a read-only param
+  bool shared_by_tensors = false;  // GlobalBuffer::holds
+  std::uint8_t tensor = 0;         // which of them the param names
+  // Whether an element has what this tensor's writers left.
+  bool defined(std::size_t at) const {
+    return data->written[at] && (!shared_by_tensors || data->holds[at] == tensor);
+  }
+  void define(std::size_t at) const {
+    data->written[at] = true;
+    if (shared_by_tensors) data->holds[at] = tensor;
+  }
   std::int64_t elements() const { return static_cast<std::int64_t>(data->written.size()); }
 };
 

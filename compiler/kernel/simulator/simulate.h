@@ -7,7 +7,8 @@
 //
 // Reported as faults:
 //  - out-of-range or misaligned access; a write to a read-only buffer; registers read before they are set;
-//  - reads of memory that nobody wrote (including a pending asynchronous copy's target);
+//  - reads of memory that nobody wrote (including a pending asynchronous copy's target), or to which another
+//    tensor was written that lies in it too;
 //  - races: two threads of a group access an element, at least one of them writes, and nothing orders the
 //    two, by vector clocks. Barriers, mbarriers and grid flags order accesses; threads of one warp need one
 //    of them too, or a WarpSync. Data of a StoreAsync is ordered only before threads that wait for its
@@ -46,6 +47,9 @@ struct GlobalBuffer {
   // own flags stand for.
   std::vector<double> doubles;
   std::vector<bool> written;
+  // Of memory in which two tensors lie: which of them (Argument::tensor) was last written to element i. A
+  // read as the other one is a read of what nobody wrote. Empty: of one tensor.
+  std::vector<std::uint8_t> holds;
 };
 GlobalBuffer input_buffer(Storage storage, const std::vector<double>& values);  // rounds to the storage type
 // Poisoned: NaN, nothing written. `fp64`: for a run in fp64.
@@ -57,6 +61,7 @@ struct Argument {
   int buffer = -1;
   std::int64_t integer = 0;
   double real = 0;
+  std::uint8_t tensor = 0;  // which of those that lie in the buffer, where it has GlobalBuffer::holds
 };
 
 struct Fault {

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "compiler/schedule/analysis/param_rows.h"
+#include "compiler/schedule/backward/in_result.h"
 #include "compiler/schedule/backward/time_pointwise.h"
 #include "compiler/schedule/lower/param_gradient_sum.h"
 #include "compiler/step/structure.h"
@@ -138,6 +139,7 @@ void add_matrix_gradients(const step::Cell& cell, const BackwardSplit& split, co
 void dense_backward(const Task& task, const BackwardSplit& split, const TimeLaunches& launches,
                     const std::function<void()>& add_sweep, KernelPlan& plan) {
   plan.scratch_rows = scratch_rows(split);
+  plan.in_result = products_in_gradient(task, split);
   add_forward_products(task, split, launches, plan);
   add_sweep();
   for (Launch& launch : sum_param_gradients(task)) plan.launches.push_back(std::move(launch));

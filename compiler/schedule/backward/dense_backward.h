@@ -38,6 +38,8 @@ struct TimeLaunches {
 
 // Appends the launches of a backward pass, in order: products of all steps again, unless they were saved,
 // what `add_sweep` appends, sums of parameter gradients, matrix gradients; and their workspace and scratch.
+// plan.in_result is set before `add_sweep` is called, which takes it back where its sweep reads a product
+// when a gradient may lie there.
 void dense_backward(const Task& task, const BackwardSplit& split, const TimeLaunches& launches,
                     const std::function<void()>& add_sweep, KernelPlan& plan);
 // The same with the tiles of GPUs (GemmTile). `vector`: the widest copies that the plan's alignment allows.

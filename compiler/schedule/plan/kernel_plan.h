@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -48,6 +49,12 @@ struct Launch {
   executable::Repetition repetition = {};
 };
 
+// A scratch tensor that may lie in the memory of a result, step for step: no kernel reads an element of it
+// once one has written the result's element there.
+struct InResult {
+  TensorRef scratch, result;
+};
+
 struct KernelPlan {
   std::string strategy;
   Parameters parameters;
@@ -55,9 +62,10 @@ struct KernelPlan {
   // Workspace: fp32 elements = fixed + per batch * B.
   std::int64_t workspace_elements_fixed = 0;
   std::int64_t workspace_elements_per_batch = 0;
-  std::vector<int> scratch_rows;  // rows of each Scratch tensor
-  int shares = 0;                 // of a row of Scratch tensor kShares; 0: one for each channel
-  executable::SizeRule exchange;  // int32 words
+  std::vector<int> scratch_rows;      // rows of each Scratch tensor
+  std::optional<InResult> in_result;  // it has its region of the workspace where the result may be unbound
+  int shares = 0;                     // of a row of Scratch tensor kShares; 0: one for each channel
+  executable::SizeRule exchange;      // int32 words
   executable::SizeRule packed, vectors, carries;  // elements
   executable::SizeRule report;                    // elements
   // Alignment in bytes that every tensor with a time axis must have, base pointer and both strides, and the

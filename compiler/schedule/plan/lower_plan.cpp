@@ -27,6 +27,7 @@ class PlanLowering {
     result_.identity = identity_of(task_, plan_.strategy, plan_.parameters);
     for (const Launch& launch : plan_.launches)
       if (Status status = add(launch); !status) return status.error();
+    if (plan_.in_result) put_in_result(*plan_.in_result);
     if (Status status = executable::check(result_); !status) return status.error();
     return std::move(result_);
   }
@@ -100,6 +101,16 @@ class PlanLowering {
     }
     found->written |= writes;
     return static_cast<std::uint16_t>(found - result_.tensors.begin());
+  }
+
+  void put_in_result(const InResult& pair) {
+    const auto find = [&](TensorRef ref) {
+      return std::ranges::find_if(result_.tensors,
+                                  [&](const executable::Tensor& tensor) { return tensor.ref == ref; });
+    };
+    const auto scratch = find(pair.scratch), result = find(pair.result), none = result_.tensors.end();
+    if (scratch == none || result == none || result->need != executable::Need::Required) return;
+    scratch->lies_in = static_cast<std::int32_t>(result - result_.tensors.begin());
   }
 
   Result<executable::Tensor> describe(TensorRef ref) const {

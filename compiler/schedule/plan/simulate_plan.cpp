@@ -95,11 +95,14 @@ class PlanSimulator final : public executable::LaunchSink {
       std::memcpy(&value, arguments[i], sizeof value);
       kernel::Argument result;
       using Kind = executable::Argument::Kind;
-      if (argument.kind == Kind::Pointer)
-        result.buffer = buffer(argument.tensor, static_cast<Address>(value));
-      else if (argument.kind == Kind::LastStep)
-        result.buffer = buffer(argument.tensor, first_step(argument.tensor, static_cast<Address>(value)));
-      else if (argument.kind == Kind::StrideTBack)
+      const std::uint16_t holder = holder_of(argument.tensor);
+      const bool in_result = holder != argument.tensor && from_end(holder);  // of the walk's first step
+      result.tensor = static_cast<std::uint8_t>(argument.tensor);
+      if (argument.kind == Kind::LastStep || (argument.kind == Kind::Pointer && in_result))
+        result.buffer = buffer(holder, first_step(holder, static_cast<Address>(value)));
+      else if (argument.kind == Kind::Pointer)
+        result.buffer = buffer(holder, static_cast<Address>(value));
+      else if (argument.kind == Kind::StrideTBack || (argument.kind == Kind::StrideT && in_result))
         result.integer = -(argument.bytes == 4 ? static_cast<std::int32_t>(value) : value);
       else
         result.integer = argument.bytes == 4 ? static_cast<std::int32_t>(value) : value;
@@ -128,11 +131,16 @@ class PlanSimulator final : public executable::LaunchSink {
     const Layout l = layout_of(tensor, sizes_, pad_);
     return last - static_cast<Address>((l.time - 1) * l.strides.t * scalar::storage_bytes(tensor.storage));
   }
-  bool from_end(std::size_t index) const {
-    for (const executable::Launch& launch : executable_.launches)
-      for (const executable::Argument& argument : launch.arguments)
-        if (argument.kind == executable::Argument::Kind::LastStep && argument.tensor == index) return true;
-    return false;
+  bool from_end(std::size_t index) const { return executable::is_walked_from_end(executable_, index); }
+  // The tensor in whose memory this one lies, which may be its own.
+  std::uint16_t holder_of(std::uint16_t index) const {
+    const std::int32_t result = executable_.tensors[index].lies_in;
+    return result < 0 ? index : static_cast<std::uint16_t>(result);
+  }
+  bool holds_another(std::size_t index) const {
+    return std::ranges::any_of(executable_.tensors, [&](const executable::Tensor& tensor) {
+      return tensor.lies_in == static_cast<std::int32_t>(index);
+    });
   }
   Layout layout(std::size_t index) const {
     Layout l = layout_of(executable_.tensors[index], sizes_, pad_);
@@ -167,6 +175,7 @@ class PlanSimulator final : public executable::LaunchSink {
     if (from_zeros && !was_filled)
       result_.faults.push_back(tensor.name + ": it was not bound, and does not lie in the zeroed region");
     kernel::GlobalBuffer made = kernel::output_buffer(tensor.storage, l.buffer_elements(), options_.fp64);
+    if (holds_another(index)) made.holds.resize(made.written.size());
     fill(tensor, l, from_zeros, made);
     const std::int64_t bytes = l.buffer_elements() * scalar::storage_bytes(tensor.storage);
     const std::string other = memory_.add(index, tensor.name, key, bytes, std::move(made));
@@ -213,7 +222,7 @@ class PlanSimulator final : public executable::LaunchSink {
     bool complete = true;
     for (std::int64_t i = 0; i < l.dense_elements(); ++i) {
       const auto at = static_cast<std::size_t>(l.place(i));
-      complete = complete && buffer.written[at];
+      complete = complete && buffer.written[at] && (buffer.holds.empty() || buffer.holds[at] == index);
       values.push_back(options_.fp64 ? buffer.doubles[at] : static_cast<double>(buffer.values[at]));
     }
     const auto touched = std::ranges::count(buffer.written, true);

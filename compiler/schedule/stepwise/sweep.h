@@ -56,7 +56,13 @@ Launch stepwise_first(const StepwiseSweep& sweep);
 // stage 0 of the next step, whose carries are known by then; in the last step it stores the last states.
 std::vector<Launch> stepwise_steps(const StepwiseSweep& sweep);
 
-// What they need of the workspace, but for packed matrices.
+// Whether each element of the scratch tensor is read by the thread that writes the result's element in its
+// place, and before: in no later stage of a step, and by what it writes there depends on, for a compiler
+// takes it that no two tensors share memory and may move a load behind any other store.
+bool reads_before_writing(const StepwiseSweep& sweep, const InResult& pair);
+
+// What they need of the workspace, but for packed matrices: without plan.in_result, if they cannot have it
+// so.
 void add_extents(const StepwiseSweep& sweep, KernelPlan& plan);
 
 }  // namespace rondo::schedule

@@ -284,8 +284,8 @@ class OneChange {
     (*this)(fixed, each, batch_tile, time_tile);
   }
   void operator()(executable::Tensor& of) {
-    auto& [ref, name, shape, storage, need, written, alignment, unit, size, first] = of;
-    (*this)(ref, name, shape, storage, need, written, alignment, unit, size, first);
+    auto& [ref, name, shape, storage, need, written, alignment, unit, size, first, lies_in] = of;
+    (*this)(ref, name, shape, storage, need, written, alignment, unit, size, first, lies_in);
   }
   void operator()(executable::Kernel& of) {
     auto& [name, threads, cluster, shared_bytes, cooperative, waits] = of;

@@ -45,10 +45,10 @@ struct TeamForm {
   bool reduce_scatter;
   int share;
 };
-constexpr TeamForm kForms[] = {{"one block", 1, 0, false, 1},        {"cluster of 2", 2, 0, false, 1},
-                               {"cluster of 4", 4, 0, false, 1},     {"grid of 3", 3, 1, false, 1},
-                               {"sums in a cluster", 2, 0, true, 1}, {"sums in a grid", 3, 1, true, 1},
-                               {"clusters in a grid", 4, 1, true, 2}};
+constexpr TeamForm kTeamForms[] = {{"one block", 1, 0, false, 1},        {"cluster of 2", 2, 0, false, 1},
+                                   {"cluster of 4", 4, 0, false, 1},     {"grid of 3", 3, 1, false, 1},
+                                   {"sums in a cluster", 2, 0, true, 1}, {"sums in a grid", 3, 1, true, 1},
+                                   {"clusters in a grid", 4, 1, true, 2}};
 
 Case team_case(const step::Cell& cell, const TeamForm& form, int turn, const step::Sizes& sizes,
                Storage storage) {
@@ -62,7 +62,7 @@ Case team_case(const step::Cell& cell, const TeamForm& form, int turn, const ste
 
 TEST(PersistentReductions, EveryFormAndType) {
   int turn = 0;
-  for (const TeamForm& form : kForms)
+  for (const TeamForm& form : kTeamForms)
     for (const Storage storage : {Storage::BF16, Storage::F16, Storage::F32})
       for (const step::Cell& cell : {cell_named("lnlstm"), cell_named("lngru"), parsed_cell(kAllKinds)}) {
         // Each form has each type, with the cells in turn.
@@ -79,7 +79,7 @@ TEST(PersistentReductions, EveryFormAndType) {
 TEST(PersistentReductions, AwkwardSizes) {
   int turn = 0;
   for (const std::int64_t dim : {1, 2, 130})
-    for (const TeamForm& form : kForms) {
+    for (const TeamForm& form : kTeamForms) {
       const Storage storage = ++turn % 3 == 0 ? Storage::F32 : turn % 3 == 1 ? Storage::BF16 : Storage::F16;
       if ((dim == 130 && form.share > 1) || !rondo::testing::has_turn(turn, 2)) continue;
       Comparison(team_case(cell_named("lnlstm"), form, turn, {turn % 2 * 8 + 3, 3, 1, dim}, storage)).run();
@@ -110,10 +110,10 @@ TEST(PersistentReductions, ManyLines) {
         Lines{144, 1, true}, Lines{200, 1, true}, Lines{288, 5, true}})
     for (const step::Cell& cell : {cell_named("lngru"), far_from_zero()}) {
       if (!rondo::testing::has_turn(++turn)) continue;
-      Case c = team_case(cell, kForms[lines.team], 2, {3, 3, 1, lines.dim}, Storage::BF16);
+      Case c = team_case(cell, kTeamForms[lines.team], 2, {3, 3, 1, lines.dim}, Storage::BF16);
       c.parameters["unit_blocks"] = c.parameters["split_k"] = 1;
       c.parameters["batch_tiles"] = lines.dim == 120 ? 2 : 1;
-      if (kForms[lines.team].reduce_scatter) c.parameters["unit_blocks"] = 2;
+      if (kTeamForms[lines.team].reduce_scatter) c.parameters["unit_blocks"] = 2;
       const PersistentGeometry geometry(
           lines.dim, Storage::BF16,
           read_parameters<PersistentParameters>(kReducing->completed(c.parameters)));
@@ -125,14 +125,14 @@ TEST(PersistentReductions, ManyLines) {
 
 // Longer than the ring of words of a grid.
 TEST(PersistentReductions, GridManySteps) {
-  Comparison(team_case(cell_named("lngru"), kForms[3], 2, {3, 150, 1, 40}, Storage::BF16)).run();
+  Comparison(team_case(cell_named("lngru"), kTeamForms[3], 2, {3, 150, 1, 40}, Storage::BF16)).run();
 }
 
 TEST(PersistentReductions, FormsOfTheSequenceAndClipping) {
   int turn = 0;
   for (const step::Forms& forms : {step::Forms{true, false, false}, step::Forms{false, true, false},
                                    step::Forms{true, true, true, true}})
-    for (const TeamForm& form : {kForms[0], kForms[1], kForms[3], kForms[4]}) {
+    for (const TeamForm& form : {kTeamForms[0], kTeamForms[1], kTeamForms[3], kTeamForms[4]}) {
       step::Cell cell = step::with_forms(cell_named(++turn % 2 == 0 ? "lnlstm" : "lngru"), forms).value();
       if (turn % 3 == 0) cell = step::clipped(cell, {0.6, 0.5}).value();
       Comparison(team_case(cell, form, turn, {5, 7, 1, 40}, Storage::BF16)).run();
@@ -150,7 +150,7 @@ TEST(PersistentReductions, Noise) {
     next h = tanh(select(keep, p - mean(p), x) + 0.1 * mean(keep * x))
     output h
   })");
-  for (const TeamForm& form : {kForms[0], kForms[1]})
+  for (const TeamForm& form : {kTeamForms[0], kTeamForms[1]})
     Comparison(team_case(cell, form, 2, {5, 7, 2, 40}, Storage::BF16)).run();
 }
 
@@ -164,12 +164,12 @@ TEST(PersistentReductions, AVectorThatIsOnlySummed) {
     next h = tanh(R @ h + x - s * mean(a))
     output h
   })");
-  for (const TeamForm& form : {kForms[0], kForms[1], kForms[3]})
+  for (const TeamForm& form : {kTeamForms[0], kTeamForms[1], kTeamForms[3]})
     Comparison(team_case(cell, form, 1, {3, 4, 1, 40}, Storage::F32)).run();
 }
 
 TEST(PersistentReductions, SavedProducts) {
-  Case c = team_case(cell_named("lnlstm"), kForms[1], 0, {5, 7, 1, 40}, Storage::BF16);
+  Case c = team_case(cell_named("lnlstm"), kTeamForms[1], 0, {5, 7, 1, 40}, Storage::BF16);
   c.problem.save_products = true;
   Comparison(std::move(c)).run();
 }
@@ -185,7 +185,7 @@ TEST(PersistentReductions, NothingCancels) {
     next h = tanh(q * rsqrt(mean(square(q)) + 1e-5))
     output h
   })");
-  for (const TeamForm& form : {kForms[0], kForms[2], kForms[3]})
+  for (const TeamForm& form : {kTeamForms[0], kTeamForms[2], kTeamForms[3]})
     for (const std::int64_t dim : {64, 72})
       Comparison(team_case(cell, form, 1, {3, 3, 1, dim}, Storage::F32)).run();
 }
@@ -207,7 +207,7 @@ step::Cell normalised_before_its_product() {
 
 // A vector that waits for a reduction is multiplied forward.
 TEST(PersistentReductions, AVectorMayWaitForAReduction) {
-  for (const TeamForm& form : {kForms[0], kForms[1], kForms[3]}) {
+  for (const TeamForm& form : {kTeamForms[0], kTeamForms[1], kTeamForms[3]}) {
     const step::Cell cell = parsed_cell(kReducedVector);
     Problem problem;
     problem.sizes = {3, 6, 1, 40};
@@ -241,7 +241,7 @@ TEST(PersistentReductions, AVectorMayWaitForAReduction) {
 // And backward: the vector of all steps is made again for the gradient of the matrix.
 TEST(PersistentReductions, WhatIsMultipliedMayDependOnAReductionBackward) {
   int turn = 0;
-  for (const TeamForm& form : kForms)
+  for (const TeamForm& form : kTeamForms)
     for (const step::Cell& cell : {parsed_cell(kReducedVector), normalised_before_its_product()}) {
       if (!rondo::testing::has_turn(++turn, 2)) continue;
       const Storage storages[] = {Storage::BF16, Storage::F16, Storage::F32};
