@@ -45,8 +45,8 @@ constexpr std::array kBuiltins = {
     Builtin{"log2", BuiltinKind::Composed, 1, 1},
     Builtin{"atan", BuiltinKind::Composed, 1, 1},
     Builtin{"stop_gradient", BuiltinKind::Composed, 1, 1},
-    Builtin{"sum", BuiltinKind::Sum, 1, 1},
-    Builtin{"mean", BuiltinKind::Mean, 1, 1},
+    Builtin{"sum", BuiltinKind::Sum, 1, 2},
+    Builtin{"mean", BuiltinKind::Mean, 1, 2},
     Builtin{"cumsum", BuiltinKind::Cumsum, 1, 1},
     Builtin{"shift", BuiltinKind::Move, 2, 2},
     Builtin{"rotate", BuiltinKind::Move, 2, 2},
@@ -55,6 +55,13 @@ constexpr std::array kBuiltins = {
 };
 
 }  // namespace
+
+bool is_over_rows(const Builtin& builtin, const ast::Call& call) {
+  if (builtin.kind != BuiltinKind::Sum && builtin.kind != BuiltinKind::Mean) return false;
+  if (call.arguments.size() != 2) return false;
+  const auto* word = std::get_if<ast::Name>(&call.arguments[1]->node);
+  return word != nullptr && word->name == "rows";
+}
 
 const Builtin* find_builtin(const std::string& name) {
   for (const Builtin& builtin : kBuiltins) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/frontend/ast.h"
 #include "compiler/scalar/ops.h"
 
 namespace rondo::frontend {
@@ -12,7 +13,7 @@ enum class BuiltinKind {
   Elementwise,  // `op`; of more arguments than it has operands, it takes them in turn
   Composed,     // of several ops: lower_composed.cpp
   Sum,
-  Mean,     // over the channels of a head
+  Mean,     // over the channels of a head, or with the word `rows` behind the value over its rows
   Max,      // elementwise with two arguments or more, over the channels of a head with one
   Uniform,  // a draw; its argument is a name and no value
   Step,     // the index of the step
@@ -28,6 +29,9 @@ struct Builtin {
   int min_arguments, max_arguments;
   scalar::Op op = scalar::Op::Add;  // Elementwise
 };
+
+// Whether a call of Sum or Mean has that word as its second argument, which is no value then.
+bool is_over_rows(const Builtin& builtin, const ast::Call& call);
 
 // The function of a name, or nullptr.
 const Builtin* find_builtin(const std::string& name);

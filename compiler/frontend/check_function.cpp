@@ -101,9 +101,10 @@ class FunctionCheck {
 
   void check(const ast::Call& node, step::Span span) {
     const Builtin* builtin = find_builtin(node.function);
-    // The name of a draw is no value; the lowering of a call looks at it.
+    // The name of a draw is no value, nor is the word `rows`; the lowering of a call looks at them.
     if (!builtin || builtin->kind != BuiltinKind::Uniform)
-      for (const ast::ExprPtr& argument : node.arguments) check(*argument);
+      for (const ast::ExprPtr& argument : node.arguments)
+        if (!builtin || argument == node.arguments.front() || !is_over_rows(*builtin, node)) check(*argument);
     if (builtin) {
       good_ &= check_argument_count(node, span, builtin->min_arguments, builtin->max_arguments, diagnostics_);
     } else if (FunctionEntry* entry = functions_.find(node.function)) {

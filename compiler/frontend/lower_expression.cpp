@@ -175,6 +175,7 @@ Value ExpressionLowering::lower(const ast::Binary& node, step::Span span) {
 Value ExpressionLowering::lower(const ast::Call& node, step::Span span) {
   const Builtin* builtin = find_builtin(node.function);
   if (builtin && builtin->kind == BuiltinKind::Uniform) return draw(node, span);
+  if (builtin && is_over_rows(*builtin, node)) return over_rows(*builtin, lower(*node.arguments[0]), span);
   std::vector<Value> arguments;
   for (const ast::ExprPtr& argument : node.arguments) arguments.push_back(lower(*argument));
   if (builtin) {
@@ -247,7 +248,12 @@ Value ExpressionLowering::call(const Builtin& builtin, const std::vector<Value>&
       if (arguments.size() > 1) return in_turn(Op::Max, arguments, what, span);
       return reduce(builtin.kind, arguments[0], what, span);
     case BuiltinKind::Sum:
-    case BuiltinKind::Mean: return reduce(builtin.kind, arguments[0], what, span);
+    case BuiltinKind::Mean:
+      if (arguments.size() == 1) return reduce(builtin.kind, arguments[0], what, span);
+      return report(
+          span, fmt::format("{} of two arguments goes over rows, and the second is the word 'rows'", what),
+          fmt::format("{0}(v) goes over the channels of a head, {0}(v, rows) over the rows of v",
+                      builtin.name));
     case BuiltinKind::Cumsum:
     case BuiltinKind::Move: return along_head(builtin, arguments, span);
     case BuiltinKind::Step: return Rows{{}, Extent::Scalar, {placed(cell_.graph.step_index(), span)}};
@@ -290,30 +296,6 @@ Value ExpressionLowering::elementwise(Op op, const std::vector<Value>& arguments
       operands.push_back(nodes[i % nodes.size()]);  // missing leading extents repeat
     }
     result.nodes.push_back(placed(cell_.graph.scalar(op, std::move(operands)), span));
-  }
-  return result;
-}
-
-Value ExpressionLowering::apply(const Value& left, const Value& right, step::Span span) {
-  if (is_unknown(left) || is_unknown(right)) return Unknown{};
-  const auto* matrix = std::get_if<Matrix>(&left);
-  const auto* vector = std::get_if<Rows>(&right);
-  const std::string& d = cell_.dimension;
-  if (!matrix) {
-    return report(
-        span, fmt::format("the left of '@' must be a matrix, not {}", shape(left)),
-        std::holds_alternative<Matrix>(right)
-            ? "write 'R @ h', which sums over the last extent of R; for the other one pass R transposed"
-            : fmt::format("declare it like 'param R[{0}, {0}]'; elementwise products are written with '*'",
-                          d));
-  }
-  if (!vector || !vector->lead.empty() || vector->extent != Extent::Vector) {
-    return report(span, fmt::format("the right of '@' must be one vector [{}], not {}", d, shape(right)),
-                  vector && !vector->lead.empty() ? "choose a row with v[0]" : "");
-  }
-  Rows result{matrix->lead, Extent::Vector, {}};
-  for (const int row : matrix->rows) {
-    result.nodes.push_back(placed(cell_.graph.matvec(matrix->tensor, row, vector->nodes[0]), span));
   }
   return result;
 }
@@ -395,11 +377,14 @@ Value ExpressionLowering::lower(const ast::Stack& node, step::Span span) {
   const auto& first = std::get<Rows>(parts[0]);
   result.extent = first.extent;
   result.lead.insert(result.lead.end(), first.lead.begin(), first.lead.end());
-  if (row_count(result.lead) > kMaxRows || result.lead.size() > kMaxLead) {
-    return report(span, fmt::format("{} has too many rows", shape(result)),
-                  fmt::format("the limit is {}", kMaxRows));
-  }
+  if (!fits(result, span)) return Unknown{};
   return result;
+}
+
+bool ExpressionLowering::fits(const Rows& rows, step::Span span) {
+  if (row_count(rows.lead) <= kMaxRows && rows.lead.size() <= kMaxLead) return true;
+  report(span, fmt::format("{} has too many rows", shape(rows)), fmt::format("the limit is {}", kMaxRows));
+  return false;
 }
 
 }  // namespace rondo::frontend

@@ -75,9 +75,13 @@ class ExpressionLowering {
   std::optional<step::NodeId> seed(step::Span span);
   bool is_taken(const std::string& name);
   Value reduce(BuiltinKind kind, const Value& argument, const std::string& what, step::Span span);
+  // Sums and means over the outermost leading extent: lower_rows.cpp.
+  Value over_rows(const Builtin& builtin, const Value& argument, step::Span span);
   // Shifts and running sums along the channels: lower_along_head.cpp.
   Value along_head(const Builtin& builtin, const std::vector<Value>& arguments, step::Span span);
   std::optional<int> distance(const Builtin& builtin, const Value& argument, step::Span span);
+  // False, with a report, where a value has more rows or leading extents than one may have.
+  bool fits(const Rows& rows, step::Span span);
   bool subscripts_fit(const Lead& lead, const ast::Index& node, const Value& base);
 
   // Reports, with the call that led here if a function is being expanded.

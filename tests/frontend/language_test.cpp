@@ -124,6 +124,35 @@ TEST(Meaning, ReductionsAreOneNumberAHead) {
             Numbers({4, 29}));
 }
 
+TEST(Meaning, SumsGoOverRows) {
+  EXPECT_EQ(outputs("state h[D]; input x[3, D]; next h = h; output y = sum(x, rows) + h"), Numbers({37, 41}));
+  EXPECT_EQ(outputs("state h[D]; input x[3, D]; next h = h; output y = mean(x, rows) + h"),
+            Numbers({13, 15}));
+  // x[0] is (10 .. 13), x[1] (14 .. 17), each of two rows.
+  EXPECT_EQ(outputs("state h[D]; input x[2, 2, D]; next h = h; output y = sum(x, rows) + h"),
+            Numbers({25, 28, 29, 32}));
+  EXPECT_EQ(outputs("state h[D]; param k[2]; next h = h; output y = h * sum(k, rows)"), Numbers({5, 10}));
+  EXPECT_EQ(outputs("fn f(v) = sum(v, rows); state h[D]; input x[2, D]; next h = h; output y = f(x) + h"),
+            Numbers({23, 26}));
+  // A value may be called like the word.
+  EXPECT_EQ(outputs("state h[D]; input rows[2, D]; next h = h; output y = sum(rows, rows) + h"),
+            Numbers({23, 26}));
+}
+
+TEST(Meaning, DotGoesOverRows) {
+  // k is (2, 3); S is ((1, 2), (3, 4)).
+  EXPECT_EQ(outputs("state S[2, D]; param k[2]; next S = S; output y = dot(k, S)"), Numbers({11, 16}));
+  EXPECT_EQ(outputs("state S[2, D]; param k[2]; next S = S; output y = dot(k, k) * S[0]"), Numbers({13, 26}));
+  EXPECT_EQ(outputs("state S[2, D]; next S = S; output y = dot(S, S)"), Numbers({10, 20}));
+}
+
+TEST(Meaning, MatricesApplyToEachOfManyVectors) {
+  // R is ((2, 3), (4, 5)), and T that and ((6, 7), (8, 9)); the vectors are (1, 2) and (3, 4).
+  EXPECT_EQ(outputs("state S[2, D]; param R[D, D]; next S = S; output y = R @ S"), Numbers({8, 14, 18, 32}));
+  EXPECT_EQ(outputs("state S[2, D]; param T[2, D, D]; next S = S; output y = T @ S"),
+            Numbers({8, 14, 18, 32, 20, 26, 46, 60}));
+}
+
 // A state s of 1, an input m of 10, both spread over the channels.
 TEST(Meaning, InputsAndStatesOfOneValueAHead) {
   EXPECT_EQ(outputs("state s; input m, x[D]; next s = s + m; output y = s * x + m"), Numbers({20, 21}));

@@ -1,0 +1,59 @@
+// The part of ExpressionLowering for what goes over the rows of a value: products with a matrix, and sums.
+#include <fmt/format.h>
+
+#include "compiler/frontend/lower_expression.h"
+
+namespace rondo::frontend {
+
+using scalar::Op;
+using step::Extent;
+using step::NodeId;
+
+Value ExpressionLowering::apply(const Value& left, const Value& right, step::Span span) {
+  if (is_unknown(left) || is_unknown(right)) return Unknown{};
+  const auto* matrix = std::get_if<Matrix>(&left);
+  const auto* vectors = std::get_if<Rows>(&right);
+  const std::string& d = cell_.dimension;
+  if (!matrix) {
+    return report(
+        span, fmt::format("the left of '@' must be a matrix, not {}", shape(left)),
+        std::holds_alternative<Matrix>(right)
+            ? "write 'R @ h', which sums over the last extent of R; for the other one pass R transposed"
+            : fmt::format("declare it like 'param R[{0}, {0}]'; elementwise products are written with '*'",
+                          d));
+  }
+  if (!vectors || vectors->extent != Extent::Vector)
+    return report(span,
+                  fmt::format("the right of '@' must be a vector [{0}] or rows of them [K, {0}], not {1}", d,
+                              shape(right)));
+  Rows result{matrix->lead, Extent::Vector, {}};
+  result.lead.insert(result.lead.end(), vectors->lead.begin(), vectors->lead.end());
+  if (!fits(result, span)) return Unknown{};
+  for (const int row : matrix->rows)
+    for (const NodeId vector : vectors->nodes)
+      result.nodes.push_back(placed(cell_.graph.matvec(matrix->tensor, row, vector), span));
+  return result;
+}
+
+Value ExpressionLowering::over_rows(const Builtin& builtin, const Value& argument, step::Span span) {
+  if (is_unknown(argument)) return Unknown{};
+  const auto* rows = std::get_if<Rows>(&argument);
+  if (!rows || rows->lead.empty())
+    return report(span,
+                  fmt::format("'{}' over rows cannot take {}, which has none", builtin.name, shape(argument)),
+                  rows ? fmt::format("{}(v) goes over the channels of a head", builtin.name) : kMatrixHelp);
+  const int count = rows->lead.front();
+  Rows result{Lead(rows->lead.begin() + 1, rows->lead.end()), rows->extent, {}};
+  const auto inner = rows->nodes.size() / static_cast<std::size_t>(count);
+  for (std::size_t at = 0; at < inner; ++at) {
+    NodeId sum = rows->nodes[at];
+    for (std::size_t row = 1; row < static_cast<std::size_t>(count); ++row)
+      sum = placed(cell_.graph.scalar(Op::Add, {sum, rows->nodes[row * inner + at]}), span);
+    if (builtin.kind == BuiltinKind::Mean)
+      sum = placed(cell_.graph.scalar(Op::Div, {sum, placed(cell_.graph.constant(count), span)}), span);
+    result.nodes.push_back(sum);
+  }
+  return result;
+}
+
+}  // namespace rondo::frontend
