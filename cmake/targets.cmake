@@ -316,11 +316,12 @@ endfunction()
 # inside the library as `const std::vector<EmbeddedText>& namespace::function()` (compiler/support/embedded_text.h).
 function(rondo_embed_text target namespace function folder pattern)
   file(GLOB files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/${pattern})
+  string(SHA256 names "${files}")  # so that the command runs again when a file goes, which no dependency tells
   set(script ${CMAKE_SOURCE_DIR}/cmake/embed_text.cmake)
   set(out ${CMAKE_BINARY_DIR}/generated/${function}.cpp)
   add_custom_command(OUTPUT ${out}
     COMMAND ${CMAKE_COMMAND} -DOUT=${out} -DNAMESPACE=${namespace} -DFUNCTION=${function}
-      -DFOLDER=${CMAKE_SOURCE_DIR}/${folder} "-DPATTERN=${pattern}" -P ${script}
+      -DNAMES=${names} -DFOLDER=${CMAKE_SOURCE_DIR}/${folder} "-DPATTERN=${pattern}" -P ${script}
     DEPENDS ${files} ${script} VERBATIM)
   target_sources(${target} PRIVATE ${out})
 endfunction()
