@@ -49,8 +49,7 @@ class Comparison {
       found_.checks.push_back(std::move(check).value());
     }
     found_.covered.push_back(fmt::format("{}: {} parts of {} steps", gradients.shape.text(),
-                                         parts_of_time(gradients.shape.sizes.time, every, false).size(),
-                                         every));
+                                         TimeParts{gradients.shape.sizes.time, every}.count(), every));
     return success();
   }
 

@@ -15,15 +15,10 @@
 #include <vector>
 
 #include "engine/plan/device_tensor.h"
+#include "engine/plan/part_bindings.h"
 
 namespace rondo::engine {
 
-struct TimePart {
-  std::int64_t begin = 0, steps = 0;
-  friend bool operator==(const TimePart&, const TimePart&) = default;
-};
-// In the order in which the recurrence walks them, of `every` steps, but for the last one.
-std::vector<TimePart> parts_of_time(std::int64_t time, std::int64_t every, bool reversed);
 // Error Unsupported: a cell that draws, whose draws follow the number of a step in its launch, and one that
 // walks both ways, whose parts would have two orders.
 Status check_parts_of_time(const step::Cell& cell);
@@ -38,8 +33,10 @@ struct TrainingPlans {
 // What a step needs beside the tensors that its caller has anyway.
 struct PartsMemory {
   std::int64_t parts = 1;
-  std::int64_t saved_bytes = 0;  // states between parts, and what one part saves for its backward pass
+  // States between parts with two sets of their gradients, and what one part saves for its backward pass.
+  std::int64_t saved_bytes = 0;
   std::int64_t workspace_bytes = 0;
+  bool products = false;  // whether those of matrices are saved too
 };
 
 struct TrainingResult {
@@ -70,32 +67,25 @@ class TrainingStep {
 
  private:
   using Tensors = std::vector<DeviceTensor>;
-  enum class Launch { Forward, Saving, Backward };
 
   TrainingStep(const schedule::Task& task, const step::Sizes& sizes, const TrainingPlans& plans,
-               const runtime::Device& device)
-      : task_(&task), sizes_(sizes), plans_(plans), device_(&device) {}
+               const runtime::Device& device, TimeParts parts);
   Status allocate(const GivenOf& given);
   Status allocate(const executable::Tensor& tensor, const GivenOf& given);
-  Status allocate_between();
   Status allocate_lengths(schedule::TensorRef ref, const std::vector<double>& lengths);
   std::int64_t workspace_bytes() const;
-  const runtime::LoadedPlan& plan_of(Launch which) const;
-  std::optional<executable::Binding> binding_of(schedule::TensorRef ref, std::size_t part,
-                                                Launch which) const;
-  Status launch(Launch which, std::size_t part);
+  const runtime::LoadedPlan& plan_of(PartLaunch which) const;
+  Status launch(PartLaunch which, std::int64_t part);
   Status add_gradients();
 
   const schedule::Task* task_;
   step::Sizes sizes_;
   TrainingPlans plans_;
   const runtime::Device* device_;
-  std::vector<TimePart> parts_;
-  Tensors whole_;                 // of all steps, and what has no steps
-  Tensors part_;                  // what a part saves
-  std::vector<Tensors> between_;  // states behind each part but the last
-  Tensors gradients_[2];          // of states before a part, in turns
-  Tensors lengths_;               // by part, of a cell that has them
+  PartBindings parts_;
+  std::vector<runtime::Memory> pieces_;  // of parts_, in order
+  Tensors whole_;                        // of all steps, and what has no steps
+  Tensors lengths_;                      // by part, of a cell that has them
   runtime::Memory workspace_;
   // Of parameters: the parts that are done, in fp32.
   std::map<std::int32_t, ReadBack> sums_;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "compiler/step/forms.h"
+#include "compiler/support/integers.h"
 #include "engine/check/verify_parts.h"
 #include "engine/data/host_problem.h"
 #include "engine/service/run_training.h"
@@ -20,13 +21,19 @@
 namespace rondo::engine {
 namespace {
 
-using Parts = std::vector<TimePart>;
+std::vector<TimePart> all_of(const TimeParts& parts) {
+  std::vector<TimePart> all;
+  for (std::int64_t number = 0; number < parts.count(); ++number) all.push_back(parts.part(number));
+  return all;
+}
 
 TEST(PartsOfTime, FollowTheWalk) {
-  EXPECT_EQ(parts_of_time(11, 4, false), (Parts{{0, 4}, {4, 4}, {8, 3}}));
-  EXPECT_EQ(parts_of_time(11, 4, true), (Parts{{7, 4}, {3, 4}, {0, 3}}));
-  EXPECT_EQ(parts_of_time(8, 4, false), (Parts{{0, 4}, {4, 4}}));
-  EXPECT_EQ(parts_of_time(3, 4, true), (Parts{{0, 3}}));
+  using Parts = std::vector<TimePart>;
+  EXPECT_EQ(all_of({11, 4, false}), (Parts{{0, 4}, {4, 4}, {8, 3}}));
+  EXPECT_EQ(all_of({11, 4, true}), (Parts{{7, 4}, {3, 4}, {0, 3}}));
+  EXPECT_EQ(all_of({8, 4, false}), (Parts{{0, 4}, {4, 4}}));
+  EXPECT_EQ(all_of({3, 4, true}), (Parts{{0, 3}}));
+  EXPECT_EQ(all_of({0, 4, false}), (Parts{{0, 0}}));
 }
 
 TEST(PartsOfTime, AreRefusedWhereAPartWouldComputeSomethingElse) {
@@ -68,14 +75,16 @@ class InParts : public ::testing::Test {
     return {cell, problem, machine_.profile};
   }
 
-  // Of an LSTM with lengths in three parts: the states between them, and what one of them saves, which is h
-  // and c of its steps. Past the end of a row outputs are zero and hold no state.
+  // Of an LSTM with lengths in three parts: the states between them, two sets of gradients of states, and
+  // what one part saves, which is h and c of its steps. Past the end of a row outputs are zero and hold no
+  // state. Each of several begins at a multiple of 256 bytes.
   static void check_memory(const PartsMemory& memory, const schedule::Problem& problem,
                            const TrainingPlans& plans) {
     const std::int64_t rows = problem.sizes.batch * problem.sizes.heads * problem.sizes.dim;
     EXPECT_EQ(memory.parts, 3);
-    const std::int64_t state = 2 * rows * 4, step = 2 * rows * kernel::storage_bytes(problem.storage);
-    EXPECT_EQ(memory.saved_bytes, 2 * state + kEvery * step);
+    const std::int64_t state = rows * 4, two = round_up(state, std::int64_t{256}) + state;
+    EXPECT_EQ(memory.saved_bytes,
+              2 * two + 2 * two + 2 * kEvery * rows * kernel::storage_bytes(problem.storage));
     std::int64_t workspace = 0;
     for (const runtime::LoadedPlan* plan : {plans.forward, plans.saving, plans.backward})
       workspace = std::max(workspace, plan->workspace_bytes(problem.sizes.batch, kEvery));
