@@ -127,6 +127,19 @@ Result<double> parse_duration(const std::string& text) {
   return bad(fmt::format("'{}' is no duration", text), hint);
 }
 
+Result<std::int64_t> parse_memory(const std::string& text) {
+  const std::size_t unit_at = text.find_first_not_of("0123456789.");
+  const std::string unit = unit_at == std::string::npos ? "B" : text.substr(unit_at);
+  const auto value = number<double>(text.substr(0, unit_at));
+  const std::pair<const char*, double> units[] = {
+      {"B", 1},    {"kB", 1e3},     {"MB", 1e6},     {"GB", 1e9},     {"TB", 1e12},
+      {"KB", 1e3}, {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40}};
+  for (const auto& [name, bytes] : units)
+    if (value && unit == name && *value * bytes >= 1 && *value * bytes <= 0x1p60)
+      return static_cast<std::int64_t>(*value * bytes);
+  return bad(fmt::format("'{}' is no size of memory", text), "write it like 4GB, 512MiB or 1000000");
+}
+
 Result<std::pair<std::string, std::string>> parse_assignment(const std::string& text,
                                                              const std::string& what) {
   const std::size_t equals = text.find('=');
@@ -235,7 +248,7 @@ Result<bool> parse_save(const step::Cell& cell, const std::string& text) {
   if (text == "states") return false;
   if (text != "products")
     return bad(fmt::format("unknown --save '{}'", text),
-               "known: states, products; `rondo run` and `rondo verify` also know every=K");
+               "known: states, products; `rondo run` and `rondo verify` also know every=K and auto");
   if (can_save_products(cell)) return true;
   const bool multiplies = step::analyze(cell).has_matrix;
   return bad(fmt::format("--save products: cell {} has none to save: {}", cell.name,

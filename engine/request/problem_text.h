@@ -28,6 +28,8 @@ using kernel::math_name;
 Result<std::vector<schedule::Pass>> parse_passes(const std::string& text);
 // Seconds of "500ms", "60s", "2m", "1h", "30d"; a plain number counts seconds. At least 0.
 Result<double> parse_duration(const std::string& text);
+// Bytes of "4GB" (10^9 each), "512MiB" (2^20 each); a plain number counts bytes. At least 1.
+Result<std::int64_t> parse_memory(const std::string& text);
 // "name=value", both not empty; `what` is the option, for messages.
 Result<std::pair<std::string, std::string>> parse_assignment(const std::string& text,
                                                              const std::string& what);

@@ -8,6 +8,7 @@
 #include "engine/choice/overrides.h"
 #include "engine/plan/parts_of_time.h"
 #include "engine/plan/ready_plan.h"
+#include "engine/service/saving.h"
 #include "engine/trust/trust.h"
 
 namespace rondo::engine {
@@ -66,11 +67,14 @@ struct TrainingAnswer {
   Save save = Save::States;  // or Products
   Answer forward, backward;
   std::optional<Answer> walk = {};  // of several parts of time: a forward pass that saves nothing
+  TimeParts parts = {};             // of all steps
 
   // Whether kernels compute all of it, on one machine; else the reference has to. Of these the plans.
   bool has_kernels() const;
   TrainingPlans plans() const;
 };
+// Of kernels for both passes: of all steps, of several parts with the passes that walk.
+TrainingTime training_time(const step::Cell& cell, const TrainingAnswer& training);
 // Both passes of training; the pass of the request's problem does not matter. Of two ways to save the faster
 // one (compare_saving); one that no strategy computes, or that a lock file does not pin, leaves the other.
 // Which is faster choices say, and only its plans are made; where these become others than were chosen (a

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -19,22 +20,31 @@ Result<TrainingAnswer> training(Request request, const Machine& machine, Save sa
   request.problem.pass = schedule::Pass::Backward;
   Result<Answer> backward = answer(request, machine);
   if (!backward) return backward.error();
-  return TrainingAnswer{save, std::move(forward).value(), std::move(backward).value()};
+  const std::int64_t time = request.problem.sizes.time;
+  return TrainingAnswer{
+      save,
+      std::move(forward).value(),
+      std::move(backward).value(),
+      {},
+      {time, std::max(time, std::int64_t{1}), request.cell->direction == step::Direction::Reversed}};
 }
 
 // Of two kernels, or none: the reference takes longer than any.
 std::optional<TrainingTime> time_of(const step::Cell& cell, const TrainingAnswer& training) {
-  const auto of = [&](const Answer& answer) {
-    const Choice& choice = answer.kernel->choice;
-    const bool measured = choice.origin == ChoiceOrigin::Tuned || choice.origin == ChoiceOrigin::Shipped;
-    return PassTime{measured ? choice.expected_ms * 1e-3 : 0,
-                    schedule::find_strategy(choice.strategy)
-                        ->cost({cell, answer.problem, answer.machine.profile}, choice.parameters)
-                        .seconds};
-  };
   if (!training.forward.kernel || !training.backward.kernel) return std::nullopt;
-  return TrainingTime{of(training.forward), of(training.backward)};
+  return training_time(cell, training);
 }
+
+PassTime time_of(const step::Cell& cell, const Answer& answer) {
+  const Choice& choice = answer.kernel->choice;
+  const bool measured = choice.origin == ChoiceOrigin::Tuned || choice.origin == ChoiceOrigin::Shipped;
+  return PassTime{measured ? choice.expected_ms * 1e-3 : 0,
+                  schedule::find_strategy(choice.strategy)
+                      ->cost({cell, answer.problem, answer.machine.profile}, choice.parameters)
+                      .seconds};
+}
+
+PassTime times(const PassTime& time, double count) { return {time.measured * count, time.by_model * count}; }
 
 bool products_are_faster(const step::Cell& cell, const TrainingAnswer& states,
                          const TrainingAnswer& products) {
@@ -104,6 +114,21 @@ bool TrainingAnswer::has_kernels() const {
   return is_kernel(forward) && is_kernel(backward) && (!walk || is_kernel(*walk));
 }
 
+TrainingTime training_time(const step::Cell& cell, const TrainingAnswer& training) {
+  const TimeParts& parts = training.parts;
+  const auto every = static_cast<double>(parts.every);
+  const double count = static_cast<double>(parts.time) / every;
+  TrainingTime time{times(time_of(cell, training.forward), count),
+                    times(time_of(cell, training.backward), count)};
+  if (!training.walk) return time;
+  const auto last = static_cast<double>(parts.part(parts.count() - 1).steps);
+  const PassTime walk = time_of(cell, *training.walk);
+  if (walk.measured == 0) time.forward.measured = 0;
+  if (time.forward.measured > 0) time.forward.measured += walk.measured * (count - last / every);
+  time.forward.by_model += walk.by_model * (count - last / every);
+  return time;
+}
+
 TrainingPlans TrainingAnswer::plans() const {
   return {walk ? loaded(*walk).get() : nullptr, loaded(forward).get(), loaded(backward).get()};
 }
@@ -121,6 +146,7 @@ Result<TrainingAnswer> answer_training_in_parts(const Request& request, const Ma
   Result<Answer> walk = answer(of_part, machine);
   if (!walk) return walk.error();
   found->walk = std::move(walk).value();
+  found->parts = {request.problem.sizes.time, every, found->parts.reversed};
   return found;
 }
 

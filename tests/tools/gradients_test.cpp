@@ -1,6 +1,8 @@
 // `rondo run --grad`: gradients of a weighted sum of outputs and last states, beside the reference's own.
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include <cmath>
 
 #include "compiler/step/forms.h"
@@ -119,10 +121,43 @@ TEST_F(Gradients, WithResetsAndLengths) {
 
 // Products of matrices too, or the states of every other step alone.
 TEST_F(Gradients, WhateverIsSaved) {
-  for (const char* save : {"products", "every=2"})
+  for (const char* save : {"products", "every=2", "auto"})
     expect({"--save", save, "--loss", "h=" + folder_.path("wh.npy"), "--loss-last",
             "h=" + folder_.path("wlast.npy")},
            {{{"h", outputs_}}, {{"h", last_}}});
+}
+
+// What may not have the memory of one piece runs in parts of time, or saves less, and gives the same.
+TEST_F(Gradients, WithinAMemory) {
+  ASSERT_EQ(rondo({"data", "lnlstm", "--shape", "B=1,T=400,H=1,D=16", "-o", folder_.path("lstm")}).status, 0);
+  const auto taken = [&](const std::vector<std::string>& more, int status = 0) {
+    std::vector<std::string> call = {"run",    "lnlstm", "--no-db",
+                                     "--json", "--grad", "x=" + folder_.path("gx.npy")};
+    for (const char* array : {"x", "R", "b", "gamma", "gamma_h", "beta_h"})
+      call.insert(call.end(), {*array == 'x' ? "--input" : "--param-file",
+                               array + ("=" + folder_.path("lstm")) + "/" + array + ".npy"});
+    call.insert(call.end(), more.begin(), more.end());
+    const Outcome run = rondo(call);
+    EXPECT_EQ(run.status, status) << run.err;
+    return nlohmann::json::parse(run.out);
+  };
+  const nlohmann::json whole = taken({})["training"];
+  if (whole.is_null()) GTEST_SKIP() << "no compiler for CPUs";
+  const Numbers wanted = read_back(folder_.path("gx.npy"));
+  const auto bytes = [](const nlohmann::json& training) {
+    return training["saved_bytes"].get<std::int64_t>() + training["workspace_bytes"].get<std::int64_t>();
+  };
+  EXPECT_EQ(whole["parts_of_time"], 1);
+  EXPECT_EQ(taken({"--save", "auto", "--memory", "1GB"})["training"]["parts_of_time"], 1);
+  const std::int64_t less = bytes(whole) / 3;
+  const nlohmann::json parts = taken({"--save", "auto", "--memory", std::to_string(less)})["training"];
+  EXPECT_GT(parts["parts_of_time"], 1);
+  EXPECT_LE(bytes(parts), less);
+  expect_near(read_back(folder_.path("gx.npy")), wanted, "x");
+  const nlohmann::json none = taken({"--save", "auto", "--memory", "1"}, 3)["error"];
+  EXPECT_NE(none["message"].get<std::string>().find("bytes beside its tensors at the least"),
+            std::string::npos)
+      << none;
 }
 
 TEST_F(Gradients, OfNoSteps) {
@@ -147,6 +182,8 @@ TEST_F(Gradients, MistakesAreNamed) {
   fails({"--loss", weights, "--loss", weights}, "are given twice");
   fails({"--save", "every=0"}, "--save every=0: '0' is no number of steps");
   fails({"--save", "some"}, "unknown --save 'some'");
+  fails({"--memory", "4GB"}, "--save states says it");
+  fails({"--save", "auto", "--memory", "4 gigs"}, "'4 gigs' is no size of memory");
   write_array(folder_.path("mx.npy"), {2, 5, 1, 2, 4});
   const Outcome saved =
       rondo({"run", "mingru", "--no-db", "--input", "x=" + folder_.path("mx.npy"), "--save", "every=2"});

@@ -21,6 +21,12 @@ TEST(ProblemText, Shapes) {
 }
 
 TEST(ProblemText, Durations) {
+  EXPECT_EQ(*parse_memory("4GB"), 4000000000);
+  EXPECT_EQ(*parse_memory("512MiB"), std::int64_t{512} << 20);
+  EXPECT_EQ(*parse_memory("1.5kB"), 1500);
+  EXPECT_EQ(*parse_memory("123"), 123);
+  for (const char* wrong : {"", "GB", "-1", "0", "0.5", "4 GB", "4gb", "1e9", "4000000000GB"})
+    EXPECT_FALSE(parse_memory(wrong).ok()) << wrong;
   EXPECT_EQ(*parse_duration("60s"), 60);
   EXPECT_EQ(*parse_duration("60"), 60);
   EXPECT_EQ(*parse_duration("500ms"), 0.5);

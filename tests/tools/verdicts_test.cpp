@@ -76,6 +76,24 @@ TEST(Verdicts, OfATrainingStepInPartsOfTime) {
   EXPECT_EQ(passes[3]["covered"][0], "B=2,T=11,H=1,D=8: 3 parts of 4 steps");
 }
 
+// What fits is verified as it is named: K is of --memory.
+TEST(Verdicts, OfATrainingStepThatFitsInMemory) {
+  const auto verified = [](const std::vector<std::string>& more) {
+    std::vector<std::string> call = {
+        "verify", "lnlstm", "--arch", "cpu",  "--no-db", "--shape", "B=2,T=300,H=1,D=32",
+        "--pass", "fws,bw", "--save", "auto", "--seed",  "3",       "--json"};
+    call.insert(call.end(), more.begin(), more.end());
+    const Outcome found = rondo(call);
+    EXPECT_EQ(found.status, 0) << found.err;
+    return nlohmann::json::parse(found.out)["passes"];
+  };
+  EXPECT_EQ(verified({}).size(), 2U);
+  EXPECT_EQ(verified({"--memory", "1GB"}).size(), 2U);
+  const auto passes = verified({"--memory", "100kB"});
+  ASSERT_EQ(passes.size(), 4U);
+  EXPECT_EQ(passes[3]["steps_of_a_part"], passes[0]["problem"]["shape"]["T"]);
+}
+
 // A state that grows fortyfold at a step leaves the numbers, for which no kernel can be blamed.
 TEST(Verdicts, TuneNamesTheDataWhereTheReferenceIsOfNoUse) {
   const Folder folder;

@@ -4,6 +4,7 @@
 
 #include "engine/arrays/array_ranges.h"
 #include "engine/request/problem_text.h"
+#include "tools/rondo/saving.h"
 
 namespace rondo::tools {
 
@@ -87,7 +88,8 @@ Result<OwnData> own_data(const Options& options, const step::Cell& cell) {
   if (options.inputs.empty() && options.param_files.empty() && options.states.empty()) return own;
   const Result<RunArrays> arrays = arrays_of(options);
   if (!arrays) return arrays.error();
-  const Result<schedule::Problem> problem = problem_of_arrays(options, cell, *arrays, engine::Needed::Any);
+  const Result<schedule::Problem> problem =
+      problem_of_arrays(in_one_piece(options), cell, *arrays, engine::Needed::Any);
   if (!problem) return problem.error();
   if (problem->sizes.batch == 0 || problem->sizes.time == 0)
     return Error{ErrorKind::Input,

@@ -8,6 +8,7 @@
 #include "tools/rondo/commands.h"
 #include "tools/rondo/json_view.h"
 #include "tools/rondo/parameter_table.h"
+#include "tools/rondo/saving.h"
 #include "tools/rondo/session.h"
 
 namespace rondo::tools {
@@ -107,7 +108,10 @@ Status bench_parts(const Options& options, const step::Cell& cell, const engine:
 // With --save auto: what the service would save for training, if a pass of training is asked for.
 Result<Options> with_save(Options options, const step::Cell& cell, const engine::Overrides& overrides,
                           const std::vector<schedule::Pass>& passes, Session& session) {
+  const Result<std::int64_t> memory = memory_of(options);
+  if (!memory) return memory.error();
   if (options.save != "auto") return options;
+  if (*memory > 0) return with_chosen_save(options, cell, overrides, session, Parts::Refused);
   options.save = "states";
   if (passes == std::vector{schedule::Pass::Forward}) return options;
   const Result<schedule::Problem> problem = problem_of(options, cell, schedule::Pass::ForwardSave);

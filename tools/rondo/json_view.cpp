@@ -41,6 +41,7 @@ json save_json(const schedule::Problem& problem) {
 json training_json(const std::optional<engine::PartsMemory>& memory) {
   if (!memory) return nullptr;
   return {{"parts_of_time", memory->parts},
+          {"save", memory->products ? "products" : "states"},
           {"saved_bytes", memory->saved_bytes},
           {"workspace_bytes", memory->workspace_bytes}};
 }

@@ -51,9 +51,16 @@ void add_save(CLI::App& app, Options& o, const char* more = "") {
       ->capture_default_str();
 }
 
+void add_memory(CLI::App& app, Options& o) {
+  app.add_option("--memory", o.memory,
+                 "with --save auto: what a training step may need beside its tensors, saved and workspace: "
+                 "4GB, 512MiB; of the ways to save that fit, every=K among them, the fastest is taken")
+      ->type_name("SIZE");
+}
+
 constexpr const char* kEvery =
     "; every=K: the states of every K-th step alone, behind which all else is computed again, K steps at a "
-    "time: less memory, and nearly one forward pass more";
+    "time: less memory, and nearly one forward pass more; auto: what is fastest";
 
 void add_target(CLI::App& app, Options& o) {
   app.add_option("--arch", o.arch,
@@ -160,6 +167,7 @@ void tune_options(CLI::App& app, Options& o) {
   add_problem(app, o, true);
   add_own_data(app, o);
   add_save(app, o, "; auto: both passes both ways, and which is faster");
+  add_memory(app, o);
   add_target(app, o);
   add_backend(app, o);
   add_database(app, o);
@@ -208,6 +216,7 @@ void run_options(CLI::App& app, Options& o) {
                  "weights of a last state in that loss: h=w.npy, [B, H, ..., D]")
       ->type_name("NAME=FILE");
   add_save(app, o, kEvery);
+  add_memory(app, o);
   app.add_option("--seed", o.draw_seed, "of the cell's draws; default: 0");
   app.add_option("--shape", o.shape, "only where the arrays do not tell the sizes");
   app.add_option("--dtype", o.dtype, "storage type; default: that of the inputs");
@@ -240,6 +249,7 @@ void verify_options(CLI::App& app, Options& o) {
   add_problem(app, o, true);
   add_own_data(app, o);
   add_save(app, o, kEvery);
+  add_memory(app, o);
   add_target(app, o);
   add_backend(app, o);
   add_kernel(app, o);
@@ -261,6 +271,7 @@ void bench_options(CLI::App& app, Options& o) {
   add_problem(app, o, true);
   add_own_data(app, o);
   add_save(app, o, "; auto: what training would save");
+  add_memory(app, o);
   add_target(app, o);
   add_backend(app, o);
   add_kernel(app, o);

@@ -24,8 +24,10 @@ struct Options {
   std::string math;
   std::vector<std::string> constants;
   std::string clip_forward, clip_gradient;
-  std::string forms;            // "resets,lengths"
-  std::string save = "states";  // states or products; tune, bench: or auto; run, verify: or every=K
+  std::string forms;  // "resets,lengths"
+  // states or products; run, verify, tune, bench: or auto; run, verify: or every=K
+  std::string save = "states";
+  std::string memory;  // with auto: most bytes of a training step, "4GB"; "": any
   std::string arch = "auto";
   bool no_gpu = false;
 

@@ -15,6 +15,7 @@
 #include "tools/rondo/arrays.h"
 #include "tools/rondo/commands.h"
 #include "tools/rondo/json_view.h"
+#include "tools/rondo/saving.h"
 #include "tools/rondo/session.h"
 
 namespace rondo::tools {
@@ -143,19 +144,35 @@ Result<step::LossGradients<double>> loss_of(const Options& options, const step::
   return engine::to_loss(cell, problem.sizes, arrays, problem.storage);
 }
 
-// The plans of both passes: of all steps, or of parts of `every` steps.
+// What --save and --memory ask for.
+struct Saving {
+  engine::Save save = engine::Save::States;
+  std::int64_t every = 0;   // steps of a part of time; 0: not in parts
+  std::int64_t memory = 0;  // most bytes; 0: any
+};
+
+Result<Saving> saving_of(const Options& options) {
+  const Result<std::int64_t> every = engine::parse_every(options.save);
+  if (!every) return every.error();
+  const Result<std::int64_t> memory = memory_of(options);
+  if (!memory) return memory.error();
+  const engine::Save save = options.save == "auto"       ? engine::Save::Faster
+                            : options.save == "products" ? engine::Save::Products
+                                                         : engine::Save::States;
+  return Saving{save, *every, *memory};
+}
+
 Result<engine::TrainingAnswer> plans_of(const engine::Request& request, const Session& session,
-                                        std::int64_t every) {
-  if (every > 0) return engine::answer_training_in_parts(request, session.machine, every);
-  return engine::answer_training(
-      request, session.machine,
-      request.problem.save_products ? engine::Save::Products : engine::Save::States);
+                                        const Saving& saving) {
+  if (saving.memory > 0) return engine::answer_training_within(request, session.machine, saving.memory);
+  if (saving.every > 0) return engine::answer_training_in_parts(request, session.machine, saving.every);
+  return engine::answer_training(request, session.machine, saving.save);
 }
 
 // Both passes. Where one of them has no kernel on the machine of the other, the reference computes both.
 Result<engine::TrainingRun> compute_gradients(const Options& options, const step::Cell& cell,
                                               const schedule::Problem& forward, const RunArrays& arrays,
-                                              std::int64_t every, Session& session) {
+                                              const Saving& saving, Session& session) {
   const auto loss = loss_of(options, cell, forward);
   if (!loss) return loss.error();
   const auto found = engine::to_arguments(arrays, forward.storage);
@@ -163,20 +180,21 @@ Result<engine::TrainingRun> compute_gradients(const Options& options, const step
   const step::ForwardArguments<double>& arguments = *found;
   schedule::Problem problem = forward;
   problem.pass = schedule::Pass::Backward;
-  problem.save_products = options.save == "products";
   if (problem.sizes.batch == 0 || problem.sizes.time == 0)
     return engine::train_on_nothing({cell, problem, session.machine.profile}, arguments, *loss);
   say_what_is_left_aside(options, session);
   Result<engine::TrainingAnswer> answer =
-      plans_of(request_to_run(options, cell, problem, session), session, every);
+      plans_of(request_to_run(options, cell, problem, session), session, saving);
   if (!answer) return answer.error();
   const bool kernels = answer->has_kernels();
-  if (!kernels && every > 0) note("the reference executor keeps all steps, whatever --save says");
+  if (!kernels && (saving.every > 0 || saving.memory > 0))
+    note("the reference executor keeps all steps, whatever --save and --memory say");
+  problem.save_products = answer->save == engine::Save::Products;
   session.machine = answer->backward.machine;
   const schedule::Task task(cell, problem, session.machine.profile);
   Result<engine::TrainingRun> run =
       kernels ? engine::train_on_device(task, arguments, *loss, *session.machine.device, answer->plans(),
-                                        every > 0 ? every : problem.sizes.time)
+                                        answer->parts.every)
               : engine::train_on_reference(task, arguments, *loss);
   if (run) run->forward.where = kernels ? answer->backward.where() : engine::Answer{}.where();
   return run;
@@ -257,10 +275,12 @@ std::string run_text(const step::Cell& cell, const schedule::Problem& problem,
   const engine::CellRun& result = results.forward;
   std::string text = fmt::format("{} {} {} on {}\n", cell.name, engine::shape_text(problem.sizes),
                                  kernel::storage_name(problem.storage), result.where);
-  if (results.memory && results.memory->parts > 1)
-    text += fmt::format("both passes in {} parts of time: saved for backward {}, workspace {}\n",
-                        results.memory->parts, size_text(results.memory->saved_bytes),
-                        size_text(results.memory->workspace_bytes));
+  if (results.memory)
+    text += fmt::format(
+        "both passes in {}: saved for backward {}{}, workspace {}\n",
+        results.memory->parts > 1 ? fmt::format("{} parts of time", results.memory->parts) : "one piece",
+        size_text(results.memory->saved_bytes), results.memory->products ? " with products" : "",
+        size_text(results.memory->workspace_bytes));
   if (result.convergence) text += executable::describe(*result.convergence) + "\n";
   for (const std::string& file : files)
     text += fmt::format("wrote {}\n", is_standard_output(file) ? "to standard output" : file);
@@ -271,11 +291,10 @@ std::string run_text(const step::Cell& cell, const schedule::Problem& problem,
 }  // namespace
 
 Status run(const Options& asked) {
-  const Result<std::int64_t> every = engine::parse_every(asked.save);
-  if (!every) return every.error();
+  const Result<Saving> saving = saving_of(asked);
+  if (!saving) return saving.error();
   if (Status status = check_save(asked); !status) return status;
-  Options options = asked;
-  if (*every > 0) options.save = "states";  // of a part
+  const Options options = in_one_piece(asked);
   const Result<LoadedCell> loaded = load_cell(options);
   if (!loaded) return loaded.error();
   const step::Cell& cell = loaded->cell;
@@ -299,7 +318,7 @@ Status run(const Options& asked) {
     return status.error();
   const Result<engine::TrainingRun> results =
       options.grads.empty() ? without_gradients(compute(options, cell, *problem, *arrays, *session))
-                            : compute_gradients(options, cell, *problem, *arrays, *every, *session);
+                            : compute_gradients(options, cell, *problem, *arrays, *saving, *session);
   if (!results) return results.error();
   say_what_is_not_finite(*problem, *results);
   if (Status status = write_results(options, *targets, *problem, *results); !status) return status;

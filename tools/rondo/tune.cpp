@@ -14,6 +14,7 @@
 #include "tools/rondo/json_view.h"
 #include "tools/rondo/parameter_table.h"
 #include "tools/rondo/progress_bar.h"
+#include "tools/rondo/saving.h"
 #include "tools/rondo/session.h"
 #include "tools/rondo/stop_signal.h"
 
@@ -85,9 +86,10 @@ Result<Limits> limits_of(const Options& options) {
   return Limits{*budget, *trial};
 }
 
-// The problems of all passes in order; with --save auto those that save something both ways.
+// The problems of all passes in order; with --save auto those that save something in each way of `ways`.
 Result<std::vector<schedule::Problem>> problems_of(const Options& options, const step::Cell& cell,
-                                                   const std::vector<schedule::Pass>& passes) {
+                                                   const std::vector<schedule::Pass>& passes,
+                                                   const std::vector<std::string>& ways) {
   using schedule::Pass;
   const bool both = options.save == "auto";
   const auto tuned = [&](Pass pass) { return std::ranges::count(passes, pass) > 0; };
@@ -96,7 +98,7 @@ Result<std::vector<schedule::Problem>> problems_of(const Options& options, const
                  "tune both: --pass fws,bw"};
   std::vector<schedule::Problem> problems;
   for (const Pass pass : passes)
-    for (const char* save : {"states", "products"}) {
+    for (const std::string& save : ways) {
       engine::ProblemText text = problem_text_of(options);
       if (both) text.save = save;
       Result<schedule::Problem> problem = engine::parse_problem(cell, text, pass);
@@ -105,6 +107,45 @@ Result<std::vector<schedule::Problem>> problems_of(const Options& options, const
       if (!both || pass == Pass::Forward) break;
     }
   return problems;
+}
+
+// A database that is not there yet is made only for what can be tuned.
+Options without_database(Options options) {
+  options.database.clear();
+  options.no_database = true;
+  return options;
+}
+
+// What is tuned: options of a part where only parts of time fit, and the ways to save.
+struct Asked {
+  Options options;
+  std::vector<std::string> ways{"states", "products"};
+};
+
+// With --memory what fits, by choices: of parts all three passes.
+Result<Asked> asked_of(const Options& options, const step::Cell& cell, Session& session) {
+  const Result<std::int64_t> memory = memory_of(options);
+  if (!memory) return memory.error();
+  if (*memory == 0) return Asked{options};
+  const Options plain = in_one_piece(options);
+  const Result<schedule::Problem> problem = problem_of(plain, cell, schedule::Pass::Backward);
+  if (!problem) return problem.error();
+  const auto fitting = engine::ways_within(request_of(plain, session, cell, *problem, {options.strategy, {}}),
+                                           session.machine, *memory);
+  if (!fitting) return fitting.error();
+  Asked asked{options, {}};
+  for (const engine::SavingWay& way : fitting->ways) {
+    note(fmt::format("--memory {} has room for {}", options.memory, way_text(way)));
+    if (way.every == 0) asked.ways.push_back(way.text());
+  }
+  if (!asked.ways.empty() || fitting->ways.empty()) return asked.ways.empty() ? Asked{options} : asked;
+  step::Sizes sizes = problem->sizes;
+  sizes.time = fitting->best()->every;
+  asked.options = plain;
+  asked.options.shape = engine::shape_text(sizes);
+  asked.options.pass = "fw,fws,bw";
+  asked.ways = {"states"};
+  return asked;
 }
 
 // None where not all four problems were tuned.
@@ -161,23 +202,27 @@ Status tune(const Options& asked) {
   if (!loaded) return loaded.error();
   const Result<OwnData> own = own_data(asked, loaded->cell);
   if (!own) return own.error();
-  const Options& options = own->options;
-  const auto passes = engine::parse_passes(options.pass);
+  if (const auto memory = memory_of(asked); !memory) return memory.error();
+  const auto passes = engine::parse_passes(own->options.pass);
   if (!passes) return passes.error();
-  const Result<Limits> limits = limits_of(options);
+  const Result<Limits> limits = limits_of(asked);
   if (!limits) return limits.error();
   // Wrong options must not leave a new database behind.
-  Result<Session> session = open_session(options, Use::Optional);
+  Result<Session> session = open_session(asked, Use::Optional);
   if (!session && session.error().kind != ErrorKind::Missing) return session.error();
-  if (const auto machine = engine::find_machine(options.arch, nullptr, false); !machine)
-    return machine.error();
-  if (const auto checked = problems_of(options, loaded->cell, *passes); !checked) return checked.error();
+  if (const auto machine = engine::find_machine(asked.arch, nullptr, false); !machine) return machine.error();
+  if (!session) session = open_session(without_database(own->options), Use::Optional);
+  if (!session) return session.error();
+  const Result<Asked> wanted = asked_of(own->options, loaded->cell, *session);
+  if (!wanted) return wanted.error();
+  const Options& options = wanted->options;
+  const auto problems =
+      problems_of(options, loaded->cell, engine::parse_passes(options.pass).value(), wanted->ways);
+  if (!problems) return problems.error();
   session = open_session(options, Use::Written);
   if (!session) return session.error();
   if (session->machine.device == nullptr && !options.no_gpu)
     note(fmt::format("tuning by model: {}", session->machine.why_no_device));
-  const auto problems = problems_of(options, loaded->cell, *passes);
-  if (!problems) return problems.error();
   std::vector<TunedPass> tuned;
   for (const schedule::Problem& problem : *problems) {
     Result<TunedPass> result = tune_problem(options, {loaded->cell, problem, session->machine.profile},

@@ -13,6 +13,7 @@
 #include "tools/rondo/arrays.h"
 #include "tools/rondo/commands.h"
 #include "tools/rondo/json_view.h"
+#include "tools/rondo/saving.h"
 #include "tools/rondo/session.h"
 
 namespace rondo::tools {
@@ -138,24 +139,27 @@ Status ending(bool as_json, const step::Cell& cell, const std::vector<VerifiedPa
 Status verify(const Options& asked) {
   const Result<LoadedCell> loaded = load_cell(asked);
   if (!loaded) return loaded.error();
-  const Result<std::int64_t> every = engine::parse_every(asked.save);
-  if (!every) return every.error();
-  Options plain = asked;
-  if (*every > 0) plain.save = "states";  // of a part
-  const Result<OwnData> own = own_data(plain, loaded->cell);
+  if (const auto every = engine::parse_every(asked.save); !every) return every.error();
+  if (const auto memory = memory_of(asked); !memory) return memory.error();
+  const Result<OwnData> own = own_data(in_one_piece(asked), loaded->cell);
   if (!own) return own.error();
-  const Result<Options> of_part =
-      *every > 0 ? options_of_part(own->options, loaded->cell, *every) : Result<Options>(own->options);
+  const Result<engine::Overrides> overrides = overrides_of(asked);
+  if (!overrides) return overrides.error();
+  Options machine_options = own->options;
+  machine_options.no_gpu = asked.no_gpu || asked.simulate;
+  Result<Session> session = open_session(machine_options, Use::Optional);
+  if (!session) return session.error();
+  Options whole = own->options;
+  whole.save = asked.save;
+  const Result<Options> chosen = with_chosen_save(std::move(whole), loaded->cell, *overrides, *session);
+  if (!chosen) return chosen.error();
+  const Result<std::int64_t> every = engine::parse_every(chosen->save);
+  if (!every) return every.error();
+  const Result<Options> of_part = *every > 0 ? options_of_part(own->options, loaded->cell, *every) : chosen;
   if (!of_part) return of_part.error();
   const Options& options = *of_part;
   const auto passes = engine::parse_passes(options.pass);
   if (!passes) return passes.error();
-  const Result<engine::Overrides> overrides = overrides_of(options);
-  if (!overrides) return overrides.error();
-  Options machine_options = options;
-  machine_options.no_gpu = options.no_gpu || options.simulate;
-  Result<Session> session = open_session(machine_options, Use::Optional);
-  if (!session) return session.error();
   if (!options.simulate)
     if (Status status = session->machine.need_device(); !status)
       return Error{status.error().kind, status.error().message, "--simulate verifies on the CPU"};
