@@ -232,7 +232,7 @@ RONDO_MUST_USE RONDO_API rondo_status rondo_plan_workspace_bytes(const rondo_pla
 RONDO_MUST_USE RONDO_API rondo_status rondo_plan_step_workspace_bytes(const rondo_plan* plan, int64_t batch,
                                                                       int64_t* bytes);
 /* The most steps, below 2^31, that a launch of `batch` rows can take with a workspace of so many bytes. Who
- * has more works in chunks of time: docs/c-api.md. Errors: INPUT, UNSUPPORTED (not even one; the message says
+ * has more works in parts of time: docs/c-api.md. Errors: INPUT, UNSUPPORTED (not even one; the message says
  * how much one needs). */
 RONDO_MUST_USE RONDO_API rondo_status rondo_plan_longest_time(const rondo_plan* plan, int64_t batch,
                                                               int64_t workspace_bytes, int64_t* time);

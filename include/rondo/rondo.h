@@ -213,6 +213,9 @@ typedef struct rondo_problem {
   const rondo_constant* constants; /* those of the cell that are to have other values */
   size_t constant_count;
   size_t constant_size; /* sizeof(rondo_constant) of the program; 0: a name and a value */
+  /* Of training, with RONDO_SAVE_STATES: it runs in parts of so many steps (rondo_training_forward_part),
+   * which its plans are chosen for. 0: in one piece. */
+  int64_t every;
 } rondo_problem;
 
 enum {
@@ -281,8 +284,13 @@ typedef struct rondo_plan_options {
   size_t data_count;
   size_t data_size; /* sizeof(rondo_array) of the program; 0: that of this version */
   /* Bytes of workspace that the plan may need, each one of training, for the problem's B and T; 0: any. Where
-   * it needs more, UNSUPPORTED says how much, and how many steps fit: docs/c-api.md (Chunks of time). */
+   * it needs more, UNSUPPORTED says how much, and how many steps fit: docs/c-api.md (Parts of time). */
   int64_t most_workspace;
+  /* Of training with RONDO_SAVE_AUTO: bytes that a step may need beside its tensors, saved and the larger
+   * workspace, for the problem's B and T; 0: any. Of the ways to save that fit the fastest is taken, parts of
+   * time among them (rondo_training_info.every). Where none fits, UNSUPPORTED says how much the least needs.
+   * RONDO_CHOOSE_TUNE tunes the way that the model or what is recorded finds. */
+  int64_t most_memory;
 } rondo_plan_options;
 
 /* The plan of a problem in a context. In one of the CPU it is a kernel ("host") where LLVM is installed;
@@ -338,6 +346,7 @@ typedef struct rondo_training_info {
   size_t struct_size;
   int32_t save;   /* RONDO_SAVE_STATES or RONDO_SAVE_PRODUCTS: what was chosen */
   int32_t shared; /* how many tensors both passes have */
+  int64_t every;  /* steps of a part of time, as asked for or chosen; 0: one piece */
 } rondo_training_info;
 RONDO_MUST_USE RONDO_API rondo_status rondo_training_get_info(const rondo_training* training,
                                                               rondo_training_info* info);
@@ -359,12 +368,51 @@ RONDO_MUST_USE RONDO_API rondo_status rondo_training_get_shared(const rondo_trai
 
 typedef struct rondo_training_sizes {
   size_t struct_size;
-  int64_t saved_bytes; /* of histories and products, which nobody else wants */
-  int64_t forward_workspace_bytes, backward_workspace_bytes;
+  int64_t
+      saved_bytes; /* of histories and products, which nobody else wants; in parts of the memory `saved` */
+  int64_t forward_workspace_bytes, backward_workspace_bytes; /* in parts those of a part */
+  int64_t parts;                                             /* 1 in one piece */
 } rondo_training_sizes;
 /* For B batch rows of T steps. */
 RONDO_MUST_USE RONDO_API rondo_status rondo_training_get_sizes(const rondo_training* training, int64_t batch,
                                                                int64_t time, rondo_training_sizes* sizes);
+
+/* ---- Training in parts of time ---- */
+
+/* With rondo_problem.every = K only the states between parts of K steps are kept, and the backward pass makes
+ * the others again, part by part, for one forward pass more of all parts but the last: docs/c-api.md (Parts
+ * of time). A cell that draws random numbers, or walks both ways, is UNSUPPORTED. */
+typedef struct rondo_training_part {
+  size_t struct_size;
+  int64_t begin, steps; /* its steps of all T: [begin, begin + steps) */
+} rondo_training_part;
+/* Of T steps part `part`, from 0, in the order in which the recurrence walks them: a reversed cell begins
+ * with the last steps. All parts have K steps but for the last one. Error INPUT: there is no such part. */
+RONDO_MUST_USE RONDO_API rondo_status rondo_training_get_part(const rondo_training* training, int64_t time,
+                                                              int64_t part, rondo_training_part* info);
+
+/* Starts the forward pass of part `part`. `forward` is what rondo_launch() of the forward plan takes for all
+ * B and T, but for what is saved, which lies in `saved`; its workspace is that of a part. Outputs of the
+ * part's steps are written, with the last part also the last states. `lengths`, of a cell that has them, are
+ * those of the part: what is left of each row before it, and no more than the part has. `saved` has
+ * rondo_training_sizes.saved_bytes, aligned to 256 bytes, on the plan's device, and stays the same from the
+ * first part forwards to the first part backwards. The calls come in the order of the parts, on one stream;
+ * otherwise as rondo_launch(). */
+RONDO_MUST_USE RONDO_API rondo_status rondo_training_forward_part(const rondo_training* training,
+                                                                  int64_t part,
+                                                                  const rondo_launch_args* forward,
+                                                                  void* saved, int64_t saved_bytes);
+/* Starts the backward pass of part `part`, before which the forward pass of each part but the last runs again
+ * and writes the part's outputs again. `forward` is as above, and `backward` what rondo_launch() of the
+ * backward plan takes for the same B, T and stream, but for what is saved; both may have one workspace. The
+ * calls come after the forward pass of all parts, from the last part to the first. Gradients of inputs are
+ * those of the part's steps, with part 0 come those of initial states. Gradients of parameters are those of
+ * the part: the caller adds them up. Where `backward` is refused, the forward pass may have started. */
+RONDO_MUST_USE RONDO_API rondo_status rondo_training_backward_part(const rondo_training* training,
+                                                                   int64_t part,
+                                                                   const rondo_launch_args* forward,
+                                                                   const rondo_launch_args* backward,
+                                                                   void* saved, int64_t saved_bytes);
 
 #ifdef __cplusplus
 }

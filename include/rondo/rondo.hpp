@@ -184,6 +184,20 @@ class Training {
     return detail::asked<rondo_training_sizes>(
         [&](auto* sizes) { return rondo_training_get_sizes(get(), batch, time, sizes); });
   }
+  // In parts of time: see rondo_training_forward_part().
+  Result<rondo_training_part> part(std::int64_t time, std::int64_t number) const {
+    return detail::asked<rondo_training_part>(
+        [&](auto* info) { return rondo_training_get_part(get(), time, number, info); });
+  }
+  Status forward_part(std::int64_t number, const Arguments& forward, void* saved, std::int64_t bytes) const {
+    const rondo_launch_args args = forward.get();
+    return Status::of(rondo_training_forward_part(get(), number, &args, saved, bytes));
+  }
+  Status backward_part(std::int64_t number, const Arguments& forward, const Arguments& backward, void* saved,
+                       std::int64_t bytes) const {
+    const rondo_launch_args again = forward.get(), args = backward.get();
+    return Status::of(rondo_training_backward_part(get(), number, &again, &args, saved, bytes));
+  }
 
  private:
   Result<Plan> plan(std::int32_t pass) const {

@@ -139,6 +139,7 @@ rondo_problem = struct(
     *_each(_i32, "type math pass save"),
     ("constants", _pointer),
     *_each(_size, "constant_count constant_size"),
+    ("every", _i64),
 )
 rondo_progress = struct(
     "rondo_progress",
@@ -157,14 +158,14 @@ rondo_plan_options = struct(
     *_each(_text, "strategy parameters lock"),
     ("data", _pointer),
     *_each(_size, "data_count data_size"),
-    ("most_workspace", _i64),
+    *_each(_i64, "most_workspace most_memory"),
 )
 rondo_array = struct(
     "rondo_array", ("name", _text), *_each(_pointer, "values shape"), *_each(_i32, "rank reserved"), sized=False
 )
-rondo_training_info = struct("rondo_training_info", *_each(_i32, "save shared"))
+rondo_training_info = struct("rondo_training_info", *_each(_i32, "save shared"), ("every", _i64))
 rondo_training_sizes = struct(
-    "rondo_training_sizes", *_each(_i64, "saved_bytes forward_workspace_bytes backward_workspace_bytes")
+    "rondo_training_sizes", *_each(_i64, "saved_bytes forward_workspace_bytes backward_workspace_bytes parts")
 )
 
 STRUCTS: tuple[Any, ...] = tuple(value for name, value in list(globals().items()) if name.startswith("rondo_"))

@@ -144,10 +144,16 @@ static void test_training(void) {
   rondo_training_info info = {.struct_size = sizeof info, .shared = 7};
   rondo_shared_tensor shared = {.struct_size = sizeof shared};
   rondo_training_sizes sizes = {.struct_size = sizeof sizes, .saved_bytes = 7};
+  rondo_training_part part = {.struct_size = sizeof part, .steps = 7};
+  rondo_launch_args args = {
+      .struct_size = sizeof args, .tensor_size = sizeof(rondo_tensor), .batch = 1, .time = 1};
   REFUSES(TRAINING, rondo_training_get_info(h, &info));
   REFUSES(TRAINING, rondo_training_get_shared(h, 0, &shared));
   REFUSES(TRAINING, rondo_training_get_sizes(h, 1, 1, &sizes));
-  CHECK(info.shared == 7 && shared.name == NULL && sizes.saved_bytes == 7);
+  REFUSES(TRAINING, rondo_training_get_part(h, 1, 0, &part));
+  REFUSES(TRAINING, rondo_training_forward_part(h, 0, &args, NULL, 0));
+  REFUSES(TRAINING, rondo_training_backward_part(h, 0, &args, &args, NULL, 0));
+  CHECK(part.steps == 7 && info.shared == 7 && shared.name == NULL && sizes.saved_bytes == 7);
 }
 
 static int32_t each_record(void* user, const rondo_record* record) {

@@ -106,6 +106,30 @@ void check_training(Faults& faults) {
   faults.check(forward && forward->find("h_out") && backward && backward->find("grad_R"), "plans are made");
 }
 
+void check_parts(Faults& faults) {
+  const auto context = api::Context::cpu();
+  const auto cell = api::Cell::load("lstm");
+  if (!context || !cell) return faults.check(false, "the CPU and a shipped cell are there");
+  rondo_problem problem = api::problem(2, 3, 1, 16, RONDO_TYPE_F32);
+  problem.every = 2;
+  const auto training = api::Training::make(*context, *cell, problem);
+  if (!training) return faults.check(false, "training in parts is made");
+  const auto info = training->info();
+  const auto sizes = training->sizes(2, 3);
+  faults.check(info && info->every == 2 && sizes && sizes->parts == 2, "there are two parts");
+  const auto last = training->part(3, 1);
+  faults.check(last && last->begin == 2 && last->steps == 1 && !training->part(3, 2), "the last is shorter");
+  const auto says = [](const api::Status& status, const char* what) {
+    return !status && status.error().message.find(what) != std::string::npos;
+  };
+  const api::Arguments none(2, 3), longer(2, 4);
+  alignas(256) static unsigned char saved[1 << 16];
+  const std::int64_t bytes = sizes ? sizes->saved_bytes : 0;
+  faults.check(says(training->forward_part(0, none, saved, bytes - 1), "saved memory"), "of too little");
+  faults.check(says(training->forward_part(0, none, saved, sizeof saved), "'x'"), "an input is needed");
+  faults.check(says(training->backward_part(1, none, longer, saved, sizeof saved), "T = 4"), "of one step");
+}
+
 void check_outlines(Faults& faults) {
   const auto context = api::Context::cpu({}, 2);
   const auto cell = api::Cell::load("lstm");
@@ -136,6 +160,7 @@ const char* faults_of_jit_wrapper(const char* folder) {
   check_cells(faults);
   check_databases(folder, faults);
   check_training(faults);
+  check_parts(faults);
   check_outlines(faults);
   return (text = faults.text()).c_str();
 }

@@ -223,7 +223,7 @@ static void test_most_workspace(void) {
   snprintf(words, sizeof words, "of %lld bytes", (long long)whole);
   options.most_workspace = whole - 1;
   FAILS(rondo_plan_outline(gpu, cell, &problem, &options, &plan), RONDO_ERROR_UNSUPPORTED, words);
-  FAILS(rondo_plan_outline(gpu, cell, &problem, &options, &plan), RONDO_ERROR_UNSUPPORTED, "chunks of time");
+  FAILS(rondo_plan_outline(gpu, cell, &problem, &options, &plan), RONDO_ERROR_UNSUPPORTED, "parts of time");
   FAILS(rondo_training_outline(gpu, cell, &problem, &options, &training), RONDO_ERROR_UNSUPPORTED, words);
   options.most_workspace = 1;
   FAILS(rondo_plan_outline(gpu, cell, &problem, &options, &plan), RONDO_ERROR_UNSUPPORTED, "a single step");

@@ -11,6 +11,7 @@
 
 #include "tests/capi/random_calls.h"
 #include "tests/capi/random_packages.h"
+#include "tests/capi/random_training.h"
 
 static char folder[] = "/tmp/rondo-random-XXXXXX";
 static char database_path[64], import_path[64];
@@ -54,6 +55,7 @@ static rondo_problem any_problem(void) {
   problem.save = below(3) == 0 ? number(2) : 0;
   problem.constants = below(8) == 0 ? constants : NULL;
   problem.constant_count = below(8) == 0 ? below(4) : 0;
+  problem.every = below(6) == 0 ? size_of_call() : 0;
   return problem;
 }
 
@@ -66,6 +68,7 @@ static rondo_plan_options any_options(void) {
   options.strategy = below(4) == 0 ? text() : NULL;
   options.parameters = below(4) == 0 ? text() : NULL;
   options.lock = below(16) == 0 ? text() : NULL;
+  options.most_memory = below(16) == 0 ? number(1) * 4096 : 0;
   return options;
 }
 
@@ -188,7 +191,7 @@ static void ask_any(void) {
   rondo_constant constant;
   const char* svg = NULL;
   rondo_plan* plan = NULL;
-  switch (below(22)) {
+  switch (below(23)) {
     case 0: QUERY(rondo_context_info, rondo_context_get_info(handle(CONTEXT), into)); break;
     case 1: QUERY(rondo_plan_info, rondo_plan_get_info(handle(PLAN), into)); break;
     case 2: QUERY(rondo_tensor_info, rondo_plan_get_tensor(handle(PLAN), number(6), into)); break;
@@ -230,6 +233,9 @@ static void ask_any(void) {
                                    below(16) == 0 ? NULL : &bytes));
       break;
     case 20: CALL(rondo_cell_get_picture(handle(CELL), number(2), below(16) == 0 ? NULL : &svg)); break;
+    case 21:
+      QUERY(rondo_training_part, rondo_training_get_part(handle(TRAINING), size_of_call(), number(2), into));
+      break;
     default: CHECK(rondo_status_name(number(12)) != NULL && rondo_version() != NULL); break;
   }
 }
@@ -289,6 +295,7 @@ static void sequence(void) {
       case 6: launch_any(); break;
       case 7: launch_right(); break;
       case 8: ask_package(); break;
+      case 9: train_part(); break;
       default: ask_any(); break;
     }
   }
@@ -333,6 +340,10 @@ static void begin_pools(void) {
   rondo_problem problem = {.struct_size = sizeof problem, .batch = 1, .time = 1, .heads = 1, .dim = 2};
   CHECK(rondo_training_create(pool[CONTEXT][0], pool[CELL][0], &problem, NULL,
                               (rondo_training**)&pool[TRAINING][0]) == RONDO_OK);
+  problem.every = 2;
+  for (int i = 1; i < 3; ++i)
+    CHECK(rondo_training_create(pool[CONTEXT][0], pool[CELL][i], &problem, NULL,
+                                (rondo_training**)&pool[TRAINING][i]) == RONDO_OK);
   rondo_database_options options = {.struct_size = sizeof options, .path = database_path};
   CHECK(rondo_database_open(&options, (rondo_database**)&pool[DATABASE][0]) == RONDO_OK);
 }

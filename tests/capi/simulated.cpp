@@ -1,5 +1,6 @@
 #include "tests/capi/simulated.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -11,7 +12,9 @@
 #include "engine/request/load_cell.h"
 #include "runtime/capi/launch/plan.h"
 #include "runtime/capi/launch/status.h"
+#include "tools/librondo/cell.h"
 #include "tools/librondo/choose.h"
+#include "tools/librondo/training.h"
 
 namespace {
 
@@ -99,6 +102,8 @@ class SimulatorSink final : public executable::LaunchSink {
       const std::byte* at = held.data + i * bytes;
       if (buffer.storage == scalar::Storage::I32)
         std::memcpy(&buffer.integers[static_cast<std::size_t>(i)], at, sizeof(std::int32_t));
+      else if (buffer.storage == scalar::Storage::U8)
+        buffer.integers[static_cast<std::size_t>(i)] = static_cast<std::uint8_t>(*at);
       else
         buffer.values[static_cast<std::size_t>(i)] = static_cast<float>(scalar::decode(buffer.storage, at));
     }
@@ -107,7 +112,7 @@ class SimulatorSink final : public executable::LaunchSink {
 
   // What the kernel changed.
   static void write(const Held& held, const kernel::GlobalBuffer& after) {
-    if (held.tensor->ref.role == Role::Status) return;
+    if (held.tensor->ref.role == Role::Status || after.storage == scalar::Storage::U8) return;
     const auto bytes = static_cast<std::size_t>(scalar::storage_bytes(after.storage));
     for (std::size_t i = 0; i < after.written.size(); ++i) {
       std::byte* at = held.data + i * bytes;
@@ -156,27 +161,33 @@ class SimulatedWork final : public capi::Work {
 };
 
 Result<std::unique_ptr<capi::PlanObject>> simulated(const std::shared_ptr<const capi::Device>& device,
-                                                    const std::string& name, const rondo_problem& given,
+                                                    const step::Cell& cell, const schedule::Problem& problem,
                                                     const std::string& strategy) {
-  const auto file = engine::load_cell_file(name);
-  if (!file) return file.error();
-  const auto cell = engine::select_cell(*file, "");
-  if (!cell) return cell.error();
-  const auto problem = capi::problem_of(*cell, given);
-  if (!problem) return problem.error();
   const auto profile = target::find_profile("h100");
   if (!profile) return profile.error();
-  const auto choice = engine::choose_with({*cell, *problem, *profile}, {strategy, {}});
+  const auto choice = engine::choose_with({cell, problem, *profile}, {strategy, {}});
   if (!choice) return choice.error();
-  auto plan = engine::build_choice({*cell, *problem, *profile}, *choice);
+  auto plan = engine::build_choice({cell, problem, *profile}, *choice);
   if (!plan) return plan.error();
-  auto executable = schedule::lower_plan({*cell, *problem, *profile}, *plan);
+  auto executable = schedule::lower_plan({cell, problem, *profile}, *plan);
   if (!executable) return executable.error();
   auto launcher = executable::Launcher::make(*executable);
   if (!launcher) return launcher.error();
   auto identity = executable->identity;
   auto work = std::make_unique<SimulatedWork>(std::move(*executable), std::move(*plan), std::move(*launcher));
   return capi::make_plan(device, std::move(identity), std::move(work), {"simulated", "for tests", false, 0});
+}
+
+Result<std::unique_ptr<capi::PlanObject>> simulated_pass(const std::shared_ptr<const capi::Device>& device,
+                                                         const std::string& name, const rondo_problem& given,
+                                                         const std::string& strategy) {
+  const auto file = engine::load_cell_file(name);
+  if (!file) return file.error();
+  const auto cell = engine::select_cell(*file, "");
+  if (!cell) return cell.error();
+  const auto problem = capi::problem_of(*cell, given);
+  if (!problem) return problem.error();
+  return simulated(device, *cell, *problem, strategy);
 }
 
 }  // namespace
@@ -186,9 +197,32 @@ extern "C" rondo_status simulated_plan(rondo_context* context, const char* cell,
   return capi::guarded([&]() -> Status {
     const auto object = capi::object_of<capi::ContextObject>(context);
     if (!object) return object.error();
-    auto made = simulated((*object)->device, cell, *problem, strategy);
+    auto made = simulated_pass((*object)->device, cell, *problem, strategy);
     if (!made) return made.error();
     *plan = capi::new_handle(std::move(made).value());
+    return success();
+  });
+}
+
+extern "C" rondo_status simulated_training(rondo_context* context, const rondo_cell* cell,
+                                           const rondo_problem* problem, rondo_training** training) {
+  return capi::guarded([&]() -> Status {
+    const auto object = capi::object_of<capi::ContextObject>(context);
+    if (!object) return object.error();
+    const auto of = capi::object_of<capi::CellObject>(cell);
+    if (!of) return of.error();
+    rondo_problem part = *problem;
+    part.pass = RONDO_PASS_FORWARD_SAVE;
+    if (part.every > 0) part.time = std::min(part.time, part.every);
+    auto asked = capi::problem_of(*(*of)->cell, part);
+    if (!asked) return asked.error();
+    auto forward = simulated((*object)->device, *(*of)->cell, *asked, "");
+    if (!forward) return forward.error();
+    asked->pass = schedule::Pass::Backward;
+    auto backward = simulated((*object)->device, *(*of)->cell, *asked, "");
+    if (!backward) return backward.error();
+    *training = capi::new_handle(capi::make_training(
+        *(*of)->cell, {engine::Save::States, std::move(*forward), std::move(*backward), problem->every}));
     return success();
   });
 }

@@ -13,6 +13,9 @@ extern "C" {
  * finds is RONDO_ERROR_WRONG of the launch. */
 rondo_status simulated_plan(rondo_context* context, const char* cell, const rondo_problem* problem,
                             const char* strategy, rondo_plan** plan);
+/* Both plans of training, in parts of time too, by the strategy that the model chooses. */
+rondo_status simulated_training(rondo_context* context, const rondo_cell* cell, const rondo_problem* problem,
+                                rondo_training** training);
 
 #ifdef __cplusplus
 }

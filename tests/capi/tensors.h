@@ -32,7 +32,7 @@ static inline float number_at(const char* name, int64_t i) {
   return (float)(hash % 1024) / 1024.0f - 0.5f;
 }
 
-/* All tensors are fp32 here. */
+/* All tensors are fp32 here, but for those of forms, which stay zero. */
 static inline plan_memory memory_of(const rondo_plan* plan, int64_t batch, int64_t time) {
   plan_memory m;
   memset(&m, 0, sizeof m);
@@ -50,8 +50,9 @@ static inline plan_memory memory_of(const rondo_plan* plan, int64_t batch, int64
     m.tensors[i].type = m.infos[i].type;
     m.tensors[i].data = aligned_bytes(bytes);
     m.tensors[i].bytes = bytes;
-    CHECK(m.infos[i].type == RONDO_TYPE_F32);
-    if (m.infos[i].written == 0)
+    const int form = m.infos[i].role == RONDO_ROLE_RESETS || m.infos[i].role == RONDO_ROLE_LENGTHS;
+    CHECK(m.infos[i].type == RONDO_TYPE_F32 || form);
+    if (m.infos[i].written == 0 && !form)
       for (int64_t k = 0; k < bytes / 4; ++k) ((float*)m.tensors[i].data)[k] = number_at(m.infos[i].name, k);
   }
   int64_t bytes = 0;

@@ -11,6 +11,7 @@
 #include "compiler/support/environment.h"
 #include "compiler/support/strange_file.h"
 #include "engine/machine/machine.h"
+#include "engine/service/within.h"
 #include "runtime/cuda/driver_graph.h"
 #include "runtime/device/gpu_device.h"
 #include "runtime/host/host_plan.h"
@@ -77,7 +78,7 @@ Status check_workspace(const PlanObject& plan, const step::Sizes& sizes, std::in
                   "allowed (rondo_plan_options.most_workspace)",
                   plan.identity.pass, plan.identity.cell_name, plan.identity.strategy, needed, sizes.batch,
                   sizes.time, most),
-      fits ? fmt::format("{} steps fit: ask for T = {}, and work in chunks of time (docs/c-api.md)", *fits,
+      fits ? fmt::format("{} steps fit: ask for T = {}, and work in parts of time (docs/c-api.md)", *fits,
                          *fits)
            : fits.error().message};
 }
@@ -147,6 +148,25 @@ auto asked(const Device& device, const step::Cell& cell, const schedule::Problem
   return body(request, *machine);
 }
 
+// What training saves, and the request for its plans.
+struct Way {
+  engine::Request request;
+  engine::Save save;
+  std::int64_t every;
+};
+
+// `otherwise`, but for a bound on memory. Where no kernels compute it there is nothing to bound.
+Result<Way> way_within(const engine::Request& request, const engine::Machine& machine, const ChoosePlan& how,
+                       Way otherwise) {
+  if (how.most_memory == 0) return otherwise;
+  const Result<engine::FittingWays> ways = engine::ways_within(request, machine, how.most_memory);
+  if (!ways) return ways.error();
+  if (ways->best() == nullptr) return Way{request, engine::Save::States, 0};
+  Way way{request, ways->best()->save, ways->best()->every};
+  if (way.every > 0) way.request.problem.sizes.time = way.every;
+  return way;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<PlanObject>> plan_for(const std::shared_ptr<const Device>& device,
@@ -162,17 +182,21 @@ Result<std::unique_ptr<PlanObject>> plan_for(const std::shared_ptr<const Device>
 
 Result<TrainingPlans> training_for(const std::shared_ptr<const Device>& device,
                                    const std::shared_ptr<const step::Cell>& cell,
-                                   const schedule::Problem& problem, const ChoosePlan& how,
-                                   engine::Save save) {
+                                   const schedule::Problem& problem, const ChoosePlan& how, engine::Save save,
+                                   std::int64_t every) {
   return asked(*device, *cell, problem, how,
                [&](const engine::Request& request, const engine::Machine& machine) -> Result<TrainingPlans> {
-                 Result<engine::TrainingAnswer> answer = engine::answer_training(request, machine, save);
+                 const Result<Way> way = way_within(request, machine, how, {request, save, every});
+                 if (!way) return way.error();
+                 Result<engine::TrainingAnswer> answer =
+                     engine::answer_training(way->request, machine, way->save);
                  if (!answer) return answer.error();
                  PlanResult forward = made_of(device, cell, std::move(answer->forward), how);
                  if (!forward) return forward.error();
                  PlanResult backward = made_of(device, cell, std::move(answer->backward), how);
                  if (!backward) return backward.error();
-                 return TrainingPlans{answer->save, std::move(forward).value(), std::move(backward).value()};
+                 return TrainingPlans{answer->save, std::move(forward).value(), std::move(backward).value(),
+                                      way->every};
                });
 }
 

@@ -25,6 +25,7 @@ struct ChoosePlan {
   bool tunes = false;
   bool outline = false;             // what would be chosen, without its code (outline.h)
   std::int64_t most_workspace = 0;  // bytes; 0: any
+  std::int64_t most_memory = 0;     // of training, bytes; 0: any
   tuner::TuneOptions tuning;
   std::vector<rondo_array> data;  // of the caller, whose numbers are read during his call
   // False: stop.
@@ -45,15 +46,18 @@ Result<std::unique_ptr<PlanObject>> plan_for(const std::shared_ptr<const Device>
                                              const std::shared_ptr<const step::Cell>& cell,
                                              const schedule::Problem& problem, const ChoosePlan& how);
 
-// Both plans of training, whatever the problem's pass, and what is saved.
+// Both plans of training, whatever the problem's pass, and what is saved: of parts of `every` steps, or, 0,
+// in one piece.
 struct TrainingPlans {
   engine::Save save;
   std::unique_ptr<PlanObject> forward, backward;
+  std::int64_t every = 0;
 };
+// `every`: the problem is one of a part. With `how.most_memory` it is of all steps, and the way is chosen.
 Result<TrainingPlans> training_for(const std::shared_ptr<const Device>& device,
                                    const std::shared_ptr<const step::Cell>& cell,
-                                   const schedule::Problem& problem, const ChoosePlan& how,
-                                   engine::Save save);
+                                   const schedule::Problem& problem, const ChoosePlan& how, engine::Save save,
+                                   std::int64_t every);
 
 // What a caller asks for, with his problem read, whatever version he was compiled with. What is behind the
 // handles is held.

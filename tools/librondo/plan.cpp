@@ -31,6 +31,9 @@ MadePlan create_plan(rondo_context* context, bool any, const rondo_cell* cell, c
   if (!of) return of.error();
   const bool unrounded = of->given.type == RONDO_TYPE_F64;
   if (unrounded) of->given.type = RONDO_TYPE_F32;
+  if (of->given.every != 0)
+    return Error{ErrorKind::Input, "rondo_problem.every is of training, and a plan is one pass",
+                 "rondo_training_create() makes plans of parts"};
   const auto asked = problem_of(*of->cell, of->given);
   if (!asked) return asked.error();
   if (!how) return how.error();

@@ -151,6 +151,9 @@ Status check_numbers(const rondo_plan_options& given) {
   if (given.most_workspace < 0)
     return Error{ErrorKind::Input, fmt::format("most_workspace is {} bytes", given.most_workspace),
                  "0 stands for any"};
+  if (given.most_memory < 0)
+    return Error{ErrorKind::Input, fmt::format("most_memory is {} bytes", given.most_memory),
+                 "0 stands for any"};
   if (given.strict < RONDO_PROOF_NOW || given.strict > RONDO_PROOF_LATER)
     return unknown("value of strict", given.strict, "RONDO_PROOF_NOW, _REQUIRED and _LATER");
   return success();
@@ -260,6 +263,7 @@ Result<ChoosePlan> choice_of(const rondo_plan_options* options) {
   trust.later = given->strict == RONDO_PROOF_LATER;
   if (given->alignment != 0) trust.alignment = given->alignment;
   result.most_workspace = given->most_workspace;
+  result.most_memory = given->most_memory;
   result.tuning.workers = given->workers;
   if (given->budget_s > 0) result.tuning.budget_s = given->budget_s;
   if (Status status = add_sources(*given, result); !status) return status.error();

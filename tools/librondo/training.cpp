@@ -1,11 +1,13 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "runtime/capi/launch/call.h"
 #include "tools/librondo/cell.h"
 #include "tools/librondo/choose.h"
 #include "tools/librondo/outline.h"
+#include "tools/librondo/training.h"
 
 namespace rondo::capi {
 
@@ -14,30 +16,6 @@ namespace {
 constexpr std::size_t kFirstTrainingInfo = RONDO_SIZE_TO(rondo_training_info, shared);
 constexpr std::size_t kFirstShared = RONDO_SIZE_TO(rondo_shared_tensor, role);
 constexpr std::size_t kFirstSizes = RONDO_SIZE_TO(rondo_training_sizes, backward_workspace_bytes);
-
-// A tensor that both passes have.
-struct Shared {
-  std::string name;
-  std::int32_t forward = 0, backward = 0;
-  bool saved = false;
-  std::int32_t role = 0;
-};
-
-struct TrainingObject {
-  std::int32_t save = RONDO_SAVE_STATES;
-  std::unique_ptr<PlanObject> forward, backward;
-  std::vector<Shared> shared;
-};
-
-}  // namespace
-
-template <>
-struct HandleOf<TrainingObject> {
-  using Handle = rondo_training;
-  static constexpr HandleKind kind = HandleKind::Training;
-};
-
-namespace {
 
 std::vector<Shared> shared_tensors(const PlanObject& forward, const PlanObject& backward) {
   std::vector<Shared> shared;
@@ -50,7 +28,8 @@ std::vector<Shared> shared_tensors(const PlanObject& forward, const PlanObject& 
 }
 
 // Outlines of any plans: what is saved is what the problem says.
-Result<TrainingPlans> any_training(const step::Cell& cell, schedule::Problem problem, engine::Save save) {
+Result<TrainingPlans> any_training(const step::Cell& cell, schedule::Problem problem, engine::Save save,
+                                   std::int64_t every) {
   if (save == engine::Save::Faster)
     return Error{ErrorKind::Input, "RONDO_SAVE_AUTO depends on what is chosen",
                  "make the outline with a context, or say what is saved"};
@@ -59,7 +38,62 @@ Result<TrainingPlans> any_training(const step::Cell& cell, schedule::Problem pro
   problem.pass = schedule::Pass::Backward;
   auto backward = outline_of_any({cell, problem, {}});
   if (!backward) return backward.error();
-  return TrainingPlans{save, std::move(forward).value(), std::move(backward).value()};
+  return TrainingPlans{save, std::move(forward).value(), std::move(backward).value(), every};
+}
+
+rondo_training_sizes sizes_of(const TrainingObject& training, std::int64_t batch, std::int64_t time) {
+  rondo_training_sizes sizes{};
+  sizes.parts = 1;
+  if (training.every > 0) {
+    const engine::PartBindings parts = parts_of(training, batch, time);
+    sizes.parts = parts.parts().count();
+    sizes.saved_bytes = parts.region_bytes();
+    time = parts.parts().part(0).steps;
+  }
+  for (const Shared& shared : training.shared) {
+    const executable::Tensor& tensor = training.forward->tensor(static_cast<std::size_t>(shared.forward));
+    if (training.every == 0 &&
+        (tensor.ref.role == executable::Role::History || tensor.ref.role == executable::Role::Products))
+      sizes.saved_bytes += tensor.size.at(batch, time) * scalar::storage_bytes(tensor.storage);
+  }
+  // Outlines of any plans have none that is known: 0. The last part of several is the shorter one.
+  const auto workspace = [&](const PlanObject& plan) {
+    return plan.work->check_workspace() ? plan.work->workspace_bytes(batch, time) : 0;
+  };
+  sizes.forward_workspace_bytes = workspace(*training.forward);
+  sizes.backward_workspace_bytes = workspace(*training.backward);
+  return sizes;
+}
+
+// Whether plans need what was chosen for: they may have become others.
+Status check_memory(const TrainingObject& training, std::int64_t most, const step::Sizes& at) {
+  if (most == 0) return success();
+  const rondo_training_sizes sizes = sizes_of(training, at.batch, at.time);
+  const std::int64_t needed =
+      sizes.saved_bytes + std::max(sizes.forward_workspace_bytes, sizes.backward_workspace_bytes);
+  const bool kernels = training.backward->identity.strategy != "reference";
+  if (!kernels || needed <= most) return success();
+  return Error{
+      ErrorKind::Unsupported,
+      fmt::format("the plans need {} bytes, and {} are allowed (rondo_plan_options.most_memory): other "
+                  "plans were chosen, and are not what they were taken for",
+                  needed, most),
+      "try again, which takes what is recorded now, or allow more"};
+}
+
+// The problem that plans of a part are chosen for.
+Status cut_into_parts(const rondo_problem& given, const step::Cell& cell, schedule::Problem& problem) {
+  if (given.every == 0) return success();
+  if (given.every < 0)
+    return Error{ErrorKind::Input,
+                 fmt::format("rondo_problem.every is {}: parts have a step at least", given.every),
+                 "0 stands for all steps in one piece"};
+  if (given.save != RONDO_SAVE_STATES)
+    return Error{ErrorKind::Input, "rondo_problem.every keeps states, and another way to save is asked for",
+                 "take RONDO_SAVE_STATES"};
+  if (Status status = engine::check_parts_of_time(cell); !status) return status;
+  problem.sizes.time = std::min(problem.sizes.time, given.every);
+  return success();
 }
 
 // `any`: outlines of any plans, for which `context` is not read.
@@ -69,42 +103,27 @@ Result<std::unique_ptr<TrainingObject>> create_training(rondo_context* context, 
   Result<AskedPlan> of = read_asked(context, any, cell, problem);
   if (!of) return of.error();
   if (!how) return how.error();
-  const bool faster = of->given.save == RONDO_SAVE_AUTO;
+  const rondo_problem given = of->given;
+  const bool faster = given.save == RONDO_SAVE_AUTO;
   of->given.pass = RONDO_PASS_FORWARD_SAVE;
   if (faster) of->given.save = RONDO_SAVE_STATES;
-  const auto asked = problem_of(*of->cell, of->given);
+  auto asked = problem_of(*of->cell, of->given);
   if (!asked) return asked.error();
+  const step::Sizes all = asked->sizes;
+  if (Status status = cut_into_parts(given, *of->cell, *asked); !status) return status.error();
+  if (how->most_memory > 0 && (!faster || any))
+    return Error{ErrorKind::Input, "rondo_plan_options.most_memory decides what is saved",
+                 "take RONDO_SAVE_AUTO, and a context"};
   const engine::Save save = faster                 ? engine::Save::Faster
                             : asked->save_products ? engine::Save::Products
                                                    : engine::Save::States;
-  how->tuning.budget_s /= faster && of->saves_products ? 4 : 2;
-  auto plans =
-      any ? any_training(*of->cell, *asked, save) : training_for(of->device, of->cell, *asked, *how, save);
+  how->tuning.budget_s /= faster && of->saves_products && how->most_memory == 0 ? 4 : 2;
+  auto plans = any ? any_training(*of->cell, *asked, save, given.every)
+                   : training_for(of->device, of->cell, *asked, *how, save, given.every);
   if (!plans) return plans.error();
-  auto made = std::make_unique<TrainingObject>();
-  made->save = plans->save == engine::Save::Products ? RONDO_SAVE_PRODUCTS : RONDO_SAVE_STATES;
-  made->shared = shared_tensors(*plans->forward, *plans->backward);
-  made->forward = std::move(plans->forward);
-  made->backward = std::move(plans->backward);
+  auto made = make_training(*of->cell, std::move(plans).value());
+  if (Status status = check_memory(*made, how->most_memory, all); !status) return status.error();
   return made;
-}
-
-Status sizes_of(const TrainingObject& training, std::int64_t batch, std::int64_t time,
-                rondo_training_sizes* into) {
-  if (Status status = check_sizes(batch, time); !status) return status;
-  rondo_training_sizes sizes{};
-  for (const Shared& shared : training.shared) {
-    const executable::Tensor& tensor = training.forward->tensor(static_cast<std::size_t>(shared.forward));
-    if (tensor.ref.role == executable::Role::History || tensor.ref.role == executable::Role::Products)
-      sizes.saved_bytes += tensor.size.at(batch, time) * scalar::storage_bytes(tensor.storage);
-  }
-  // Outlines of any plans have none that is known: 0.
-  const auto workspace = [&](const PlanObject& plan) {
-    return plan.work->check_workspace() ? plan.work->workspace_bytes(batch, time) : 0;
-  };
-  sizes.forward_workspace_bytes = workspace(*training.forward);
-  sizes.backward_workspace_bytes = workspace(*training.backward);
-  return write_struct(sizes, into, kFirstSizes, "rondo_training_sizes");
 }
 
 Result<const PlanObject*> plan_of(const TrainingObject& training, std::int32_t pass) {
@@ -115,6 +134,18 @@ Result<const PlanObject*> plan_of(const TrainingObject& training, std::int32_t p
 }
 
 }  // namespace
+
+std::unique_ptr<TrainingObject> make_training(const step::Cell& cell, TrainingPlans plans) {
+  auto made = std::make_unique<TrainingObject>();
+  made->every = plans.every;
+  made->reversed = cell.direction == step::Direction::Reversed;
+  made->save = plans.save == engine::Save::Products ? RONDO_SAVE_PRODUCTS : RONDO_SAVE_STATES;
+  made->shared = shared_tensors(*plans.forward, *plans.backward);
+  made->forward = std::move(plans.forward);
+  made->backward = std::move(plans.backward);
+  return made;
+}
+
 }  // namespace rondo::capi
 
 using namespace rondo;  // NOLINT: a source of the C interface
@@ -147,6 +178,7 @@ rondo_status rondo_training_get_info(const rondo_training* training, rondo_train
   return capi::with<TrainingObject>(training, [&](const auto& object) -> Status {
     rondo_training_info result{};
     result.save = object.save;
+    result.every = object.every;
     result.shared = static_cast<std::int32_t>(object.shared.size());
     return capi::write_struct(result, info, capi::kFirstTrainingInfo, "rondo_training_info");
   });
@@ -180,8 +212,11 @@ rondo_status rondo_training_get_shared(const rondo_training* training, int32_t i
 
 rondo_status rondo_training_get_sizes(const rondo_training* training, int64_t batch, int64_t time,
                                       rondo_training_sizes* sizes) {
-  return capi::with<TrainingObject>(
-      training, [&](const auto& object) -> Status { return capi::sizes_of(object, batch, time, sizes); });
+  return capi::with<TrainingObject>(training, [&](const auto& object) -> Status {
+    if (Status status = capi::check_sizes(batch, time); !status) return status;
+    return capi::write_struct(capi::sizes_of(object, batch, time), sizes, capi::kFirstSizes,
+                              "rondo_training_sizes");
+  });
 }
 
 }  // extern "C"

@@ -1,3 +1,5 @@
+#include "runtime/capi/launch/launch.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,7 +10,6 @@
 #include "compiler/executable/workspace.h"
 #include "compiler/support/integers.h"
 #include "runtime/capi/launch/call.h"
-#include "runtime/capi/launch/plan.h"
 
 namespace rondo::capi {
 
@@ -22,13 +23,6 @@ using executable::Tensor;
 
 constexpr std::size_t kFirstArgs = RONDO_SIZE_TO(rondo_launch_args, stream);
 constexpr std::size_t kFirstTensor = RONDO_SIZE_TO(rondo_tensor, strides);
-constexpr std::size_t kMostGiven = executable::kMaxTensors;
-
-Address address_of(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
-
-Error wrong(const Tensor& tensor, std::string what, std::string hint = "") {
-  return {ErrorKind::Input, fmt::format("tensor '{}' {}", tensor.name, what), std::move(hint)};
-}
 
 // The caller's strides against those of a dense row-major tensor, from the innermost axis outwards up to
 // axis `outer`.
@@ -83,6 +77,18 @@ Result<Binding> binding_of(const PlanObject& plan, const rondo_tensor& given, co
   return binding;
 }
 
+}  // namespace
+
+Error wrong(const Tensor& tensor, std::string what, std::string hint) {
+  return {ErrorKind::Input, fmt::format("tensor '{}' {}", tensor.name, what), std::move(hint)};
+}
+
+Address address_of(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
+
+Result<rondo_launch_args> read_args(const rondo_launch_args* args) {
+  return read_struct(args, kFirstArgs, "rondo_launch_args");
+}
+
 Status bind(const PlanObject& plan, const rondo_launch_args& args, Bindings& bindings) {
   if (args.tensor_count > kMostGiven)
     return Error{ErrorKind::Input, fmt::format("{} tensors are given; no plan has more than {}",
@@ -112,6 +118,8 @@ Status bind(const PlanObject& plan, const rondo_launch_args& args, Bindings& bin
   if (args.workspace != nullptr) bindings.set_workspace(address_of(args.workspace), args.workspace_bytes);
   return success();
 }
+
+namespace {
 
 // One state of a step that is updated in place: where the kernels leave it, and where it goes then.
 struct InPlace {
@@ -236,7 +244,7 @@ Bindings& bindings_of_thread() {
 template <class Body>
 rondo_status with_args(const rondo_plan* plan, const rondo_launch_args* args, Body&& body) {
   return with<PlanObject>(plan, [&](const auto& object) -> Status {
-    const auto given = read_struct(args, kFirstArgs, "rondo_launch_args");
+    const Result<rondo_launch_args> given = read_args(args);
     if (!given) return given.error();
     return body(object, *given, bindings_of_thread());
   });
