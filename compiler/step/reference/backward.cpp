@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <memory>
-#include <set>
 #include <utility>
 
 #include "compiler/step/derive.h"
@@ -11,8 +10,8 @@
 #include "compiler/step/reference/executor.h"
 #include "compiler/step/reference/flags.h"
 #include "compiler/step/reference/interpreter.h"
+#include "compiler/step/reference/matrix_sums.h"
 #include "compiler/step/reference/state.h"
-#include "compiler/step/reference/vector_loops.h"
 #include "compiler/support/index.h"
 #include "compiler/support/parallel_for.h"
 
@@ -22,15 +21,8 @@ namespace {
 
 using namespace detail;
 
-// The batch is cut into at most this many parts, each with partial sums of the parameters' gradients that are
-// added up in order: the result does not depend on the number of threads, and memory does not grow with the
-// batch. One thread comes to the parts in order, and adds each matrix's sums to those before as soon as the
-// part is done, row by row while they are in the cache.
-constexpr std::int64_t kBatchParts = 16;
-
-// Places of steady errors that are no node's (Noise::add).
-constexpr std::uint64_t kLeftFactor = std::uint64_t{1} << 40, kRightFactor = std::uint64_t{2} << 40,
-                        kParamSums = std::uint64_t{3} << 40, kMatrixSums = std::uint64_t{4} << 40;
+// Place of steady errors that is no node's (Noise::add).
+constexpr std::uint64_t kParamSums = std::uint64_t{3} << 40;
 
 std::vector<NodeId> roots_of(const BackwardStep& step) {
   std::vector<NodeId> roots;
@@ -46,11 +38,11 @@ struct BackwardRun {
   const BackwardStep& step;
   std::vector<const Real*> inputs, params, initial, history, loss_outputs, loss_states;
   std::vector<Real*> input_gradients, initial_gradients;
-  std::vector<std::vector<Real*>> param_gradients;  // by part of the batch, then TensorId
+  std::vector<std::vector<Real*>> param_gradients;  // by part of the batch, then TensorId; but of matrices
   std::vector<Real> zeros;                          // as long as the longest block
   const RunOptions<Real>& options;
   std::vector<const Real*> flags = {};  // by TensorId
-  bool in_order = false;                // sums of matrices are added to those of the first part at once
+  MatrixSums<Real>* matrix_sums = nullptr;
 };
 
 // All steps, last to first, of the batch elements of one part for one head.
@@ -63,13 +55,7 @@ class BackwardWorker {
         sources_(cell().tensors.size()),
         carried_(cell(), sizes()),
         previous_(cell(), sizes()),
-        flags_(cell(), sizes(), run.flags),
-        waiting_(run.step.matrices.size()),
-        row_(at(sizes().dim)) {
-    for (Factors& waiting : waiting_)
-      for (std::vector<Real>* factors : {&waiting.left, &waiting.right})
-        factors->resize(kMostWaiting * at(sizes().dim));
-  }
+        flags_(cell(), sizes(), run.flags) {}
 
   void operator()(std::int64_t item) {
     const auto parts = static_cast<std::int64_t>(run_.param_gradients.size());
@@ -80,26 +66,13 @@ class BackwardWorker {
     interpreter_.noise().begin(item);
     interpreter_.run_once(sources_);
     const std::int64_t end = (part + 1) * sizes().batch / parts;
-    squares_.assign(2 * run_.step.matrices.size(), std::vector<double>(at(sizes().dim)));
+    factors_ = &run_.matrix_sums->begin(part, head);
     for (std::int64_t batch = part * sizes().batch / parts; batch < end; ++batch) sweep(batch, head, part);
-    if (run_.in_order) return add_in_order(head, part);
-    for (std::size_t k = 0; k < waiting_.size(); ++k) add_waiting(k, sum_of(k, head, part));
-    if (interpreter_.noise())
-      for (std::size_t k = 0; k < waiting_.size(); ++k)
-        for (std::size_t i = 0; i < at(sizes().dim); ++i)
-          perturb_row(k, i, sum_of(k, head, part) + i * at(sizes().dim));
+    factors_->end(interpreter_.noise());
+    run_.matrix_sums->end(part, head);
   }
 
  private:
-  static constexpr std::size_t kMostWaiting = 16;
-  // Factors of a matrix's gradient that are still to be multiplied and added, in the order of steps.
-  struct Factors {
-    std::vector<Real> left, right;  // [kMostWaiting, D]
-    std::size_t count = 0;
-    std::vector<Real> sum = {};  // [D, D], in order: of those that waited before, if `added`
-    bool added = false;
-  };
-
   const Cell& cell() const { return run_.program.cell; }
   const Sizes& sizes() const { return run_.program.sizes; }
   std::int64_t block_of(TensorId id) const { return block(cell().tensor(id), sizes()); }
@@ -167,102 +140,20 @@ class BackwardWorker {
         noise.store(sum, at(width_of(row)), kParamSums + static_cast<std::uint64_t>(row.value),
                     scalar::Storage::F32);
     }
-    for (std::size_t k = 0; k < run_.step.matrices.size(); ++k) add_product(k, head, part);
-  }
-
-  // The gradient of a matrix that the products of a part of the batch add to.
-  Real* sum_of(std::size_t k, std::int64_t head, std::int64_t part) {
-    if (run_.in_order) return own_sum(waiting_[k]);
-    return gradient_of(k, head, part);
-  }
-  Real* own_sum(Factors& waiting) {
-    if (!waiting.added) waiting.sum.assign(at(sizes().dim) * at(sizes().dim), Real{0});
-    waiting.added = true;
-    return waiting.sum.data();
-  }
-  Real* gradient_of(std::size_t k, std::int64_t head, std::int64_t part) const {
-    const MatrixGradient& matrix = run_.step.matrices[k];
-    return run_.param_gradients[at(part)][at(matrix.tensor)] + head * block_of(matrix.tensor) +
-           matrix.row * sizes().dim * sizes().dim;
-  }
-
-  // Puts a step's factors to those that wait: of many steps a sum is read and written once.
-  void add_product(std::size_t k, std::int64_t head, std::int64_t part) {
-    const MatrixGradient& matrix = run_.step.matrices[k];
-    const std::size_t dim = at(sizes().dim);
-    Factors& waiting = waiting_[k];
-    Real* const left = waiting.left.data() + waiting.count * dim;
-    Real* const right = waiting.right.data() + waiting.count * dim;
-    std::copy_n(interpreter_.value(matrix.left), dim, left);
-    std::copy_n(interpreter_.value(matrix.right), dim, right);
-    if (run_.options.round_product != nullptr)
-      for (Real* factor : {left, right})
-        std::transform(factor, factor + dim, factor, run_.options.round_product);
-    if (Noise& noise = interpreter_.noise()) {
-      noise.store(left, dim, kLeftFactor, noise.perturbation().stored);
-      noise.store(right, dim, kRightFactor, noise.perturbation().stored);
-      for (std::size_t i = 0; i < dim; ++i) {
-        squares_[2 * k][i] += static_cast<double>(left[i] * left[i]);
-        squares_[2 * k + 1][i] += static_cast<double>(right[i] * right[i]);
-      }
+    for (std::size_t k = 0; k < run_.step.matrices.size(); ++k) {
+      const MatrixGradient& matrix = run_.step.matrices[k];
+      factors_->add(k, interpreter_.value(matrix.left), interpreter_.value(matrix.right),
+                    interpreter_.noise());
     }
-    if (++waiting.count == kMostWaiting) add_waiting(k, sum_of(k, head, part));
-  }
-
-  void add_waiting(std::size_t k, Real* sum) {
-    Factors& waiting = waiting_[k];
-    add_outer_products(waiting.left.data(), waiting.right.data(), waiting.count, at(sizes().dim), sum);
-    waiting.count = 0;
-  }
-
-  // The sums of this part, added to those of the parts before.
-  void add_in_order(std::int64_t head, std::int64_t part) {
-    const std::size_t dim = at(sizes().dim);
-    for (std::size_t k = 0; k < waiting_.size(); ++k) {
-      Factors& waiting = waiting_[k];
-      Real* const total = gradient_of(k, head, 0);
-      for (std::size_t i = 0; i < dim; ++i) {
-        if (waiting.added)
-          std::copy_n(waiting.sum.data() + i * dim, dim, row_.data());
-        else
-          std::fill(row_.begin(), row_.end(), Real{0});
-        add_row_of_outer_products(waiting.left.data() + i, waiting.right.data(), waiting.count, dim,
-                                  row_.data());
-        if (interpreter_.noise()) perturb_row(k, i, row_.data());
-        Real* const to = total + i * dim;
-        if (part == 0)
-          std::copy_n(row_.data(), dim, to);
-        else
-          for (std::size_t j = 0; j < dim; ++j) to[j] += row_[j];
-      }
-      waiting.count = 0;
-      waiting.added = false;
-    }
-  }
-
-  // A row of a matrix's sums. The products are added up in fp32 in any order: by Cauchy and Schwarz no
-  // partial sum of absolute values is larger than the product of the norms over time.
-  void perturb_row(std::size_t k, std::size_t i, Real* row) {
-    interpreter_.noise().add_to_products(row, at(sizes().dim), kMatrixSums + k * at(sizes().dim) + i,
-                                         squares_[2 * k][i], squares_[2 * k + 1].data());
   }
 
   const BackwardRun<Real>& run_;
-  std::vector<std::vector<double>> squares_;  // over time, of the left and right factors of each matrix
   Interpreter<Real> interpreter_;
   Sources<Real> sources_;
   StateBlock<Real> carried_, previous_;
   Flags<Real> flags_;
-  std::vector<Factors> waiting_;  // by matrix
-  std::vector<Real> row_;         // of a sum, D numbers
+  Factors<Real>* factors_ = nullptr;  // of the part and head at work
 };
-
-// Whether no two products of a step add to the gradient of one matrix.
-bool are_distinct(const std::vector<MatrixGradient>& matrices) {
-  std::set<std::pair<TensorId, int>> seen;
-  return std::ranges::all_of(
-      matrices, [&](const MatrixGradient& one) { return seen.emplace(one.tensor, one.row).second; });
-}
 
 template <class Real>
 void reduce_parts(std::vector<TensorMap<Real>>& parts) {
@@ -342,15 +233,17 @@ Result<BackwardResult<Real>> sweep_back(const Cell& cell, const Sizes& sizes,
   run->input_gradients = pointers(cell, TensorKind::Input, result.inputs);
   run->initial_gradients = pointers(cell, TensorKind::State, result.initial_states);
   std::vector<TensorMap<Real>> parts(at(std::min(sizes.batch, kBatchParts)));
-  run->in_order = parts.size() > 1 && options.threads == 1 && are_distinct(step.matrices);
   for (TensorMap<Real>& part : parts) {
-    const bool whole = !run->in_order || &part == &parts.front();
-    part = allocate<Real>(cell, sizes, TensorKind::Param, whole);
+    part = allocate<Real>(cell, sizes, TensorKind::Param, &part == &parts.front());
     run->param_gradients.push_back(pointers(cell, TensorKind::Param, part));
   }
-  parallel_for(static_cast<std::int64_t>(parts.size()) * sizes.heads, options.threads, [&]() -> Worker {
+  const auto count = static_cast<std::int64_t>(parts.size());
+  MatrixSums<Real> matrix_sums(cell, step, sizes, ready, count, run->param_gradients.front());
+  run->matrix_sums = &matrix_sums;
+  parallel_for(count * sizes.heads, options.threads, [&]() -> Worker {
     return [worker = std::make_shared<BackwardWorker<Real>>(*run)](std::int64_t item) { (*worker)(item); };
   });
+  matrix_sums.finish();
   reduce_parts(parts);
   result.params = std::move(parts[0]);
   return result;

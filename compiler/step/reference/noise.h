@@ -38,12 +38,12 @@ class Noise {
     for (std::size_t i = 0; i < count; ++i) bounds[i] = bound(i);
     perturb(values, count, place);
   }
-  // The same for sums of products of two factors each, whose squares add up to `left` and to right[i].
+  // The same for sums of products of two factors each, of which `left` and right[i] are the norms, at any
+  // time later: as if `after` numbers had been given errors since the last ones.
   template <class Real>
-  void add_to_products(Real* values, std::size_t count, std::uint64_t place, double left,
-                       const double* right) {
-    bound_products(left, right, count, kFp32Unit, room(count));
-    perturb(values, count, place);
+  void add_to_products(Real* values, std::size_t count, std::uint64_t place, std::uint64_t after, double left,
+                       const double* right) const {
+    add_errors_of_sums(values, kFp32Unit * left, right, count, perturbation_->amplitude, first(place, after));
   }
   // Rounds numbers to a type, which is off by up to one unit more.
   template <class Real>
@@ -68,9 +68,12 @@ class Noise {
     add_errors(values, bounds_.data(), count, perturbation_->amplitude, start(place, count));
   }
   std::uint64_t start(std::uint64_t place, std::size_t count) {
-    if (perturbation_->steady) return split_mix(item_ ^ split_mix(place + 1));
+    const std::uint64_t found = first(place, 0);
     next_ += count;
-    return next_ - count;
+    return found;
+  }
+  std::uint64_t first(std::uint64_t place, std::uint64_t after) const {
+    return perturbation_->steady ? split_mix(item_ ^ split_mix(place + 1)) : next_ + after;
   }
 
   const Perturbation* perturbation_;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <numeric>
 
 #include "compiler/support/split_mix.h"
@@ -48,8 +47,10 @@ void in_widest(const Loop& loop) {
 
 // ---- loops ----
 
-constexpr std::size_t kRows = 4;       // of a matrix at a time: the chains of their additions overlap
-constexpr std::size_t kProducts = 16;  // of two vectors at a time: a sum is read and written once for all
+// Of a matrix at a time: the chains of their additions overlap.
+constexpr std::size_t kRows = 4;
+// Of a sum of outer products at a time, each with kLanes columns that stay in registers meanwhile.
+constexpr std::size_t kSumRows = 16;
 
 template <std::size_t rows, class Element, class Real>
 [[gnu::always_inline]] inline void dot_rows(const Element* matrix, const Real* vector, std::size_t dim,
@@ -79,21 +80,46 @@ template <std::size_t rows, class Element, class Real>
   }
 }
 
-// The elements at `first`, `stride` apart.
+// The elements from `first` on.
 template <std::size_t count, class Real>
-[[gnu::always_inline]] inline std::array<Real, count> some(const Real* first, std::size_t stride) {
+[[gnu::always_inline]] inline std::array<Real, count> some(const Real* first) {
   std::array<Real, count> result;
-  for (std::size_t k = 0; k < count; ++k) result[k] = first[k * stride];
+  std::copy_n(first, count, result.begin());
   return result;
 }
 
-// Adds to a row of sums the products from the k-th on, `most` at a time and what is left in halves of that.
-template <std::size_t most, class Real>
-[[gnu::always_inline]] inline void add_products(const Real* left, const Real* right, std::size_t k,
-                                                std::size_t count, std::size_t dim, Real* sum) {
-  for (; k + most <= count; k += most)
-    add_rows<most>(right + k * dim, some<most>(left + k * dim, dim), dim, sum);
-  if constexpr (most > 1) add_products<most / 2>(left, right, k, count, dim, sum);
+// A draw by its counter, uniform in [-1, 1).
+[[gnu::always_inline]] inline double drawn(std::uint64_t counter) {
+  return static_cast<double>(static_cast<std::int64_t>(split_mix(counter * kSplitMixStep))) * 0x1p-63;
+}
+
+// A tile of a sum: `rows` by kLanes numbers. The loops over lanes stay loops until they are vectorised.
+template <std::size_t rows, class Real>
+[[gnu::always_inline]] inline void add_to_tile(const Real* left, const Real* right, std::size_t count,
+                                               std::size_t dim, Real* sum) {
+  std::array<std::array<Real, kLanes>, rows> tile;
+  for (std::size_t row = 0; row < rows; ++row)
+#pragma GCC unroll 1
+    for (std::size_t lane = 0; lane < kLanes; ++lane) tile[row][lane] = sum[row * dim + lane];
+  for (std::size_t k = 0; k < count; ++k)
+    for (std::size_t row = 0; row < rows; ++row)
+#pragma GCC unroll 1
+      for (std::size_t lane = 0; lane < kLanes; ++lane)
+        tile[row][lane] += right[k * dim + lane] * left[k * dim + row];
+  for (std::size_t row = 0; row < rows; ++row)
+#pragma GCC unroll 1
+    for (std::size_t lane = 0; lane < kLanes; ++lane) sum[row * dim + lane] = tile[row][lane];
+}
+
+// Some rows of a sum, from column 0 on.
+template <std::size_t rows, class Real>
+[[gnu::always_inline]] inline void add_to_rows(const Real* left, const Real* right, std::size_t count,
+                                               std::size_t dim, Real* sum) {
+  std::size_t j = 0;
+  for (; j + kLanes <= dim; j += kLanes) add_to_tile<rows>(left, right + j, count, dim, sum + j);
+  for (; j < dim; ++j)
+    for (std::size_t row = 0; row < rows; ++row)
+      for (std::size_t k = 0; k < count; ++k) sum[row * dim + j] += right[k * dim + j] * left[k * dim + row];
 }
 
 }  // namespace
@@ -113,30 +139,19 @@ void multiply_transposed(const Element* matrix, const Real* vector, std::size_t 
   in_widest([=]() __attribute__((always_inline)) {
     std::size_t i = 0;
     for (; i + kRows <= dim; i += kRows)
-      add_rows<kRows>(matrix + i * dim, some<kRows>(vector + i, 1), dim, result);
-    for (; i < dim; ++i) add_rows<1>(matrix + i * dim, some<1>(vector + i, 1), dim, result);
+      add_rows<kRows>(matrix + i * dim, some<kRows>(vector + i), dim, result);
+    for (; i < dim; ++i) add_rows<1>(matrix + i * dim, some<1>(vector + i), dim, result);
   });
 }
 
 template <class Real>
-void add_outer_products(const Real* left, const Real* right, std::size_t count, std::size_t dim, Real* sum) {
+void add_outer_products(const Real* left, const Real* right, std::size_t count, std::size_t dim,
+                        std::size_t rows, Real* sum) {
   in_widest([=]() __attribute__((always_inline)) {
-    for (std::size_t i = 0; i < dim; ++i)
-      add_products<kProducts>(left + i, right, 0, count, dim, sum + i * dim);
-  });
-}
-
-template <class Real>
-void add_row_of_outer_products(const Real* left, const Real* right, std::size_t count, std::size_t dim,
-                               Real* row) {
-  in_widest([=]()
-                __attribute__((always_inline)) { add_products<kProducts>(left, right, 0, count, dim, row); });
-}
-
-void bound_products(double left, const double* right, std::size_t count, double factor, double* bounds) {
-  in_widest([=]() __attribute__((always_inline)) {
-    double* const __restrict__ to = bounds;
-    for (std::size_t i = 0; i < count; ++i) to[i] = factor * std::sqrt(left * right[i]);
+    std::size_t i = 0;
+    for (; i + kSumRows <= rows; i += kSumRows)
+      add_to_rows<kSumRows>(left + i, right, count, dim, sum + i * dim);
+    for (; i < rows; ++i) add_to_rows<1>(left + i, right, count, dim, sum + i * dim);
   });
 }
 
@@ -146,8 +161,19 @@ void add_errors(Real* values, const double* bounds, std::size_t count, double am
   in_widest([=]() __attribute__((always_inline)) {
     Real* const __restrict__ to = values;
     for (std::size_t i = 0; i < count; ++i) {
-      const auto drawn = static_cast<std::int64_t>(split_mix((first + i) * kSplitMixStep));
-      const double error = amplitude * bounds[i] * (static_cast<double>(drawn) * 0x1p-63);
+      const double error = amplitude * bounds[i] * drawn(first + i);
+      to[i] = static_cast<Real>(static_cast<float>(static_cast<double>(to[i]) + error));
+    }
+  });
+}
+
+template <class Real>
+void add_errors_of_sums(Real* values, double left, const double* right, std::size_t count, double amplitude,
+                        std::uint64_t first) {
+  in_widest([=]() __attribute__((always_inline)) {
+    Real* const __restrict__ to = values;
+    for (std::size_t i = 0; i < count; ++i) {
+      const double error = amplitude * (left * right[i]) * drawn(first + i);
       to[i] = static_cast<Real>(static_cast<float>(static_cast<double>(to[i]) + error));
     }
   });
@@ -159,11 +185,12 @@ template void multiply(const double*, const double*, std::size_t, double*);
 template void multiply_transposed(const float*, const float*, std::size_t, float*);
 template void multiply_transposed(const float*, const double*, std::size_t, double*);
 template void multiply_transposed(const double*, const double*, std::size_t, double*);
-template void add_outer_products(const float*, const float*, std::size_t, std::size_t, float*);
-template void add_outer_products(const double*, const double*, std::size_t, std::size_t, double*);
-template void add_row_of_outer_products(const float*, const float*, std::size_t, std::size_t, float*);
-template void add_row_of_outer_products(const double*, const double*, std::size_t, std::size_t, double*);
+template void add_outer_products(const float*, const float*, std::size_t, std::size_t, std::size_t, float*);
+template void add_outer_products(const double*, const double*, std::size_t, std::size_t, std::size_t,
+                                 double*);
 template void add_errors(float*, const double*, std::size_t, double, std::uint64_t);
 template void add_errors(double*, const double*, std::size_t, double, std::uint64_t);
+template void add_errors_of_sums(float*, double, const double*, std::size_t, double, std::uint64_t);
+template void add_errors_of_sums(double*, double, const double*, std::size_t, double, std::uint64_t);
 
 }  // namespace rondo::step::detail

@@ -20,18 +20,18 @@ void multiply(const Element* matrix, const Real* vector, std::size_t dim, Real* 
 // result = matrix^T vector
 template <class Element, class Real>
 void multiply_transposed(const Element* matrix, const Real* vector, std::size_t dim, Real* result);
-// sum += left^T right, one of `count` rows after the other; left and right are [count, dim].
+// sum += left^T right, one of `count` rows after the other; left and right are [count, dim]. Of the sum some
+// `rows`, dense, by as many columns of `left` from its first element on.
 template <class Real>
-void add_outer_products(const Real* left, const Real* right, std::size_t count, std::size_t dim, Real* sum);
-// The same for one row of the sum, of that column of `left`.
-template <class Real>
-void add_row_of_outer_products(const Real* left, const Real* right, std::size_t count, std::size_t dim,
-                               Real* row);
-// bounds = factor sqrt(left right), which no sum of products passes whose factors' squares add up to these.
-void bound_products(double left, const double* right, std::size_t count, double factor, double* bounds);
+void add_outer_products(const Real* left, const Real* right, std::size_t count, std::size_t dim,
+                        std::size_t rows, Real* sum);
 // Adds to each value an error of at most amplitude * bound, the draw of counter first, first + 1 and so on,
 // and rounds to fp32.
 template <class Real>
 void add_errors(Real* values, const double* bounds, std::size_t count, double amplitude, std::uint64_t first);
+// The same with bounds left * right[i].
+template <class Real>
+void add_errors_of_sums(Real* values, double left, const double* right, std::size_t count, double amplitude,
+                        std::uint64_t first);
 
 }  // namespace rondo::step::detail

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <numeric>
@@ -87,7 +88,7 @@ TYPED_TEST(VectorLoops, OuterProductsAreAddedOneAfterTheOther) {
       const auto left = this->numbers(count * dim), right = this->numbers(count * dim);
       auto sum = this->numbers(dim * dim);
       auto expected = sum;
-      add_outer_products(left.data(), right.data(), count, dim, sum.data());
+      add_outer_products(left.data(), right.data(), count, dim, dim, sum.data());
       for (std::size_t k = 0; k < count; ++k)
         for (std::size_t i = 0; i < dim; ++i)
           for (std::size_t j = 0; j < dim; ++j) {
@@ -98,24 +99,18 @@ TYPED_TEST(VectorLoops, OuterProductsAreAddedOneAfterTheOther) {
     }
 }
 
-TYPED_TEST(VectorLoops, ARowOfOuterProductsIsThatOfAll) {
+TYPED_TEST(VectorLoops, SomeRowsOfOuterProductsAreThoseOfAll) {
   for (const std::size_t dim : this->kDims)
-    for (const std::size_t count : {0, 1, 7, 16, 19}) {
-      const auto left = this->numbers(count * dim), right = this->numbers(count * dim);
-      auto sum = this->numbers(dim * dim), rows = sum;
-      add_outer_products(left.data(), right.data(), count, dim, sum.data());
-      for (std::size_t i = 0; i < dim; ++i)
-        add_row_of_outer_products(left.data() + i, right.data(), count, dim, rows.data() + i * dim);
-      EXPECT_EQ(rows, sum) << dim << ' ' << count;
-    }
-}
-
-TEST(BoundsOfProducts, AreRootsOfProducts) {
-  std::vector<double> right(33), bounds(33);
-  for (std::size_t i = 0; i < right.size(); ++i) right[i] = 0.1 * static_cast<double>(i * i);
-  bound_products(0.7, right.data(), right.size(), 0x1p-24, bounds.data());
-  for (std::size_t i = 0; i < right.size(); ++i)
-    EXPECT_EQ(bounds[i], 0x1p-24 * std::sqrt(0.7 * right[i])) << i;
+    for (const std::size_t count : {0, 1, 7, 16, 19})
+      for (const std::size_t rows : {1, 5, 17}) {
+        const auto left = this->numbers(count * dim), right = this->numbers(count * dim);
+        auto sum = this->numbers(dim * dim), some = sum;
+        add_outer_products(left.data(), right.data(), count, dim, dim, sum.data());
+        for (std::size_t i = 0; i < dim; i += rows)
+          add_outer_products(left.data() + i, right.data(), count, dim, std::min(rows, dim - i),
+                             some.data() + i * dim);
+        EXPECT_EQ(some, sum) << dim << ' ' << count << ' ' << rows;
+      }
 }
 
 TYPED_TEST(VectorLoops, ErrorsAreDrawnByTheirPlace) {
@@ -132,6 +127,20 @@ TYPED_TEST(VectorLoops, ErrorsAreDrawnByTheirPlace) {
           << i;
       EXPECT_LE(std::abs(static_cast<double>(values[i]) - static_cast<double>(before[i])), bounds[i] + 1e-6);
     }
+  }
+}
+
+TYPED_TEST(VectorLoops, ErrorsOfSumsAreThoseOfTheirBounds) {
+  for (const std::size_t count : this->kDims) {
+    auto values = this->numbers(count), expected = values;
+    std::vector<double> right(count), bounds(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      right[i] = std::abs(static_cast<double>(values[count - 1 - i])) * 0x1p-9;
+      bounds[i] = 0.7 * right[i];
+    }
+    add_errors_of_sums(values.data(), 0.7, right.data(), count, 0.75, 1000);
+    add_errors(expected.data(), bounds.data(), count, 0.75, 1000);
+    EXPECT_EQ(values, expected) << count;
   }
 }
 

@@ -1,0 +1,171 @@
+#include "compiler/step/reference/matrix_sums.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "compiler/step/reference/vector_loops.h"
+#include "compiler/support/index.h"
+#include "compiler/support/parallel_for.h"
+
+namespace rondo::step::detail {
+
+namespace {
+
+// Rows of a sum that are worked on at a time: of a large head they fit in the L2.
+constexpr std::size_t kBlock = 16;
+// Steps whose factors wait, so that they take half the memory of a sum.
+constexpr std::size_t kFewestWaiting = 16, kMostWaiting = 128;
+
+// Places of steady errors that are no node's (Noise::add).
+constexpr std::uint64_t kLeftFactor = std::uint64_t{1} << 40, kRightFactor = std::uint64_t{2} << 40,
+                        kMatrixSums = std::uint64_t{4} << 40;
+
+template <class Real>
+void add_squares(const Real* values, std::vector<double>& sums) {
+  for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += static_cast<double>(values[i] * values[i]);
+}
+
+}  // namespace
+
+template <class Real>
+Factors<Real>::Factors(const std::vector<MatrixGradient>& matrices, std::int64_t dim, std::int64_t steps,
+                       const RunOptions<Real>& options)
+    : dim_(at(dim)),
+      most_waiting_(std::min(std::clamp(dim_ / 4, kFewestWaiting, kMostWaiting), at(steps))),
+      options_(options),
+      noise_(options.perturbation),
+      matrices_(matrices.size()) {}
+
+template <class Real>
+void Factors<Real>::begin() {
+  for (OfMatrix& one : matrices_) {
+    one.left.resize(most_waiting_ * dim_);
+    one.right.resize(most_waiting_ * dim_);
+    one.count = 0;
+    one.sum.clear();
+    if (noise_)
+      for (std::vector<double>* norms : {&one.left_norms, &one.right_norms}) norms->assign(dim_, 0);
+  }
+}
+
+template <class Real>
+void Factors<Real>::add(std::size_t k, const Real* left, const Real* right, Noise& noise) {
+  OfMatrix& one = matrices_[k];
+  if (one.count == most_waiting_) {
+    if (one.sum.empty()) one.sum.assign(dim_ * dim_, Real{0});
+    add_outer_products(one.left.data(), one.right.data(), one.count, dim_, dim_, one.sum.data());
+    one.count = 0;
+  }
+  Real* const own_left = one.left.data() + one.count * dim_;
+  Real* const own_right = one.right.data() + one.count * dim_;
+  ++one.count;
+  std::copy_n(left, dim_, own_left);
+  std::copy_n(right, dim_, own_right);
+  if (options_.round_product != nullptr)
+    for (Real* factor : {own_left, own_right})
+      std::transform(factor, factor + dim_, factor, options_.round_product);
+  if (!noise) return;
+  noise.store(own_left, dim_, kLeftFactor, noise.perturbation().stored);
+  noise.store(own_right, dim_, kRightFactor, noise.perturbation().stored);
+  add_squares(own_left, one.left_norms);
+  add_squares(own_right, one.right_norms);
+}
+
+template <class Real>
+void Factors<Real>::end(const Noise& noise) {
+  noise_ = noise;
+  for (OfMatrix& one : matrices_)
+    for (std::vector<double>* norms : {&one.left_norms, &one.right_norms})
+      for (double& norm : *norms) norm = std::sqrt(norm);
+}
+
+// The products are added up in fp32 in any order: by Cauchy and Schwarz no partial sum of absolute values is
+// larger than the product of the norms over time.
+template <class Real>
+void Factors<Real>::sum_rows(std::size_t k, std::size_t first, std::size_t rows, Real* result) const {
+  const OfMatrix& one = matrices_[k];
+  if (one.sum.empty())
+    std::fill_n(result, rows * dim_, Real{0});
+  else
+    std::copy_n(one.sum.data() + first * dim_, rows * dim_, result);
+  add_outer_products(one.left.data() + first, one.right.data(), one.count, dim_, rows, result);
+  if (!noise_) return;
+  for (std::size_t row = 0; row < rows; ++row) {
+    const std::size_t place = k * dim_ + first + row;
+    noise_.add_to_products(result + row * dim_, dim_, kMatrixSums + place, place * dim_,
+                           one.left_norms[first + row], one.right_norms.data());
+  }
+}
+
+template <class Real>
+MatrixSums<Real>::MatrixSums(const Cell& cell, const BackwardStep& step, const Sizes& sizes,
+                             const RunOptions<Real>& options, std::int64_t parts,
+                             std::vector<Real*> gradients)
+    : cell_(cell),
+      matrices_(step.matrices),
+      sizes_(sizes),
+      parts_(parts),
+      gradients_(std::move(gradients)),
+      threads_(options.threads),
+      in_turn_(threads_ == 1 && sizes.batch * sizes.time > sizes.dim),
+      factors_(
+          in_turn_ ? 1 : at(parts * sizes.heads),
+          Factors<Real>(step.matrices, sizes.dim, (sizes.batch + parts - 1) / parts * sizes.time, options)) {}
+
+template <class Real>
+Factors<Real>& MatrixSums<Real>::factors(std::int64_t part, std::int64_t head) {
+  return factors_[in_turn_ ? 0 : at(part * sizes_.heads + head)];
+}
+
+template <class Real>
+Factors<Real>& MatrixSums<Real>::begin(std::int64_t part, std::int64_t head) {
+  Factors<Real>& result = factors(part, head);
+  result.begin();
+  return result;
+}
+
+template <class Real>
+void MatrixSums<Real>::end(std::int64_t part, std::int64_t head) {
+  if (!in_turn_) return;
+  for (std::size_t block = 0; block < blocks(); ++block) add_parts(part, part + 1, head, block, room_);
+}
+
+template <class Real>
+void MatrixSums<Real>::finish() {
+  if (in_turn_) return;
+  const auto all = static_cast<std::int64_t>(blocks());
+  parallel_for(sizes_.heads * all, threads_, [&]() -> Worker {
+    return [this, all, room = std::vector<Real>()](std::int64_t item) mutable {
+      add_parts(0, parts_, item / all, at(item % all), room);
+    };
+  });
+}
+
+template <class Real>
+std::size_t MatrixSums<Real>::blocks() const {
+  return matrices_.empty() ? 0 : (at(sizes_.dim) + kBlock - 1) / kBlock;
+}
+
+template <class Real>
+void MatrixSums<Real>::add_parts(std::int64_t begin, std::int64_t end, std::int64_t head, std::size_t block,
+                                 std::vector<Real>& room) {
+  const std::size_t dim = at(sizes_.dim), first = block * kBlock, rows = std::min(kBlock, dim - first);
+  room.resize(kBlock * dim);
+  for (std::size_t k = 0; k < matrices_.size(); ++k) {
+    const MatrixGradient& matrix = matrices_[k];
+    Real* const to = gradients_[at(matrix.tensor)] +
+                     at(head * step::block(cell_.tensor(matrix.tensor), sizes_)) +
+                     (at(matrix.row) * dim + first) * dim;
+    for (std::int64_t part = begin; part < end; ++part) {
+      factors(part, head).sum_rows(k, first, rows, room.data());
+      for (std::size_t i = 0; i < rows * dim; ++i) to[i] += room[i];
+    }
+  }
+}
+
+template class Factors<float>;
+template class Factors<double>;
+template class MatrixSums<float>;
+template class MatrixSums<double>;
+
+}  // namespace rondo::step::detail
