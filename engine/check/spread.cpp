@@ -6,6 +6,7 @@
 #include <cmath>
 #include <mutex>
 #include <optional>
+#include <thread>
 
 #include "compiler/scalar/ops.h"
 #include "compiler/schedule/analysis/history.h"
@@ -205,15 +206,40 @@ std::vector<TensorRef> computed_tensors(const schedule::Task& task, const Refere
 
 namespace {
 
-struct RunOfCase {
+// Runs of one case that a thread makes together.
+struct RunsOfCase {
   std::size_t number;
-  PerturbedRun run;
+  std::vector<RunKind> kinds;
+  std::vector<step::Perturbation> perturbations;
 };
 
-std::vector<RunOfCase> runs_of(const schedule::Task& task, std::span<const SpreadCase> cases) {
-  std::vector<RunOfCase> all;
-  for (std::size_t number = 0; number < cases.size(); ++number)
-    for (const PerturbedRun& run : perturbed_runs(task, cases[number])) all.push_back({number, run});
+// So many that each case has the share of the cores that its steps have of all steps, and no group waits for
+// another; but not more runs together than gain from it, and at least one.
+std::size_t groups_of(std::size_t runs, double share) {
+  constexpr std::size_t kMostTogether = 6;
+  const std::size_t fewest = (runs + kMostTogether - 1) / kMostTogether;
+  const double cores = std::max(1U, std::thread::hardware_concurrency());
+  return std::clamp(static_cast<std::size_t>(share * cores), fewest, runs);
+}
+
+std::vector<RunsOfCase> runs_of(const schedule::Task& task, std::span<const SpreadCase> cases) {
+  const auto steps = [](const SpreadCase& one) {
+    return static_cast<double>(one.data->sizes.batch * one.data->sizes.time);
+  };
+  double all_steps = 0;
+  for (const SpreadCase& one : cases) all_steps += steps(one);
+  std::vector<RunsOfCase> all;
+  for (std::size_t number = 0; number < cases.size(); ++number) {
+    const std::vector<PerturbedRun> runs = perturbed_runs(task, cases[number]);
+    const std::size_t groups = groups_of(runs.size(), steps(cases[number]) / all_steps);
+    for (std::size_t group = 0; group < groups; ++group) {
+      RunsOfCase& some = all.emplace_back(RunsOfCase{number, {}, {}});
+      for (std::size_t i = group * runs.size() / groups; i < (group + 1) * runs.size() / groups; ++i) {
+        some.kinds.push_back(runs[i].kind);
+        some.perturbations.push_back(runs[i].perturbation);
+      }
+    }
+  }
   return all;
 }
 
@@ -249,31 +275,34 @@ Result<std::vector<Spreads>> measure_spreads(const schedule::Task& task, std::sp
     for (const TensorRef ref : computed_tensors(task, *cases[number].exact))
       made[number].emplace(ref, Spread(schedule::axes_of(ref, task.cell, cases[number].data->sizes)));
   const std::vector<SharedMatrices> matrices = matrices_of(task, cases);
-  const std::vector<RunOfCase> runs = runs_of(task, cases);
+  const std::vector<RunsOfCase> runs = runs_of(task, cases);
   std::vector<std::mutex> locks(cases.size());  // of the spreads of a case
   std::mutex failure_lock;
   std::optional<Error> failure;
-  const auto one_run = [&](std::int64_t i) {
-    const auto& [number, run] = runs[static_cast<std::size_t>(i)];
+  const auto of = [&](TensorRef ref, const ReferenceResult& result) -> const std::vector<double>& {
+    return *computed_values(ref, task.written, task.problem.pass, result);
+  };
+  const auto make_runs = [&](std::int64_t i) {
+    const auto& [number, kinds, perturbations] = runs[static_cast<std::size_t>(i)];
     const auto& [data, exact, seed] = cases[number];
-    const auto of = [&](TensorRef ref, const ReferenceResult& result) -> const std::vector<double>& {
-      return *computed_values(ref, task.written, task.problem.pass, result);
-    };
-    const auto result = run_perturbed(task, *data, *exact, run.perturbation, &*matrices[number]);
-    if (!result) {
+    const auto results = run_perturbed(task, *data, *exact, perturbations, &*matrices[number]);
+    if (!results) {
       const std::lock_guard<std::mutex> guard(failure_lock);
-      failure = result.error();
+      failure = results.error();
       return;
     }
-    std::vector<std::vector<double>> norms;
-    for (const auto& [ref, spread] : made[number])
-      norms.push_back(spread.error_norms(of(ref, *result), of(ref, *exact)));
-    const std::lock_guard<std::mutex> guard(locks[number]);
-    auto next = norms.begin();
-    for (auto& [ref, spread] : made[number])
-      spread.add(run.kind, std::move(*next++), of(ref, *result), of(ref, *exact));
+    for (std::size_t run = 0; run < kinds.size(); ++run) {
+      const ReferenceResult& result = (*results)[run];
+      std::vector<std::vector<double>> norms;
+      for (const auto& [ref, spread] : made[number])
+        norms.push_back(spread.error_norms(of(ref, result), of(ref, *exact)));
+      const std::lock_guard<std::mutex> guard(locks[number]);
+      auto next = norms.begin();
+      for (auto& [ref, spread] : made[number])
+        spread.add(kinds[run], std::move(*next++), of(ref, result), of(ref, *exact));
+    }
   };
-  parallel_for(static_cast<std::int64_t>(runs.size()), 0, [&]() -> Worker { return one_run; });
+  parallel_for(static_cast<std::int64_t>(runs.size()), 0, [&]() -> Worker { return make_runs; });
   if (failure) return *failure;
   for (const Spreads& spreads : made)
     if (Status status = check_finite(task, spreads); !status) return status.error();

@@ -101,20 +101,6 @@ Status reach_initial_states(const schedule::Task& task, HostProblem& data, const
   return success();
 }
 
-// From a run of their own: all else is by the cell as it is written.
-Status add_products(const schedule::Task& task, const step::Sizes& sizes,
-                    const step::ForwardArguments<double>& arguments, const step::RunOptions<double>& options,
-                    step::ForwardResult<double>& into) {
-  Result<step::ForwardResult<double>> run =
-      step::run_forward(schedule::with_product_outputs(task.cell), sizes, arguments, options);
-  if (!run) return run.error();
-  for (const step::TensorId id : schedule::product_tensors(task.cell)) {
-    const std::string name = schedule::product_output(task.cell.tensor(id));
-    into.outputs[name] = std::move(run->outputs.at(name));
-  }
-  return success();
-}
-
 // What the data are, with the constants of the problem. They hold matrices, so they are copied, to `own`,
 // only where they have other constants.
 const step::ForwardArguments<double>& arguments_of(const schedule::Problem& problem, const HostProblem& data,
@@ -123,6 +109,16 @@ const step::ForwardArguments<double>& arguments_of(const schedule::Problem& prob
   own = data.forward;
   own->constants = problem.constants;
   return *own;
+}
+
+// Products that pass from forward to backward, as outputs. They are from a run of their own: all else is by
+// the cell as it is written.
+void add_products(const schedule::Task& task, step::ForwardResult<double> of_products,
+                  step::ForwardResult<double>& into) {
+  for (const step::TensorId id : schedule::product_tensors(task.cell)) {
+    const std::string name = schedule::product_output(task.cell.tensor(id));
+    into.outputs[name] = std::move(of_products.outputs.at(name));
+  }
 }
 
 Result<ReferenceResult> run_forward_pass(const schedule::Task& task, const HostProblem& data,
@@ -134,10 +130,31 @@ Result<ReferenceResult> run_forward_pass(const schedule::Task& task, const HostP
   if (!forward) return forward.error();
   ReferenceResult result;
   result.forward = std::move(forward).value();
-  if (passes_products(task.problem))
-    if (Status status = add_products(task, data.sizes, arguments, options, result.forward); !status)
-      return status.error();
+  if (!passes_products(task.problem)) return result;
+  Result<step::ForwardResult<double>> products =
+      step::run_forward(schedule::with_product_outputs(task.cell), data.sizes, arguments, options);
+  if (!products) return products.error();
+  add_products(task, std::move(products).value(), result.forward);
   return result;
+}
+
+Result<std::vector<ReferenceResult>> run_perturbed_forward(const schedule::Task& task,
+                                                           const HostProblem& data,
+                                                           std::span<const step::Perturbation> perturbations,
+                                                           const step::RunOptions<double>& options) {
+  std::optional<step::ForwardArguments<double>> own;
+  const step::ForwardArguments<double>& arguments = arguments_of(task.problem, data, own);
+  auto forward = step::run_forward_perturbed(task.written, data.sizes, arguments, perturbations, options);
+  if (!forward) return forward.error();
+  std::vector<ReferenceResult> results(forward->size());
+  for (std::size_t i = 0; i < results.size(); ++i) results[i].forward = std::move((*forward)[i]);
+  if (!passes_products(task.problem)) return results;
+  auto products = step::run_forward_perturbed(schedule::with_product_outputs(task.cell), data.sizes,
+                                              arguments, perturbations, options);
+  if (!products) return products.error();
+  for (std::size_t i = 0; i < results.size(); ++i)
+    add_products(task, std::move((*products)[i]), results[i].forward);
+  return results;
 }
 
 // Rounds what a forward pass hands to the backward pass to the types in which it is stored.
@@ -148,15 +165,6 @@ void store_states(const schedule::Task& task, step::ForwardResult<double>& forwa
   for (const step::TensorId id : task.cell.of_kind(TensorKind::State))
     round(task.history_storage(id), forward.history.at(task.cell.tensor(id).name));
   for (auto& [name, values] : forward.outputs) round(task.problem.storage, values);
-}
-
-// Over the states that a forward pass has left.
-Result<step::BackwardResult<double>> run_backward_pass(const schedule::Task& task, const HostProblem& data,
-                                                       const step::ForwardResult<double>& forward,
-                                                       const step::RunOptions<double>& options) {
-  std::optional<step::ForwardArguments<double>> own;
-  return step::run_backward_from(task.written, data.sizes, arguments_of(task.problem, data, own), data.loss,
-                                 forward.history, options);
 }
 
 // Their name among the outputs of the reference.
@@ -271,24 +279,31 @@ Result<ReferenceResult> run_reference(const schedule::Task& task, const HostProb
   Result<ReferenceResult> result = run_forward_pass(task, data, options);
   if (!result || task.problem.pass != Pass::Backward) return result;
   if (data.stored_states) store_states(task, result->forward);
-  auto backward = run_backward_pass(task, data, result->forward, options);
+  std::optional<step::ForwardArguments<double>> own;
+  auto backward = step::run_backward_from(task.written, data.sizes, arguments_of(task.problem, data, own),
+                                          data.loss, result->forward.history, options);
   if (!backward) return backward.error();
   result->backward = std::move(backward).value();
   return result;
 }
 
-Result<ReferenceResult> run_perturbed(const schedule::Task& task, const HostProblem& data,
-                                      const ReferenceResult& exact, const step::Perturbation& perturbation,
-                                      const step::Matrices<double>* matrices) {
+Result<std::vector<ReferenceResult>> run_perturbed(const schedule::Task& task, const HostProblem& data,
+                                                   const ReferenceResult& exact,
+                                                   std::span<const step::Perturbation> perturbations,
+                                                   const step::Matrices<double>* matrices) {
   step::RunOptions<double> options;
   options.threads = 1;
   options.matrices = matrices;
-  options.perturbation = &perturbation;
   options.keep_history = task.problem.pass == Pass::ForwardSave;
-  if (task.problem.pass != Pass::Backward) return run_forward_pass(task, data, options);
-  auto backward = run_backward_pass(task, data, exact.forward, options);
+  if (task.problem.pass != Pass::Backward) return run_perturbed_forward(task, data, perturbations, options);
+  std::optional<step::ForwardArguments<double>> own;
+  auto backward =
+      step::run_backward_perturbed(task.written, data.sizes, arguments_of(task.problem, data, own), data.loss,
+                                   exact.forward.history, perturbations, options);
   if (!backward) return backward.error();
-  return ReferenceResult{{}, std::move(backward).value()};
+  std::vector<ReferenceResult> results(backward->size());
+  for (std::size_t i = 0; i < results.size(); ++i) results[i].backward = std::move((*backward)[i]);
+  return results;
 }
 
 const std::vector<double>* given_values(TensorRef ref, const step::Cell& cell, Pass pass,

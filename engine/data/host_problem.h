@@ -72,13 +72,14 @@ struct ReferenceResult {
   step::BackwardResult<double> backward;
 };
 Result<ReferenceResult> run_reference(const schedule::Task& task, const HostProblem& data);
-// What the pass computes, with the errors of `perturbation`: of a forward pass the forward results (histories
-// only for ForwardSave), of a backward pass the gradients. By the calling thread alone. `exact`: of
-// run_reference, whose states a backward pass is given. `matrices`: of the data's parameters, with norms, so
-// that runs share them.
-Result<ReferenceResult> run_perturbed(const schedule::Task& task, const HostProblem& data,
-                                      const ReferenceResult& exact, const step::Perturbation& perturbation,
-                                      const step::Matrices<double>* matrices = nullptr);
+// What the pass computes, with the errors of each of some perturbations: of a forward pass the forward
+// results (histories only for ForwardSave), of a backward pass the gradients. By the calling thread alone,
+// which goes through time for all of them together. `exact`: of run_reference, whose states a backward pass
+// is given. `matrices`: of the data's parameters, with norms, so that several calls share them.
+Result<std::vector<ReferenceResult>> run_perturbed(const schedule::Task& task, const HostProblem& data,
+                                                   const ReferenceResult& exact,
+                                                   std::span<const step::Perturbation> perturbations,
+                                                   const step::Matrices<double>* matrices = nullptr);
 
 // The values a tensor is given by the caller of a pass; null for tensors that the pass computes. For
 // Backward, outputs, histories and saved products are given: those of `forward`.

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <deque>
 #include <memory>
+#include <optional>
+#include <span>
 #include <utility>
 
 #include "compiler/step/derive.h"
@@ -40,100 +43,80 @@ struct BackwardRun {
   std::vector<Real*> input_gradients, initial_gradients;
   std::vector<std::vector<Real*>> param_gradients;  // by part of the batch, then TensorId; but of matrices
   std::vector<Real> zeros;                          // as long as the longest block
-  const RunOptions<Real>& options;
-  std::vector<const Real*> flags = {};  // by TensorId
+  std::vector<const Real*> flags = {};              // by TensorId
+  const RunOptions<Real>* options = nullptr;
   MatrixSums<Real>* matrix_sums = nullptr;
+
+  std::int64_t parts() const { return static_cast<std::int64_t>(param_gradients.size()); }
 };
 
-// All steps, last to first, of the batch elements of one part for one head.
+// One of the runs at work on the batch elements of one part for one head.
 template <class Real>
-class BackwardWorker {
+class BackwardLane {
  public:
-  explicit BackwardWorker(const BackwardRun<Real>& run)
+  explicit BackwardLane(const BackwardRun<Real>& run)
       : run_(run),
-        interpreter_(run.program, run.options),
         sources_(cell().tensors.size()),
+        interpreter_(run.program, *run.options, sources_),
         carried_(cell(), sizes()),
         previous_(cell(), sizes()),
         flags_(cell(), sizes(), run.flags) {}
 
-  void operator()(std::int64_t item) {
-    const auto parts = static_cast<std::int64_t>(run_.param_gradients.size());
-    const std::int64_t part = item / sizes().heads, head = item % sizes().heads;
+  Interpreter<Real>& interpreter() { return interpreter_; }
+
+  void begin(std::int64_t part, std::int64_t head) {
+    part_ = part;
     sources_.head = head;
     for (const TensorId id : run_.program.params)
       sources_.leaf[at(id)] = run_.params[at(id)] + head * block_of(id);
-    interpreter_.noise().begin(item);
-    interpreter_.run_once(sources_);
-    const std::int64_t end = (part + 1) * sizes().batch / parts;
+    interpreter_.noise().begin(part * sizes().heads + head);
     factors_ = &run_.matrix_sums->begin(part, head);
-    for (std::int64_t batch = part * sizes().batch / parts; batch < end; ++batch) sweep(batch, head, part);
-    factors_->end(interpreter_.noise());
-    run_.matrix_sums->end(part, head);
   }
-
- private:
-  const Cell& cell() const { return run_.program.cell; }
-  const Sizes& sizes() const { return run_.program.sizes; }
-  std::int64_t block_of(TensorId id) const { return block(cell().tensor(id), sizes()); }
-  std::int64_t width_of(const Row& row) const { return width(cell().tensor(row.tensor), sizes()); }
-
-  void sweep(std::int64_t batch, std::int64_t head, std::int64_t part) {
-    const std::int64_t item = batch * sizes().heads + head;
+  void begin_row(std::int64_t batch) {
+    sources_.row = batch;
     for (const TensorId id : run_.program.states) {
       const Real* loss = run_.loss_states[at(id)];
-      carried_.assign(id, loss == nullptr ? nullptr : loss + item * block_of(id));
+      carried_.assign(id, loss == nullptr ? nullptr : loss + item() * block_of(id));
     }
-    for (std::int64_t done = sizes().time - 1; done >= 0; --done) {
-      const std::int64_t t = Flags<Real>::step_of(cell(), sizes(), head, done);
-      locate(batch, t, head, done == 0);
-      interpreter_.run_step(sources_);
-      store((batch * sizes().time + t) * sizes().heads + head, head, part);
-      carried_.swap(previous_);
-    }
-    for (const TensorId id : run_.program.states)
-      std::copy_n(carried_.of(id), carried_.size(id), run_.initial_gradients[at(id)] + item * block_of(id));
   }
-
   // Points the sources at what step t reads; the states before it are those after the step before, if it is
   // not the first of the walk.
-  void locate(std::int64_t batch, std::int64_t t, std::int64_t head, bool first) {
-    const std::int64_t place = (batch * sizes().time + t) * sizes().heads + head;
-    const std::int64_t item = batch * sizes().heads + head;
+  void locate(std::int64_t t, bool first) {
+    const std::int64_t head = sources_.head;
+    place_ = (sources_.row * sizes().time + t) * sizes().heads + head;
     const bool back = cell().walks_back(head, sizes().heads);
-    flags_.locate(batch, t, sources_);
-    sources_.row = batch;
+    flags_.locate(sources_.row, t, sources_);
     sources_.step = Flags<Real>::step_of(cell(), sizes(), head, t);  // of the walk
     for (const TensorId id : run_.program.inputs)
-      sources_.leaf[at(id)] = run_.inputs[at(id)] + place * block_of(id);
+      sources_.leaf[at(id)] = run_.inputs[at(id)] + place_ * block_of(id);
     for (const TensorId id : run_.program.states) {
       const std::size_t index = at(id);
-      const std::int64_t before = back ? place + sizes().heads : place - sizes().heads;
+      const std::int64_t before = back ? place_ + sizes().heads : place_ - sizes().heads;
       if (!first)
         sources_.leaf[index] = run_.history[index] + before * block_of(id);
       else
         sources_.leaf[index] =
-            run_.initial[index] == nullptr ? run_.zeros.data() : run_.initial[index] + item * block_of(id);
+            run_.initial[index] == nullptr ? run_.zeros.data() : run_.initial[index] + item() * block_of(id);
       sources_.next_gradient[index] = carried_.of(id);
     }
     for (const TensorId id : run_.program.outputs) {
       const Real* loss = run_.loss_outputs[at(id)];
-      sources_.output_gradient[at(id)] = loss == nullptr ? run_.zeros.data() : loss + place * block_of(id);
+      sources_.output_gradient[at(id)] = loss == nullptr ? run_.zeros.data() : loss + place_ * block_of(id);
     }
   }
-
-  void store(std::int64_t place, std::int64_t head, std::int64_t part) {
+  // Takes the results of that step.
+  void store() {
     for (const Row& row : run_.step.previous_states)
       std::copy_n(interpreter_.value(row.value), width_of(row),
                   previous_.of(row.tensor) + row.row * width_of(row));
     for (const Row& row : run_.step.inputs) {
       Real* to =
-          run_.input_gradients[at(row.tensor)] + place * block_of(row.tensor) + row.row * width_of(row);
+          run_.input_gradients[at(row.tensor)] + place_ * block_of(row.tensor) + row.row * width_of(row);
       std::copy_n(interpreter_.value(row.value), width_of(row), to);
     }
-    const std::vector<Real*>& sums = run_.param_gradients[at(part)];
+    const std::vector<Real*>& sums = run_.param_gradients[at(part_)];
     for (const Row& row : run_.step.params) {
-      Real* sum = sums[at(row.tensor)] + head * block_of(row.tensor) + row.row * width_of(row);
+      Real* sum = sums[at(row.tensor)] + sources_.head * block_of(row.tensor) + row.row * width_of(row);
       const Real* value = interpreter_.value(row.value);
       for (std::int64_t i = 0; i < width_of(row); ++i) sum[i] += value[i];
       if (Noise& noise = interpreter_.noise())
@@ -145,14 +128,70 @@ class BackwardWorker {
       factors_->add(k, interpreter_.value(matrix.left), interpreter_.value(matrix.right),
                     interpreter_.noise());
     }
+    carried_.swap(previous_);
+  }
+  void end_row() {
+    for (const TensorId id : run_.program.states)
+      std::copy_n(carried_.of(id), carried_.size(id), run_.initial_gradients[at(id)] + item() * block_of(id));
+  }
+  void end() {
+    factors_->end(interpreter_.noise());
+    run_.matrix_sums->end(part_, sources_.head);
   }
 
+ private:
+  const Cell& cell() const { return run_.program.cell; }
+  const Sizes& sizes() const { return run_.program.sizes; }
+  std::int64_t item() const { return sources_.row * sizes().heads + sources_.head; }
+  std::int64_t block_of(TensorId id) const { return block(cell().tensor(id), sizes()); }
+  std::int64_t width_of(const Row& row) const { return width(cell().tensor(row.tensor), sizes()); }
+
   const BackwardRun<Real>& run_;
-  Interpreter<Real> interpreter_;
   Sources<Real> sources_;
+  Interpreter<Real> interpreter_;
   StateBlock<Real> carried_, previous_;
   Flags<Real> flags_;
-  Factors<Real>* factors_ = nullptr;  // of the part and head at work
+  std::int64_t part_ = 0, place_ = 0;  // place_ counts (batch, step, head)
+  Factors<Real>* factors_ = nullptr;   // of the part and head
+};
+
+// All steps, last to first, of the batch elements of one part for one head; of all runs together.
+template <class Real>
+class BackwardWorker {
+ public:
+  explicit BackwardWorker(const std::vector<BackwardRun<Real>>& runs)
+      : cell_(runs.front().program.cell),
+        sizes_(runs.front().program.sizes),
+        parts_(runs.front().parts()),
+        lanes_(runs.begin(), runs.end()),
+        together_(interpreters_of<Real>(lanes_)) {}
+
+  void operator()(std::int64_t item) {
+    const std::int64_t part = item / sizes_.heads, head = item % sizes_.heads;
+    for (BackwardLane<Real>& lane : lanes_) lane.begin(part, head);
+    together_.run_once();
+    const std::int64_t end = (part + 1) * sizes_.batch / parts_;
+    for (std::int64_t batch = part * sizes_.batch / parts_; batch < end; ++batch) sweep(batch, head);
+    for (BackwardLane<Real>& lane : lanes_) lane.end();
+  }
+
+ private:
+  void sweep(std::int64_t batch, std::int64_t head) {
+    for (BackwardLane<Real>& lane : lanes_) lane.begin_row(batch);
+    for (std::int64_t done = sizes_.time - 1; done >= 0; --done) {
+      const std::int64_t t = Flags<Real>::step_of(cell_, sizes_, head, done);
+      for (BackwardLane<Real>& lane : lanes_) lane.locate(t, done == 0);
+      together_.run_step();
+      for (BackwardLane<Real>& lane : lanes_) lane.store();
+    }
+    for (BackwardLane<Real>& lane : lanes_) lane.end_row();
+  }
+
+  const Cell& cell_;
+  const Sizes sizes_;
+  std::int64_t parts_;
+  std::deque<BackwardLane<Real>> lanes_;  // which stay where they are
+  Together<Real> together_;
 };
 
 template <class Real>
@@ -176,13 +215,12 @@ void round_history(TensorMap<Real>& history, const Perturbation* perturbation) {
   }
 }
 
-// A run with all it reads but the history; pointers into `arguments` and `loss`.
+// A run with all it reads but the history and its options; pointers into `arguments` and `loss`.
 template <class Real>
 Result<BackwardRun<Real>> bind_run(const Program& program, const BackwardStep& step,
-                                   const ForwardArguments<Real>& arguments, const LossGradients<Real>& loss,
-                                   const RunOptions<Real>& options) {
+                                   const ForwardArguments<Real>& arguments, const LossGradients<Real>& loss) {
   const Cell& cell = program.cell;
-  BackwardRun<Real> run{program, step, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, options};
+  BackwardRun<Real> run{program, step, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   const auto take = [&](std::vector<const Real*>& to, TensorKind kind, const TensorMap<Real>& from,
                         const char* what, Absent absent) -> Status {
     auto bound = bind(cell, program.sizes, kind, from, what, absent);
@@ -210,43 +248,81 @@ Result<BackwardRun<Real>> bind_run(const Program& program, const BackwardStep& s
   return run;
 }
 
-// The sweep over the states of a history, which is checked.
+// What a run writes.
 template <class Real>
-Result<BackwardResult<Real>> sweep_back(const Cell& cell, const Sizes& sizes,
-                                        const ForwardArguments<Real>& arguments,
-                                        const LossGradients<Real>& loss, TensorMap<Real>& history,
-                                        const RunOptions<Real>& options) {
+struct Written {
+  BackwardResult<Real> result;
+  std::vector<TensorMap<Real>> parts;  // of the gradients of parameters; of matrices only in the first
+  std::optional<MatrixSums<Real>> matrix_sums;
+
+  Written(BackwardRun<Real>& run, const Cell& cell, const Sizes& sizes)
+      : parts(at(std::min(sizes.batch, kBatchParts))) {
+    result.inputs = allocate<Real>(cell, sizes, TensorKind::Input);
+    result.initial_states = allocate<Real>(cell, sizes, TensorKind::State);
+    run.input_gradients = pointers(cell, TensorKind::Input, result.inputs);
+    run.initial_gradients = pointers(cell, TensorKind::State, result.initial_states);
+    for (TensorMap<Real>& part : parts) {
+      part = allocate<Real>(cell, sizes, TensorKind::Param, &part == &parts.front());
+      run.param_gradients.push_back(pointers(cell, TensorKind::Param, part));
+    }
+    run.matrix_sums =
+        &matrix_sums.emplace(cell, run.step, sizes, *run.options, run.parts(), run.param_gradients.front());
+  }
+  BackwardResult<Real> finish() {
+    matrix_sums->finish();
+    reduce_parts(parts);
+    result.params = std::move(parts[0]);
+    return std::move(result);
+  }
+};
+
+// The sweeps over the states of histories, which are checked: of each run its own. The runs differ in their
+// perturbation alone.
+template <class Real>
+Result<std::vector<BackwardResult<Real>>> sweep_back(const Cell& cell, const Sizes& sizes,
+                                                     const ForwardArguments<Real>& arguments,
+                                                     const LossGradients<Real>& loss,
+                                                     std::vector<TensorMap<Real>> histories,
+                                                     std::vector<RunOptions<Real>> options) {
   const BackwardStep step = backward_step(cell);
   const Program program(cell, step.graph, sizes, constant_values(cell, arguments.constants), roots_of(step));
   std::optional<Matrices<Real>> own;
-  const RunOptions<Real> ready = with_matrices(options, cell, sizes, arguments.params, own);
-  auto run = bind_run(program, step, arguments, loss, ready);
-  if (!run) return run.error();
-  const TensorMap<Real> filled = fill_first(cell, sizes, arguments.constants, run->initial);
-  round_history(history, options.perturbation);
-  const std::vector<Real*> states = pointers(cell, TensorKind::State, history);
-  run->history.assign(states.begin(), states.end());
-
-  BackwardResult<Real> result;
-  result.inputs = allocate<Real>(cell, sizes, TensorKind::Input);
-  result.initial_states = allocate<Real>(cell, sizes, TensorKind::State);
-  run->input_gradients = pointers(cell, TensorKind::Input, result.inputs);
-  run->initial_gradients = pointers(cell, TensorKind::State, result.initial_states);
-  std::vector<TensorMap<Real>> parts(at(std::min(sizes.batch, kBatchParts)));
-  for (TensorMap<Real>& part : parts) {
-    part = allocate<Real>(cell, sizes, TensorKind::Param, &part == &parts.front());
-    run->param_gradients.push_back(pointers(cell, TensorKind::Param, part));
+  share_matrices(options, cell, sizes, arguments.params, own);
+  auto bound = bind_run(program, step, arguments, loss);
+  if (!bound) return bound.error();
+  const TensorMap<Real> filled = fill_first(cell, sizes, arguments.constants, bound->initial);
+  std::vector<BackwardRun<Real>> runs(options.size(), *bound);
+  std::deque<Written<Real>> written;  // each stays where it is
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    round_history(histories[i], options[i].perturbation);
+    const std::vector<Real*> states = pointers(cell, TensorKind::State, histories[i]);
+    runs[i].history.assign(states.begin(), states.end());
+    runs[i].options = &options[i];
+    written.emplace_back(runs[i], cell, sizes);
   }
-  const auto count = static_cast<std::int64_t>(parts.size());
-  MatrixSums<Real> matrix_sums(cell, step, sizes, ready, count, run->param_gradients.front());
-  run->matrix_sums = &matrix_sums;
-  parallel_for(count * sizes.heads, options.threads, [&]() -> Worker {
-    return [worker = std::make_shared<BackwardWorker<Real>>(*run)](std::int64_t item) { (*worker)(item); };
+  const int threads = options.front().threads;
+  parallel_for(runs.front().parts() * sizes.heads, threads, [&]() -> Worker {
+    return [worker = std::make_shared<BackwardWorker<Real>>(runs)](std::int64_t item) { (*worker)(item); };
   });
-  matrix_sums.finish();
-  reduce_parts(parts);
-  result.params = std::move(parts[0]);
-  return result;
+  std::vector<BackwardResult<Real>> results;
+  for (Written<Real>& one : written) results.push_back(one.finish());
+  return results;
+}
+
+template <class Real>
+Status check_history(const Cell& cell, const Sizes& sizes, const TensorMap<Real>& history) {
+  for (const TensorId id : cell.of_kind(TensorKind::State)) {
+    const Tensor& state = cell.tensor(id);
+    const auto found = history.find(state.name);
+    const std::size_t given = found == history.end() ? 0 : found->second.size(),
+                      wanted = at(history_count(state, sizes));
+    if (given != wanted)
+      return Error{
+          ErrorKind::Input,
+          fmt::format("the history of state {} has {} elements, {} are needed", state.name, given, wanted),
+          "pass the state after each step, [B, T, H, rows, D]"};
+  }
+  return success();
 }
 
 }  // namespace
@@ -260,7 +336,7 @@ Result<BackwardResult<Real>> run_backward(const Cell& cell, const Sizes& sizes,
   forward_options.perturbation = nullptr;  // a backward pass is given the states of the forward pass
   auto forward = run_forward(cell, sizes, arguments, forward_options);
   if (!forward) return forward.error();
-  return sweep_back(cell, sizes, arguments, loss, forward->history, options);
+  return run_backward_from(cell, sizes, arguments, loss, std::move(forward->history), options);
 }
 
 template <class Real>
@@ -269,16 +345,25 @@ Result<BackwardResult<Real>> run_backward_from(const Cell& cell, const Sizes& si
                                                const LossGradients<Real>& loss, TensorMap<Real> history,
                                                const RunOptions<Real>& options) {
   if (const Status status = check_run(cell, sizes, arguments.constants); !status) return status.error();
-  for (const TensorId id : cell.of_kind(TensorKind::State)) {
-    const Tensor& state = cell.tensor(id);
-    const std::size_t given = history[state.name].size(), wanted = at(history_count(state, sizes));
-    if (given != wanted)
-      return Error{
-          ErrorKind::Input,
-          fmt::format("the history of state {} has {} elements, {} are needed", state.name, given, wanted),
-          "pass the state after each step, [B, T, H, rows, D]"};
-  }
-  return sweep_back(cell, sizes, arguments, loss, history, options);
+  if (const Status status = check_history(cell, sizes, history); !status) return status.error();
+  std::vector<TensorMap<Real>> histories;
+  histories.push_back(std::move(history));
+  auto results = sweep_back(cell, sizes, arguments, loss, std::move(histories), {options});
+  if (!results) return results.error();
+  return std::move(results->front());
+}
+
+template <class Real>
+Result<std::vector<BackwardResult<Real>>> run_backward_perturbed(const Cell& cell, const Sizes& sizes,
+                                                                 const ForwardArguments<Real>& arguments,
+                                                                 const LossGradients<Real>& loss,
+                                                                 const TensorMap<Real>& history,
+                                                                 std::span<const Perturbation> perturbations,
+                                                                 const RunOptions<Real>& options) {
+  if (const Status status = check_run(cell, sizes, arguments.constants); !status) return status.error();
+  if (const Status status = check_history(cell, sizes, history); !status) return status.error();
+  std::vector<TensorMap<Real>> histories(perturbations.size(), history);
+  return sweep_back(cell, sizes, arguments, loss, std::move(histories), options_of(options, perturbations));
 }
 
 template Result<BackwardResult<float>> run_backward(const Cell&, const Sizes&, const ForwardArguments<float>&,
@@ -294,5 +379,12 @@ template Result<BackwardResult<double>> run_backward_from(const Cell&, const Siz
                                                           const ForwardArguments<double>&,
                                                           const LossGradients<double>&, TensorMap<double>,
                                                           const RunOptions<double>&);
+
+template Result<std::vector<BackwardResult<float>>> run_backward_perturbed(
+    const Cell&, const Sizes&, const ForwardArguments<float>&, const LossGradients<float>&,
+    const TensorMap<float>&, std::span<const Perturbation>, const RunOptions<float>&);
+template Result<std::vector<BackwardResult<double>>> run_backward_perturbed(
+    const Cell&, const Sizes&, const ForwardArguments<double>&, const LossGradients<double>&,
+    const TensorMap<double>&, std::span<const Perturbation>, const RunOptions<double>&);
 
 }  // namespace rondo::step

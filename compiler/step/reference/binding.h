@@ -4,6 +4,7 @@
 
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -44,13 +45,24 @@ std::vector<Real*> pointers(const Cell& cell, TensorKind kind, TensorMap<Real>& 
   return result;
 }
 
-// The options with matrices: those that the caller brings, or such as this makes in `own`.
+// Gives runs that differ in their perturbation alone matrices: those that the caller brings, or such as this
+// makes in `own`.
 template <class Real>
-RunOptions<Real> with_matrices(RunOptions<Real> options, const Cell& cell, const Sizes& sizes,
-                               const TensorMap<Real>& params, std::optional<Matrices<Real>>& own) {
-  if (options.matrices == nullptr)
-    options.matrices = &own.emplace(cell, sizes, params, options.perturbation != nullptr);
-  return options;
+void share_matrices(std::vector<RunOptions<Real>>& options, const Cell& cell, const Sizes& sizes,
+                    const TensorMap<Real>& params, std::optional<Matrices<Real>>& own) {
+  if (options.front().matrices == nullptr)
+    own.emplace(cell, sizes, params, options.front().perturbation != nullptr);
+  for (RunOptions<Real>& one : options)
+    if (own) one.matrices = &*own;
+}
+
+// The options of runs with these perturbations, which outlive them.
+template <class Real>
+std::vector<RunOptions<Real>> options_of(const RunOptions<Real>& options,
+                                         std::span<const Perturbation> perturbations) {
+  std::vector<RunOptions<Real>> all(perturbations.size(), options);
+  for (std::size_t i = 0; i < all.size(); ++i) all[i].perturbation = &perturbations[i];
+  return all;
 }
 
 // Values of the cell's constants with the overrides, by index.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -91,6 +92,21 @@ Result<BackwardResult<Real>> run_backward_from(const Cell& cell, const Sizes& si
                                                const ForwardArguments<Real>& arguments,
                                                const LossGradients<Real>& loss, TensorMap<Real> history,
                                                const RunOptions<Real>& options = {});
+// Several runs that differ in their perturbation alone, step by step together, so that a matrix is read once
+// for all of them: the result of each is what it has alone. At least one; they take the place of that of
+// `options`.
+template <class Real>
+Result<std::vector<ForwardResult<Real>>> run_forward_perturbed(const Cell& cell, const Sizes& sizes,
+                                                               const ForwardArguments<Real>& arguments,
+                                                               std::span<const Perturbation> perturbations,
+                                                               const RunOptions<Real>& options = {});
+template <class Real>
+Result<std::vector<BackwardResult<Real>>> run_backward_perturbed(const Cell& cell, const Sizes& sizes,
+                                                                 const ForwardArguments<Real>& arguments,
+                                                                 const LossGradients<Real>& loss,
+                                                                 const TensorMap<Real>& history,
+                                                                 std::span<const Perturbation> perturbations,
+                                                                 const RunOptions<Real>& options = {});
 // All are instantiated for float and double.
 
 }  // namespace rondo::step

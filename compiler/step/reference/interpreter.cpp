@@ -71,10 +71,12 @@ Program::Program(const Cell& cell_of_graph, const Graph& evaluated, const Sizes&
 }
 
 template <class Real>
-Interpreter<Real>::Interpreter(const Program& program, const RunOptions<Real>& options)
+Interpreter<Real>::Interpreter(const Program& program, const RunOptions<Real>& options,
+                               const Sources<Real>& sources)
     : program_(&program),
       dim_(at(program.sizes.dim)),
       options_(options),
+      sources_(sources),
       noise_(options.perturbation),
       factor_(dim_),
       storage_((program.once.size() + program.each_step.size()) * dim_),
@@ -91,36 +93,32 @@ Interpreter<Real>::Interpreter(const Program& program, const RunOptions<Real>& o
 }
 
 template <class Real>
-void Interpreter<Real>::run(const std::vector<NodeId>& nodes, const Sources<Real>& sources) {
-  for (const NodeId id : nodes) {
-    const Node& node = program_->graph.at(id);
-    if (const std::optional<double>& number = program_->numbers[at(id)]) {
-      fill(buffers_[at(id)],
-           static_cast<Real>(*number));  // as exact as kernels have it: folded, rounded once
-      continue;
-    }
-    evaluate(id, node, sources);
-    if (noise_) perturb(id, node, sources);
-  }
+void Interpreter<Real>::run(NodeId id) {
+  const Node& node = program_->graph.at(id);
+  if (const std::optional<double>& number = program_->numbers[at(id)])
+    return fill(buffers_[at(id)],
+                static_cast<Real>(*number));  // as exact as kernels have it: folded, rounded once
+  evaluate(id, node);
+  if (noise_) perturb(id, node);
 }
 
 template <class Real>
-void Interpreter<Real>::evaluate(NodeId id, const Node& node, const Sources<Real>& sources) {
+void Interpreter<Real>::evaluate(NodeId id, const Node& node) {
   Real* result = buffers_[at(id)];
   switch (node.kind) {
     case NodeKind::Constant:
     case NodeKind::NamedConst:
     case NodeKind::HeadSize: return;  // numbers, which run() has filled in
-    case NodeKind::Leaf: return load(id, node, sources.leaf[at(node.tensor)], node.row);
+    case NodeKind::Leaf: return load(id, node, sources_.leaf[at(node.tensor)], node.row);
     case NodeKind::Gradient: {
       const GradientRef& ref = node.gradient;
       const auto& blocks =
-          ref.of == GradientRef::Of::Output ? sources.output_gradient : sources.next_gradient;
+          ref.of == GradientRef::Of::Output ? sources_.output_gradient : sources_.next_gradient;
       return load(id, node, blocks[at(ref.tensor)], ref.row);
     }
     case NodeKind::Scalar: return apply(node, result);
     case NodeKind::MatVec:
-    case NodeKind::MatTVec: return multiply_matrix(id, node, sources);
+    case NodeKind::MatTVec: return;  // Together
     case NodeKind::ReduceSum: return fill(result, sum(operand(node, 0), dim_));
     case NodeKind::ReduceMax: return fill(result, maximum(operand(node, 0), dim_));
     case NodeKind::ReduceSpread: return fill(result, spread(node));
@@ -128,26 +126,9 @@ void Interpreter<Real>::evaluate(NodeId id, const Node& node, const Sources<Real
     case NodeKind::Rotate: return move_along(node, result);
     case NodeKind::PrefixSum: return sum_along(operand(node, 0), 0, 1, result);
     case NodeKind::SuffixSum: return sum_along(operand(node, 0), dim_ - 1, -1, result);
-    case NodeKind::Uniform: return draw(node, sources, result);
-    case NodeKind::StepIndex: return fill(result, static_cast<Real>(sources.step));
+    case NodeKind::Uniform: return draw(node, result);
+    case NodeKind::StepIndex: return fill(result, static_cast<Real>(sources_.step));
   }
-}
-
-template <class Real>
-void Interpreter<Real>::multiply_matrix(NodeId id, const Node& node, const Sources<Real>& sources) {
-  Real* const result = buffers_[at(id)];
-  const Real* const vector = factor(id, node);
-  const auto by = [&](const auto* matrix) {
-    if (node.kind == NodeKind::MatVec)
-      multiply(matrix, vector, dim_, result);
-    else
-      multiply_transposed(matrix, vector, dim_, result);
-  };
-  if (const float* matrix = matrices_[at(node.tensor)]->in_fp32(sources.head, node.row))
-    by(matrix);
-  else
-    by(sources.leaf[at(node.tensor)] + at(node.row) * dim_ * dim_);
-  round(result, options_.round_product);
 }
 
 template <class Real>
@@ -214,14 +195,14 @@ void Interpreter<Real>::apply(const Node& node, Real* result) const {
 }
 
 template <class Real>
-void Interpreter<Real>::draw(const Node& node, const Sources<Real>& sources, Real* result) const {
+void Interpreter<Real>::draw(const Node& node, Real* result) const {
   const auto word = [](std::int64_t place) { return static_cast<std::uint32_t>(place); };
   const auto seed = static_cast<float>(operand(node, 0)[0]);
   const std::uint32_t stream = draw_stream(node);
   for (std::size_t channel = 0; channel < dim_; ++channel)
     result[channel] =
-        static_cast<Real>(scalar::philox_uniform(seed, stream, word(sources.row), word(sources.step),
-                                                 word(sources.head), static_cast<std::uint32_t>(channel)));
+        static_cast<Real>(scalar::philox_uniform(seed, stream, word(sources_.row), word(sources_.step),
+                                                 word(sources_.head), static_cast<std::uint32_t>(channel)));
 }
 
 template <class Real>
@@ -247,11 +228,11 @@ const Real* Interpreter<Real>::factor(NodeId id, const Node& node) {
 }
 
 template <class Real>
-void Interpreter<Real>::perturb(NodeId id, const Node& node, const Sources<Real>& sources) {
+void Interpreter<Real>::perturb(NodeId id, const Node& node) {
   switch (node.kind) {
     case NodeKind::Scalar: return perturb_scalar(id, node);
     case NodeKind::MatVec:
-    case NodeKind::MatTVec: return perturb_product(id, node, sources.head);
+    case NodeKind::MatTVec: return perturb_product(id, node);
     case NodeKind::ReduceSum: {
       double sizes = 0;
       for (std::size_t i = 0; i < dim_; ++i) sizes += size_of(operand(node, 0)[i]);
@@ -300,8 +281,8 @@ void Interpreter<Real>::perturb_scalar(NodeId id, const Node& node) {
 // A product's terms are added up in fp32 in any order: by Cauchy and Schwarz no partial sum of absolute
 // values is larger than the product of the norms.
 template <class Real>
-void Interpreter<Real>::perturb_product(NodeId id, const Node& node, std::int64_t head) {
-  const auto& all = matrices_[at(node.tensor)]->norms(head, node.row);
+void Interpreter<Real>::perturb_product(NodeId id, const Node& node) {
+  const auto& all = matrices_[at(node.tensor)]->norms(sources_.head, node.row);
   const std::vector<double>& norms = node.kind == NodeKind::MatVec ? all.rows : all.columns;
   double squares = 0;
   for (std::size_t i = 0; i < dim_; ++i) squares += size_of(factor_[i]) * size_of(factor_[i]);
@@ -323,7 +304,45 @@ void Interpreter<Real>::fill(Real* result, Real number) const {
   std::fill_n(result, dim_, number);
 }
 
+template <class Real>
+void Together<Real>::run(const std::vector<NodeId>& nodes) {
+  for (const NodeId id : nodes) {
+    const Node& node = program().graph.at(id);
+    if (node.kind == NodeKind::MatVec || node.kind == NodeKind::MatTVec)
+      multiply_matrix(id, node);
+    else
+      for (Interpreter<Real>* const one : all_) one->run(id);
+  }
+}
+
+template <class Real>
+void Together<Real>::multiply_matrix(NodeId id, const Node& node) {
+  for (std::size_t i = 0; i < all_.size(); ++i) {
+    vectors_[i] = all_[i]->factor(id, node);
+    results_[i] = all_[i]->buffers_[at(id)];
+  }
+  const Interpreter<Real>& first = *all_.front();
+  const auto by = [&](const auto* matrix) {
+    if (node.kind == NodeKind::MatVec)
+      multiply<>(matrix, std::span<const Real* const>(vectors_), first.dim_,
+                 std::span<Real* const>(results_));
+    else
+      multiply_transposed<>(matrix, std::span<const Real* const>(vectors_), first.dim_,
+                            std::span<Real* const>(results_));
+  };
+  if (const float* matrix = first.matrices_[at(node.tensor)]->in_fp32(first.sources_.head, node.row))
+    by(matrix);
+  else
+    by(first.sources_.leaf[at(node.tensor)] + at(node.row) * first.dim_ * first.dim_);
+  for (Interpreter<Real>* const one : all_) {
+    one->round(one->buffers_[at(id)], one->options_.round_product);
+    if (one->noise_) one->perturb_product(id, node);
+  }
+}
+
 template class Interpreter<float>;
 template class Interpreter<double>;
+template class Together<float>;
+template class Together<double>;
 
 }  // namespace rondo::step::detail

@@ -1,8 +1,9 @@
-// Evaluates a StepIR graph for one batch element and head at a time, all channels of a node at once. Internal
-// to the reference executor.
+// Evaluates a StepIR graph for one batch element and head at a time, all channels of a node at once; several
+// runs over the same matrices together. Internal to the reference executor.
 #pragma once
 
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "compiler/step/reference/executor.h"
@@ -39,32 +40,31 @@ struct Sources {
 template <class Real>
 class Interpreter {
  public:
-  // `options`, which name the matrices, outlive the interpreter.
-  Interpreter(const Program& program, const RunOptions<Real>& options);
+  // `options`, which name the matrices, and `sources` outlive the interpreter.
+  Interpreter(const Program& program, const RunOptions<Real>& options, const Sources<Real>& sources);
 
   // The errors of a perturbed run: begun by the caller for each item of work, before run_once.
   Noise& noise() { return noise_; }
-  // Evaluates the nodes of Program::once, then, for every step, those of Program::each_step.
-  void run_once(const Sources<Real>& sources) { run(program_->once, sources); }
-  void run_step(const Sources<Real>& sources) { run(program_->each_step, sources); }
 
   // The channels of a node, D numbers; all equal if it is a Scalar. Valid until the next run.
   const Real* value(NodeId id) const { return values_[static_cast<std::size_t>(id)]; }
 
  private:
-  void run(const std::vector<NodeId>& nodes, const Sources<Real>& sources);
-  void evaluate(NodeId id, const Node& node, const Sources<Real>& sources);
+  template <class>
+  friend class Together;
+  // Evaluates a node that is no product of a matrix, with its errors.
+  void run(NodeId id);
+  void evaluate(NodeId id, const Node& node);
   void load(NodeId id, const Node& node, const Real* block, int row);
   void apply(const Node& node, Real* result) const;
-  void draw(const Node& node, const Sources<Real>& sources, Real* result) const;
+  void draw(const Node& node, Real* result) const;
   Real spread(const Node& node) const;
   void move_along(const Node& node, Real* result) const;
   void sum_along(const Real* values, std::size_t first, std::ptrdiff_t way, Real* result) const;
   // Adds to a node's value the errors that a kernel may make.
-  void perturb(NodeId id, const Node& node, const Sources<Real>& sources);
+  void perturb(NodeId id, const Node& node);
   void perturb_scalar(NodeId id, const Node& node);
-  void perturb_product(NodeId id, const Node& node, std::int64_t head);
-  void multiply_matrix(NodeId id, const Node& node, const Sources<Real>& sources);
+  void perturb_product(NodeId id, const Node& node);
   // The product's vector, rounded if vectors or products are, with its errors in a perturbed run.
   const Real* factor(NodeId id, const Node& node);
   void round(Real* numbers, Real (*rounding)(Real)) const;
@@ -74,6 +74,7 @@ class Interpreter {
   const Program* program_;
   std::size_t dim_;
   const RunOptions<Real>& options_;
+  const Sources<Real>& sources_;
   Noise noise_;
   std::vector<const typename Matrices<Real>::Tensor*> matrices_;  // by TensorId
   std::vector<Real> factor_;                                      // D numbers
@@ -82,5 +83,36 @@ class Interpreter {
   std::vector<Real*> buffers_;                                    // by NodeId, into storage_
   std::vector<const Real*> values_;  // by NodeId: its buffer, or the tensor's memory itself
 };
+
+// Interpreters of one program for runs that read the same matrices. They go from node to node together, so
+// that a product reads its matrix once for all of them.
+template <class Real>
+class Together {
+ public:
+  // At least one; they outlive this.
+  explicit Together(std::vector<Interpreter<Real>*> all)
+      : all_(std::move(all)), vectors_(all_.size()), results_(all_.size()) {}
+  // Evaluates the nodes of Program::once, then, for every step, those of Program::each_step. The sources of
+  // all are of the same head.
+  void run_once() { run(program().once); }
+  void run_step() { run(program().each_step); }
+
+ private:
+  const Program& program() const { return *all_.front()->program_; }
+  void run(const std::vector<NodeId>& nodes);
+  void multiply_matrix(NodeId id, const Node& node);
+
+  std::vector<Interpreter<Real>*> all_;
+  std::vector<const Real*> vectors_;
+  std::vector<Real*> results_;
+};
+
+// Those of lanes: what holds one of several runs.
+template <class Real, class Lanes>
+std::vector<Interpreter<Real>*> interpreters_of(Lanes& lanes) {
+  std::vector<Interpreter<Real>*> all;
+  for (auto& lane : lanes) all.push_back(&lane.interpreter());
+  return all;
+}
 
 }  // namespace rondo::step::detail

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <type_traits>
 
 #include "compiler/support/split_mix.h"
 
@@ -47,45 +48,84 @@ void in_widest(const Loop& loop) {
 
 // ---- loops ----
 
-// Of a matrix at a time: the chains of their additions overlap.
-constexpr std::size_t kRows = 4;
+constexpr std::size_t kPanel = 8;  // rows of a matrix that stay in the L1 while all vectors are multiplied
+constexpr std::size_t kAdded = 4;  // rows that are added up before a result is written
+// Vectors that are multiplied at a time, so that what is made of them fits in registers.
+constexpr std::size_t kFactors = 2, kScaled = 4;
 // Of a sum of outer products at a time, each with kLanes columns that stay in registers meanwhile.
 constexpr std::size_t kSumRows = 16;
 
-template <std::size_t rows, class Element, class Real>
-[[gnu::always_inline]] inline void dot_rows(const Element* matrix, const Real* vector, std::size_t dim,
-                                            Real* result) {
-  std::array<std::array<Real, kLanes>, rows> sums{};
+template <std::size_t count>
+using Count = std::integral_constant<std::size_t, count>;
+
+// Pointers to the same place of several vectors.
+template <std::size_t count, class Number>
+using Places = std::array<Number*, count>;
+template <std::size_t count, class Number>
+[[gnu::always_inline]] inline Places<count, Number> places(Number* const* vectors, std::size_t place) {
+  Places<count, Number> result;
+  for (std::size_t v = 0; v < count; ++v) result[v] = vectors[v] + place;
+  return result;
+}
+
+// The loops over lanes stay loops until they are vectorised.
+template <std::size_t rows, std::size_t count, class Element, class Real>
+[[gnu::always_inline]] inline void dot_rows(const Element* matrix, const Places<count, const Real>& vectors,
+                                            std::size_t dim, const Places<count, Real>& results) {
+  std::array<std::array<std::array<Real, kLanes>, count>, rows> sums{};
   std::size_t j = 0;
   for (; j + kLanes <= dim; j += kLanes)
     for (std::size_t row = 0; row < rows; ++row)
-      for (std::size_t lane = 0; lane < kLanes; ++lane)
-        sums[row][lane] += static_cast<Real>(matrix[row * dim + j + lane]) * vector[j + lane];
+      for (std::size_t v = 0; v < count; ++v)
+#pragma GCC unroll 1
+        for (std::size_t lane = 0; lane < kLanes; ++lane)
+          sums[row][v][lane] += static_cast<Real>(matrix[row * dim + j + lane]) * vectors[v][j + lane];
   for (; j < dim; ++j)
     for (std::size_t row = 0; row < rows; ++row)
-      sums[row][j % kLanes] += static_cast<Real>(matrix[row * dim + j]) * vector[j];
+      for (std::size_t v = 0; v < count; ++v)
+        sums[row][v][j % kLanes] += static_cast<Real>(matrix[row * dim + j]) * vectors[v][j];
   for (std::size_t row = 0; row < rows; ++row)
-    result[row] = std::accumulate(sums[row].begin(), sums[row].end(), Real{0});
+    for (std::size_t v = 0; v < count; ++v)
+      results[v][row] = std::accumulate(sums[row][v].begin(), sums[row][v].end(), Real{0});
 }
 
-// Adds scaled rows of a matrix, in their order.
-template <std::size_t rows, class Element, class Real>
-[[gnu::always_inline]] inline void add_rows(const Element* matrix, const std::array<Real, rows>& factors,
-                                            std::size_t dim, Real* __restrict__ result) {
+// So many rows as keep sums in registers, and the chains of their additions overlap.
+template <std::size_t count, class Element, class Real>
+[[gnu::always_inline]] inline void dot_panel(const Element* matrix, std::size_t first, std::size_t end,
+                                             const Real* const* vectors, std::size_t dim,
+                                             Real* const* results) {
+  constexpr std::size_t kRows = count == 1 ? kPanel : 2;
+  const Places<count, const Real> factors = places<count>(vectors, 0);
+  std::size_t i = first;
+  for (; i + kRows <= end; i += kRows)
+    dot_rows<kRows, count>(matrix + i * dim, factors, dim, places<count>(results, i));
+  for (; i < end; ++i) dot_rows<1, count>(matrix + i * dim, factors, dim, places<count>(results, i));
+}
+
+// Adds scaled rows of a matrix, in their order; of vector v by its elements from `first` on.
+template <std::size_t rows, std::size_t count, class Element, class Real>
+[[gnu::always_inline]] inline void add_rows(const Element* matrix, std::size_t first,
+                                            const Real* const* vectors, std::size_t dim,
+                                            Real* const* results) {
+  std::array<std::array<Real, rows>, count> factors;
+  for (std::size_t v = 0; v < count; ++v) std::copy_n(vectors[v] + first, rows, factors[v].begin());
+  const Places<count, Real> to = places<count>(results, 0);
   for (std::size_t j = 0; j < dim; ++j) {
-    Real sum = result[j];
-    for (std::size_t row = 0; row < rows; ++row)
-      sum += static_cast<Real>(matrix[row * dim + j]) * factors[row];
-    result[j] = sum;
+    std::array<Real, rows> column;
+    for (std::size_t row = 0; row < rows; ++row) column[row] = static_cast<Real>(matrix[row * dim + j]);
+    for (std::size_t v = 0; v < count; ++v) {
+      Real sum = to[v][j];
+      for (std::size_t row = 0; row < rows; ++row) sum += column[row] * factors[v][row];
+      to[v][j] = sum;
+    }
   }
 }
 
-// The elements from `first` on.
-template <std::size_t count, class Real>
-[[gnu::always_inline]] inline std::array<Real, count> some(const Real* first) {
-  std::array<Real, count> result;
-  std::copy_n(first, count, result.begin());
-  return result;
+// Calls a loop for all of some vectors, `most` of them at a time and then fewer: loop(how many, first).
+template <std::size_t most, class Loop>
+[[gnu::always_inline]] inline void in_groups(std::size_t first, std::size_t count, const Loop& loop) {
+  for (; first + most <= count; first += most) loop(Count<most>(), first);
+  if constexpr (most > 1) in_groups<most - 1>(first, count, loop);
 }
 
 // A draw by its counter, uniform in [-1, 1).
@@ -125,22 +165,35 @@ template <std::size_t rows, class Real>
 }  // namespace
 
 template <class Element, class Real>
-void multiply(const Element* matrix, const Real* vector, std::size_t dim, Real* result) {
+void multiply(const Element* matrix, std::span<const Real* const> vectors, std::size_t dim,
+              std::span<Real* const> results) {
   in_widest([=]() __attribute__((always_inline)) {
-    std::size_t i = 0;
-    for (; i + kRows <= dim; i += kRows) dot_rows<kRows>(matrix + i * dim, vector, dim, result + i);
-    for (; i < dim; ++i) dot_rows<1>(matrix + i * dim, vector, dim, result + i);
+    for (std::size_t first = 0; first < dim; first += kPanel) {
+      const std::size_t end = std::min(first + kPanel, dim);
+      in_groups<kFactors>(
+          0,
+          vectors.size(), [=]<std::size_t count>(Count<count>, std::size_t v) __attribute__((always_inline)) {
+            dot_panel<count>(matrix, first, end, vectors.data() + v, dim, results.data() + v);
+          });
+    }
   });
 }
 
 template <class Element, class Real>
-void multiply_transposed(const Element* matrix, const Real* vector, std::size_t dim, Real* result) {
-  std::fill_n(result, dim, Real{0});
+void multiply_transposed(const Element* matrix, std::span<const Real* const> vectors, std::size_t dim,
+                         std::span<Real* const> results) {
+  for (Real* const result : results) std::fill_n(result, dim, Real{0});
   in_widest([=]() __attribute__((always_inline)) {
-    std::size_t i = 0;
-    for (; i + kRows <= dim; i += kRows)
-      add_rows<kRows>(matrix + i * dim, some<kRows>(vector + i), dim, result);
-    for (; i < dim; ++i) add_rows<1>(matrix + i * dim, some<1>(vector + i), dim, result);
+    for (std::size_t first = 0; first < dim; first += kAdded)
+      in_groups<kScaled>(
+          0,
+          vectors.size(), [=]<std::size_t count>(Count<count>, std::size_t v) __attribute__((always_inline)) {
+            const Real* const* const some = vectors.data() + v;
+            Real* const* const to = results.data() + v;
+            if (first + kAdded <= dim)
+              return add_rows<kAdded, count>(matrix + first * dim, first, some, dim, to);
+            for (std::size_t i = first; i < dim; ++i) add_rows<1, count>(matrix + i * dim, i, some, dim, to);
+          });
   });
 }
 
@@ -179,12 +232,15 @@ void add_errors_of_sums(Real* values, double left, const double* right, std::siz
   });
 }
 
-template void multiply(const float*, const float*, std::size_t, float*);
-template void multiply(const float*, const double*, std::size_t, double*);
-template void multiply(const double*, const double*, std::size_t, double*);
-template void multiply_transposed(const float*, const float*, std::size_t, float*);
-template void multiply_transposed(const float*, const double*, std::size_t, double*);
-template void multiply_transposed(const double*, const double*, std::size_t, double*);
+template void multiply(const float*, std::span<const float* const>, std::size_t, std::span<float* const>);
+template void multiply(const float*, std::span<const double* const>, std::size_t, std::span<double* const>);
+template void multiply(const double*, std::span<const double* const>, std::size_t, std::span<double* const>);
+template void multiply_transposed(const float*, std::span<const float* const>, std::size_t,
+                                  std::span<float* const>);
+template void multiply_transposed(const float*, std::span<const double* const>, std::size_t,
+                                  std::span<double* const>);
+template void multiply_transposed(const double*, std::span<const double* const>, std::size_t,
+                                  std::span<double* const>);
 template void add_outer_products(const float*, const float*, std::size_t, std::size_t, std::size_t, float*);
 template void add_outer_products(const double*, const double*, std::size_t, std::size_t, std::size_t,
                                  double*);

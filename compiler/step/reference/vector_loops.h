@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace rondo::step::detail {
 
@@ -12,14 +13,17 @@ namespace rondo::step::detail {
 inline constexpr std::size_t kLanes = 8;
 
 // For float and double; matrices are [dim, dim]. Those of products may be float where the rest is double: the
-// bits are those of the same numbers in double.
+// bits are those of the same numbers in double. A product takes as long as its matrix takes to read, so
+// several vectors are multiplied by one at a time, each with the bits that it has alone.
 
-// result = matrix vector
+// results[v] = matrix vectors[v]
 template <class Element, class Real>
-void multiply(const Element* matrix, const Real* vector, std::size_t dim, Real* result);
-// result = matrix^T vector
+void multiply(const Element* matrix, std::span<const Real* const> vectors, std::size_t dim,
+              std::span<Real* const> results);
+// results[v] = matrix^T vectors[v]
 template <class Element, class Real>
-void multiply_transposed(const Element* matrix, const Real* vector, std::size_t dim, Real* result);
+void multiply_transposed(const Element* matrix, std::span<const Real* const> vectors, std::size_t dim,
+                         std::span<Real* const> results);
 // sum += left^T right, one of `count` rows after the other; left and right are [count, dim]. Of the sum some
 // `rows`, dense, by as many columns of `left` from its first element on.
 template <class Real>

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <set>
+#include <span>
 
 #include "compiler/scalar/storage.h"
 #include "compiler/schedule/plan/signature.h"
@@ -191,7 +192,7 @@ TEST(HostProblem, EveryLibraryCellHasFiniteReferenceResults) {
     step::Perturbation perturbation;
     perturbation.stored = Storage::BF16;
     perturbation.fast_math = true;
-    const auto perturbed = run_perturbed({cell, problem, {}}, *data, *exact, perturbation);
+    const auto perturbed = run_perturbed({cell, problem, {}}, *data, *exact, {&perturbation, 1});
     ASSERT_TRUE(perturbed.ok()) << embedded.name << ": " << perturbed.error().message;
     for (const auto* results : {&exact->forward.outputs, &exact->forward.last_states, &exact->backward.inputs,
                                 &exact->backward.params})
@@ -220,12 +221,13 @@ TEST(HostProblem, PerturbationsHaveTheSizeOfTheirUnits) {
     const auto exact = run_reference({cell, problem, {}}, *data);
     ASSERT_TRUE(exact.ok());
     const auto errors = [&](const step::Perturbation& perturbation) {
-      return std::pair(largest_difference(
-                           exact->forward.outputs,
-                           run_perturbed({cell, forward, {}}, *data, *exact, perturbation)->forward.outputs),
-                       largest_difference(
-                           exact->backward.inputs,
-                           run_perturbed({cell, problem, {}}, *data, *exact, perturbation)->backward.inputs));
+      const std::span one(&perturbation, 1);
+      return std::pair(
+          largest_difference(exact->forward.outputs,
+                             run_perturbed({cell, forward, {}}, *data, *exact, one)->front().forward.outputs),
+          largest_difference(
+              exact->backward.inputs,
+              run_perturbed({cell, problem, {}}, *data, *exact, one)->front().backward.inputs));
     };
     const auto fp32 = errors({});
     const auto tf32 = errors({.product = 0x1p-11});
@@ -257,9 +259,8 @@ TEST(HostProblem, PerturbationsFollowTheirSeed) {
   const auto reference = run_reference({cell, problem, {}}, *data);
   const auto& exact = reference->forward.outputs;
   const auto run = [&](std::uint64_t seed, double amplitude, bool steady) {
-    return run_perturbed({cell, problem, {}}, *data, *reference,
-                         {.seed = seed, .amplitude = amplitude, .steady = steady})
-        ->forward.outputs;
+    const step::Perturbation one{.seed = seed, .amplitude = amplitude, .steady = steady};
+    return run_perturbed({cell, problem, {}}, *data, *reference, {&one, 1})->front().forward.outputs;
   };
   for (const bool steady : {false, true}) {
     const auto plus = run(7, 1, steady), minus = run(7, -1, steady);
@@ -271,6 +272,40 @@ TEST(HostProblem, PerturbationsFollowTheirSeed) {
       for (std::size_t i = 0; i < values.size(); ++i)
         EXPECT_NEAR(plus.at(name)[i] - values[i], values[i] - minus.at(name)[i], size * 0.5)
             << "but for fp32";
+  }
+}
+
+// Of every pass, with the products that a forward pass hands on: side by side each run is what it is alone.
+TEST(HostProblem, PerturbedRunsTogetherAreThoseAlone) {
+  const step::Cell cell = testing::library_cell("lstm");
+  std::vector<step::Perturbation> perturbations;
+  for (const bool steady : {false, true})
+    for (const std::uint64_t seed : {1, 2, 3})
+      perturbations.push_back({.seed = seed, .stored = Storage::BF16, .steady = steady});
+  for (const Pass pass : {Pass::Forward, Pass::ForwardSave, Pass::Backward}) {
+    const schedule::Problem problem = testing::problem_of(pass, 24);
+    const auto data = random_problem({cell, problem, {}}, {3, 9, 1, 24}, {});
+    ASSERT_TRUE(data.ok());
+    const auto exact = run_reference({cell, problem, {}}, *data);
+    ASSERT_TRUE(exact.ok());
+    const auto together = run_perturbed({cell, problem, {}}, *data, *exact, perturbations);
+    ASSERT_TRUE(together.ok());
+    ASSERT_EQ(together->size(), perturbations.size());
+    for (std::size_t i = 0; i < perturbations.size(); ++i) {
+      const auto alone = run_perturbed({cell, problem, {}}, *data, *exact, {&perturbations[i], 1});
+      ASSERT_TRUE(alone.ok());
+      const ReferenceResult &one = alone->front(), &other = (*together)[i];
+      EXPECT_EQ(other.forward.outputs, one.forward.outputs) << i;
+      EXPECT_EQ(other.forward.last_states, one.forward.last_states) << i;
+      EXPECT_EQ(other.forward.history, one.forward.history) << i;
+      EXPECT_EQ(other.backward.inputs, one.backward.inputs) << i;
+      EXPECT_EQ(other.backward.params, one.backward.params) << i;
+      EXPECT_EQ(other.backward.initial_states, one.backward.initial_states) << i;
+      for (std::size_t k = 0; k < i; ++k)
+        EXPECT_TRUE(other.forward.outputs != (*together)[k].forward.outputs ||
+                    other.backward.params != (*together)[k].backward.params)
+            << i << " errs as " << k;
+    }
   }
 }
 

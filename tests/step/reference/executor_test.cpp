@@ -117,6 +117,40 @@ TEST(Reference, SumsOfMatricesDoNotDependOnThreads) {
       }
 }
 
+// Cells with and without matrices, several parts of the batch, and products that fill no whole group.
+TEST(Reference, RunsTogetherAreThoseAlone) {
+  const Sizes z{19, 3, 2, 9};
+  std::vector<Perturbation> perturbations(7);
+  for (std::size_t i = 0; i < perturbations.size(); ++i) {
+    perturbations[i].seed = i / 2;
+    perturbations[i].steady = i % 2 == 1;
+    perturbations[i].stored = scalar::Storage::BF16;
+  }
+  for (const Cell& cell : library()) {
+    Random random(8);
+    const auto arguments = random_arguments(cell, z, random);
+    const auto loss = random_loss(cell, z, random);
+    RunOptions<double> options;
+    options.keep_history = true;
+    options.threads = 3;
+    const auto history = run_forward(cell, z, arguments, options)->history;
+    const auto forward = run_forward_perturbed(cell, z, arguments, perturbations, options);
+    const auto backward = run_backward_perturbed(cell, z, arguments, loss, history, perturbations, options);
+    ASSERT_TRUE(forward && backward);
+    for (std::size_t i = 0; i < perturbations.size(); ++i) {
+      options.perturbation = &perturbations[i];
+      const auto there = run_forward(cell, z, arguments, options);
+      const auto back = run_backward_from(cell, z, arguments, loss, history, options);
+      ASSERT_TRUE(there && back);
+      EXPECT_EQ((*forward)[i].outputs, there->outputs) << cell.name << ' ' << i;
+      EXPECT_EQ((*forward)[i].history, there->history) << cell.name << ' ' << i;
+      EXPECT_EQ((*backward)[i].inputs, back->inputs) << cell.name << ' ' << i;
+      EXPECT_EQ((*backward)[i].params, back->params) << cell.name << ' ' << i;
+      EXPECT_EQ((*backward)[i].initial_states, back->initial_states) << cell.name << ' ' << i;
+    }
+  }
+}
+
 TensorMap<float> narrowed(const TensorMap<double>& tensors) {
   TensorMap<float> result;
   for (const auto& [name, values] : tensors) result[name].assign(values.begin(), values.end());

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <numeric>
 #include <random>
+#include <span>
 #include <vector>
 
 #include "compiler/support/split_mix.h"
@@ -25,61 +26,88 @@ class VectorLoops : public ::testing::Test {
     for (Real& number : result) number = static_cast<Real>(draw(random_));
     return result;
   }
+  std::vector<std::vector<Real>> vectors(std::size_t count, std::size_t dim) {
+    std::vector<std::vector<Real>> result;
+    for (std::size_t v = 0; v < count; ++v) result.push_back(numbers(dim));
+    return result;
+  }
+  using Products = std::vector<std::vector<Real>>;
+  template <class Element>
+  static Products multiplied(const std::vector<Element>& matrix, const Products& vectors) {
+    return by(vectors, [&](auto from, auto to) { multiply(matrix.data(), from, vectors[0].size(), to); });
+  }
+  template <class Element>
+  static Products multiplied_transposed(const std::vector<Element>& matrix, const Products& vectors) {
+    return by(vectors,
+              [&](auto from, auto to) { multiply_transposed(matrix.data(), from, vectors[0].size(), to); });
+  }
   static constexpr std::array<std::size_t, 7> kDims = {1, 3, 7, 8, 33, 64, 130};
+  static constexpr std::array<std::size_t, 5> kCounts = {1, 2, 3, 5, 7};  // of vectors
 
  private:
+  static Products by(const Products& vectors, const auto& product) {
+    Products results(vectors.size(), std::vector<Real>(vectors[0].size()));
+    std::vector<const Real*> from;
+    std::vector<Real*> to;
+    for (const auto& vector : vectors) from.push_back(vector.data());
+    for (auto& result : results) to.push_back(result.data());
+    product(std::span<const Real* const>(from), std::span<Real* const>(to));
+    return results;
+  }
   std::mt19937 random_{5};
 };
 using Reals = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(VectorLoops, Reals);
 
 TYPED_TEST(VectorLoops, ProductsHaveTheBitsOfEightRunningSums) {
-  for (const std::size_t dim : this->kDims) {
-    const auto matrix = this->numbers(dim * dim), vector = this->numbers(dim);
-    std::vector<TypeParam> result(dim);
-    multiply(matrix.data(), vector.data(), dim, result.data());
-    for (std::size_t i = 0; i < dim; ++i) {
-      std::array<TypeParam, kLanes> sums{};
-      for (std::size_t j = 0; j < dim; ++j) {
-        const volatile TypeParam product = matrix[i * dim + j] * vector[j];  // never fused
-        sums[j % kLanes] += product;
-      }
-      EXPECT_EQ(result[i], std::accumulate(sums.begin(), sums.end(), TypeParam{0})) << dim << ' ' << i;
+  for (const std::size_t dim : this->kDims)
+    for (const std::size_t count : this->kCounts) {
+      const auto matrix = this->numbers(dim * dim);
+      const auto vectors = this->vectors(count, dim);
+      const auto results = this->multiplied(matrix, vectors);
+      for (std::size_t v = 0; v < count; ++v)
+        for (std::size_t i = 0; i < dim; ++i) {
+          std::array<TypeParam, kLanes> sums{};
+          for (std::size_t j = 0; j < dim; ++j) {
+            const volatile TypeParam product = matrix[i * dim + j] * vectors[v][j];  // never fused
+            sums[j % kLanes] += product;
+          }
+          EXPECT_EQ(results[v][i], std::accumulate(sums.begin(), sums.end(), TypeParam{0}))
+              << dim << ' ' << v << " of " << count << ' ' << i;
+        }
     }
-  }
 }
 
 TYPED_TEST(VectorLoops, TransposedProductsAddRowsInOrder) {
-  for (const std::size_t dim : this->kDims) {
-    const auto matrix = this->numbers(dim * dim), vector = this->numbers(dim);
-    std::vector<TypeParam> result(dim);
-    multiply_transposed(matrix.data(), vector.data(), dim, result.data());
-    for (std::size_t j = 0; j < dim; ++j) {
-      TypeParam sum{0};
-      for (std::size_t i = 0; i < dim; ++i) {
-        const volatile TypeParam product = matrix[i * dim + j] * vector[i];
-        sum += product;
-      }
-      EXPECT_EQ(result[j], sum) << dim << ' ' << j;
+  for (const std::size_t dim : this->kDims)
+    for (const std::size_t count : this->kCounts) {
+      const auto matrix = this->numbers(dim * dim);
+      const auto vectors = this->vectors(count, dim);
+      const auto results = this->multiplied_transposed(matrix, vectors);
+      for (std::size_t v = 0; v < count; ++v)
+        for (std::size_t j = 0; j < dim; ++j) {
+          TypeParam sum{0};
+          for (std::size_t i = 0; i < dim; ++i) {
+            const volatile TypeParam product = matrix[i * dim + j] * vectors[v][i];
+            sum += product;
+          }
+          EXPECT_EQ(results[v][j], sum) << dim << ' ' << v << " of " << count << ' ' << j;
+        }
     }
-  }
 }
 
 // What a matrix is kept as does not matter, as long as its numbers are the same.
 TYPED_TEST(VectorLoops, ProductsOfMatricesInFp32HaveTheBitsOfTheSameInReal) {
-  for (const std::size_t dim : this->kDims) {
-    auto matrix = this->numbers(dim * dim);
-    const auto vector = this->numbers(dim);
-    for (TypeParam& number : matrix) number = static_cast<float>(number);
-    const std::vector<float> in_fp32(matrix.begin(), matrix.end());
-    std::vector<TypeParam> result(dim), expected(dim);
-    multiply(in_fp32.data(), vector.data(), dim, result.data());
-    multiply(matrix.data(), vector.data(), dim, expected.data());
-    EXPECT_EQ(result, expected) << dim;
-    multiply_transposed(in_fp32.data(), vector.data(), dim, result.data());
-    multiply_transposed(matrix.data(), vector.data(), dim, expected.data());
-    EXPECT_EQ(result, expected) << dim << " transposed";
-  }
+  for (const std::size_t dim : this->kDims)
+    for (const std::size_t count : this->kCounts) {
+      auto matrix = this->numbers(dim * dim);
+      const auto vectors = this->vectors(count, dim);
+      for (TypeParam& number : matrix) number = static_cast<float>(number);
+      const std::vector<float> in_fp32(matrix.begin(), matrix.end());
+      EXPECT_EQ(this->multiplied(in_fp32, vectors), this->multiplied(matrix, vectors)) << dim;
+      EXPECT_EQ(this->multiplied_transposed(in_fp32, vectors), this->multiplied_transposed(matrix, vectors))
+          << dim << " transposed";
+    }
 }
 
 TYPED_TEST(VectorLoops, OuterProductsAreAddedOneAfterTheOther) {
