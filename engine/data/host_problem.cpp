@@ -12,6 +12,7 @@
 #include "compiler/schedule/analysis/saved_products.h"
 #include "compiler/schedule/plan/signature.h"
 #include "compiler/schedule/plan/tensor_layout.h"
+#include "compiler/support/parallel_for.h"
 #include "compiler/support/split_mix.h"
 
 namespace rondo::engine {
@@ -121,23 +122,6 @@ void add_products(const schedule::Task& task, step::ForwardResult<double> of_pro
   }
 }
 
-Result<ReferenceResult> run_forward_pass(const schedule::Task& task, const HostProblem& data,
-                                         const step::RunOptions<double>& options) {
-  std::optional<step::ForwardArguments<double>> own;
-  const step::ForwardArguments<double>& arguments = arguments_of(task.problem, data, own);
-  Result<step::ForwardResult<double>> forward =
-      step::run_forward(task.written, data.sizes, arguments, options);
-  if (!forward) return forward.error();
-  ReferenceResult result;
-  result.forward = std::move(forward).value();
-  if (!passes_products(task.problem)) return result;
-  Result<step::ForwardResult<double>> products =
-      step::run_forward(schedule::with_product_outputs(task.cell), data.sizes, arguments, options);
-  if (!products) return products.error();
-  add_products(task, std::move(products).value(), result.forward);
-  return result;
-}
-
 Result<std::vector<ReferenceResult>> run_perturbed_forward(const schedule::Task& task,
                                                            const HostProblem& data,
                                                            std::span<const step::Perturbation> perturbations,
@@ -157,14 +141,26 @@ Result<std::vector<ReferenceResult>> run_perturbed_forward(const schedule::Task&
   return results;
 }
 
-// Rounds what a forward pass hands to the backward pass to the types in which it is stored.
-void store_states(const schedule::Task& task, step::ForwardResult<double>& forward) {
-  const auto round = [](Storage storage, std::vector<double>& values) {
-    for (double& value : values) value = static_cast<double>(round_to(storage, static_cast<float>(value)));
-  };
-  for (const step::TensorId id : task.cell.of_kind(TensorKind::State))
-    round(task.history_storage(id), forward.history.at(task.cell.tensor(id).name));
-  for (auto& [name, values] : forward.outputs) round(task.problem.storage, values);
+void round_all(Storage storage, std::vector<double>& values) {
+  for (double& value : values) value = static_cast<double>(round_to(storage, static_cast<float>(value)));
+}
+
+// All but the products.
+Result<ReferenceResult> run_passes(const schedule::Task& task, const HostProblem& data,
+                                   const step::ForwardArguments<double>& arguments,
+                                   const step::RunOptions<double>& options) {
+  auto forward = step::run_forward(task.written, data.sizes, arguments, options);
+  if (!forward) return forward.error();
+  ReferenceResult result{std::move(forward).value(), {}};
+  if (task.problem.pass != Pass::Backward) return result;
+  if (data.stored_states)
+    for (const step::TensorId id : task.cell.of_kind(TensorKind::State))
+      round_all(task.history_storage(id), result.forward.history.at(task.cell.tensor(id).name));
+  auto backward = step::run_backward_from(task.written, data.sizes, arguments, data.loss,
+                                          result.forward.history, options);
+  if (!backward) return backward.error();
+  result.backward = std::move(backward).value();
+  return result;
 }
 
 // Their name among the outputs of the reference.
@@ -274,16 +270,31 @@ Result<HostProblem> random_problem(const schedule::Task& task, const step::Sizes
 }
 
 Result<ReferenceResult> run_reference(const schedule::Task& task, const HostProblem& data) {
+  std::optional<step::ForwardArguments<double>> own;
+  const step::ForwardArguments<double>& arguments = arguments_of(task.problem, data, own);
+  const step::Matrices<double> matrices(task.written, data.sizes, arguments.params, false);
   step::RunOptions<double> options;
   options.keep_history = true;
-  Result<ReferenceResult> result = run_forward_pass(task, data, options);
-  if (!result || task.problem.pass != Pass::Backward) return result;
-  if (data.stored_states) store_states(task, result->forward);
-  std::optional<step::ForwardArguments<double>> own;
-  auto backward = step::run_backward_from(task.written, data.sizes, arguments_of(task.problem, data, own),
-                                          data.loss, result->forward.history, options);
-  if (!backward) return backward.error();
-  result->backward = std::move(backward).value();
+  options.matrices = &matrices;
+  std::optional<Result<ReferenceResult>> passes;
+  std::optional<Result<step::ForwardResult<double>>> products;
+  // Side by side: a run of few batch rows has no work for more than a core.
+  const auto run = [&](std::int64_t i) {
+    if (i == 0)
+      passes = run_passes(task, data, arguments, options);
+    else
+      products = step::run_forward(schedule::with_product_outputs(task.cell), data.sizes, arguments, options);
+  };
+  parallel_for(passes_products(task.problem) ? 2 : 1, 0, [&]() -> Worker { return run; });
+  if (!*passes) return *passes;
+  ReferenceResult result = std::move(*passes).value();
+  if (products) {
+    if (!*products) return products->error();
+    add_products(task, std::move(*products).value(), result.forward);
+  }
+  // What a forward pass hands to the backward pass is of the types in which it is stored.
+  if (task.problem.pass == Pass::Backward && data.stored_states)
+    for (auto& [name, values] : result.forward.outputs) round_all(task.problem.storage, values);
   return result;
 }
 
