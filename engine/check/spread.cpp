@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -120,19 +121,29 @@ std::string element_name(const std::vector<Axis>& axes, std::size_t element) {
   return result;
 }
 
-std::vector<double> Spread::error_norms(std::span<const double> result, std::span<const double> exact) const {
-  return norms_of(axes_, exact.size(), [=](std::size_t i) { return result[i] - exact[i]; });
+Spread::Errors Spread::errors(std::span<const double> result, std::span<const double> exact) const {
+  Errors errors;
+  errors.norms = norms_of(axes_, exact.size(), [&](std::size_t i) {
+    const double error = result[i] - exact[i];
+    errors.finite = errors.finite && std::isfinite(error);
+    return error;
+  });
+  return errors;
 }
 
-void Spread::add(RunKind kind, std::vector<double> norms, std::span<const double> result,
-                 std::span<const double> exact) {
-  norms_[static_cast<std::size_t>(kind)].push_back(std::move(norms));
+void Spread::add(RunKind kind, Errors errors, std::size_t elements) {
+  norms_[static_cast<std::size_t>(kind)].push_back(std::move(errors.norms));
+  // A run that leaves the numbers says that anything may happen here.
+  finite_ = finite_ && (kind == RunKind::Far || errors.finite);
+  (kind == RunKind::Far ? far_ : near_).resize(elements, 0.0F);
+}
+
+// An error that is no number counts as large as the exact value.
+void Spread::add_elements(RunKind kind, std::span<const double> result, std::span<const double> exact,
+                          std::size_t first, std::size_t end) {
   std::vector<float>& element = kind == RunKind::Far ? far_ : near_;
-  element.resize(exact.size(), 0.0F);
-  for (std::size_t i = 0; i < exact.size(); ++i) {
+  for (std::size_t i = first; i < end; ++i) {
     const double error = result[i] - exact[i];
-    // A run that leaves the numbers says that anything may happen here.
-    finite_ = finite_ && (kind == RunKind::Far || std::isfinite(error));
     const double size = std::isfinite(error) ? std::abs(error) : std::abs(exact[i]);
     element[i] = std::max(element[i], static_cast<float>(size));
   }
@@ -267,45 +278,78 @@ std::vector<SharedMatrices> matrices_of(const schedule::Task& task, std::span<co
   return made;
 }
 
+// The spreads of a case, to which runs are added by several threads, which end at about the same time.
+class SharedSpreads {
+ public:
+  SharedSpreads(const schedule::Task& task, const SpreadCase& of) : task_(task), exact_(*of.exact) {
+    for (const TensorRef ref : computed_tensors(task, exact_))
+      spreads_.emplace(ref, Spread(schedule::axes_of(ref, task.cell, of.data->sizes)));
+  }
+
+  // `begin` spreads threads over the stripes.
+  void add(const std::vector<RunKind>& kinds, const std::vector<ReferenceResult>& results,
+           std::size_t begin) {
+    for (std::size_t run = 0; run < kinds.size(); ++run)
+      for (auto& [ref, spread] : spreads_) {
+        Spread::Errors errors = spread.errors(of(ref, results[run]), of(ref, exact_));
+        const std::lock_guard<std::mutex> guard(lock_);
+        spread.add(kinds[run], std::move(errors), of(ref, exact_).size());
+      }
+    for (std::size_t i = 0; i < kStripes; ++i) {
+      const std::size_t stripe = (begin + i) % kStripes;
+      const std::lock_guard<std::mutex> guard(stripe_locks_[stripe]);
+      for (auto& [ref, spread] : spreads_) {
+        const std::size_t size = of(ref, exact_).size();
+        for (std::size_t run = 0; run < kinds.size(); ++run)
+          spread.add_elements(kinds[run], of(ref, results[run]), of(ref, exact_), size * stripe / kStripes,
+                              size * (stripe + 1) / kStripes);
+      }
+    }
+  }
+
+  Result<Spreads> take() {
+    if (Status status = check_finite(task_, spreads_); !status) return status.error();
+    return std::move(spreads_);
+  }
+
+ private:
+  static constexpr std::size_t kStripes = 16;  // of every tensor's elements
+
+  const std::vector<double>& of(TensorRef ref, const ReferenceResult& result) const {
+    return *computed_values(ref, task_.written, task_.problem.pass, result);
+  }
+
+  const schedule::Task& task_;
+  const ReferenceResult& exact_;
+  Spreads spreads_;
+  std::mutex lock_, stripe_locks_[kStripes];
+};
+
 }  // namespace
 
 Result<std::vector<Spreads>> measure_spreads(const schedule::Task& task, std::span<const SpreadCase> cases) {
-  std::vector<Spreads> made(cases.size());
-  for (std::size_t number = 0; number < cases.size(); ++number)
-    for (const TensorRef ref : computed_tensors(task, *cases[number].exact))
-      made[number].emplace(ref, Spread(schedule::axes_of(ref, task.cell, cases[number].data->sizes)));
+  std::deque<SharedSpreads> shared;
+  for (const SpreadCase& one : cases) shared.emplace_back(task, one);
   const std::vector<SharedMatrices> matrices = matrices_of(task, cases);
   const std::vector<RunsOfCase> runs = runs_of(task, cases);
-  std::vector<std::mutex> locks(cases.size());  // of the spreads of a case
   std::mutex failure_lock;
   std::optional<Error> failure;
-  const auto of = [&](TensorRef ref, const ReferenceResult& result) -> const std::vector<double>& {
-    return *computed_values(ref, task.written, task.problem.pass, result);
-  };
   const auto make_runs = [&](std::int64_t i) {
     const auto& [number, kinds, perturbations] = runs[static_cast<std::size_t>(i)];
     const auto& [data, exact, seed] = cases[number];
     const auto results = run_perturbed(task, *data, *exact, perturbations, &*matrices[number]);
-    if (!results) {
-      const std::lock_guard<std::mutex> guard(failure_lock);
-      failure = results.error();
-      return;
-    }
-    for (std::size_t run = 0; run < kinds.size(); ++run) {
-      const ReferenceResult& result = (*results)[run];
-      std::vector<std::vector<double>> norms;
-      for (const auto& [ref, spread] : made[number])
-        norms.push_back(spread.error_norms(of(ref, result), of(ref, *exact)));
-      const std::lock_guard<std::mutex> guard(locks[number]);
-      auto next = norms.begin();
-      for (auto& [ref, spread] : made[number])
-        spread.add(kinds[run], std::move(*next++), of(ref, result), of(ref, *exact));
-    }
+    if (results) return shared[number].add(kinds, *results, static_cast<std::size_t>(i) * 3);
+    const std::lock_guard<std::mutex> guard(failure_lock);
+    failure = results.error();
   };
   parallel_for(static_cast<std::int64_t>(runs.size()), 0, [&]() -> Worker { return make_runs; });
   if (failure) return *failure;
-  for (const Spreads& spreads : made)
-    if (Status status = check_finite(task, spreads); !status) return status.error();
+  std::vector<Spreads> made;
+  for (SharedSpreads& one : shared) {
+    Result<Spreads> spreads = one.take();
+    if (!spreads) return spreads.error();
+    made.push_back(std::move(spreads).value());
+  }
   return made;
 }
 

@@ -34,14 +34,20 @@ std::string element_name(const std::vector<schedule::Axis>& axes, std::size_t el
 class Spread {
  public:
   explicit Spread(std::vector<schedule::Axis> axes) : axes_(std::move(axes)) {}
-  // slice_norms() of what a perturbed run errs by. It changes nothing: several threads may ask at once.
-  std::vector<double> error_norms(std::span<const double> result, std::span<const double> exact) const;
-  // Adds a run's errors. One that is no number counts as large as the exact value. `norms`: its
-  // error_norms().
-  void add(RunKind kind, std::vector<double> norms, std::span<const double> result,
-           std::span<const double> exact);
+  // What a perturbed run errs by, all of it: slice_norms(), and whether all errors are numbers.
+  struct Errors {
+    std::vector<double> norms;
+    bool finite = true;
+  };
+  Errors errors(std::span<const double> result, std::span<const double> exact) const;
+  // Adds a run: first its errors() for so many elements, then its elements `first` to `end`, those of the
+  // whole tensor. Several threads may add different elements at once.
+  void add(RunKind kind, Errors errors, std::size_t elements);
+  void add_elements(RunKind kind, std::span<const double> result, std::span<const double> exact,
+                    std::size_t first, std::size_t end);
   void add(RunKind kind, std::span<const double> result, std::span<const double> exact) {
-    add(kind, error_norms(result, exact), result, exact);
+    add(kind, errors(result, exact), exact.size());
+    add_elements(kind, result, exact, 0, exact.size());
   }
 
   const std::vector<schedule::Axis>& axes() const { return axes_; }
