@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <future>
 #include <iterator>
 
 #include "compiler/scalar/storage.h"
@@ -254,22 +255,31 @@ Result<TensorCheck> Verifier::check_tensor(const CaseData& run, TensorRef ref, c
   return check;
 }
 
-Status Verifier::check_case(const CaseData& run, const runtime::Device& device,
-                            const runtime::LoadedPlan& plan, Verification& into) const {
+Result<Verifier::Results> Verifier::run_case(const CaseData& run, const runtime::Device& device,
+                                             const runtime::LoadedPlan& plan) const {
   const Result<Tensors> tensors = prepare(run, device, plan);
   if (!tensors) return tensors.error();
-  if (Status status = poison(*tensors, device); !status) return status;
+  if (Status status = poison(*tensors, device); !status) return status.error();
   const step::Sizes& sizes = run.shape.sizes;
   auto turn = device.turn();  // what others time is not to wait for these kernels
-  if (Status status = plan.launch(tensors->bindings, sizes.batch, sizes.time); !status) return status;
-  if (Status status = device.wait(); !status) return status;
+  if (Status status = plan.launch(tensors->bindings, sizes.batch, sizes.time); !status) return status.error();
+  if (Status status = device.wait(); !status) return status.error();
   turn.reset();
-  if (Status status = plan.check(); !status) return status;
+  if (Status status = plan.check(); !status) return status.error();
+  Results results{&run, {}};
   for (const DeviceTensor& tensor : tensors->all) {
     if (!is_computed(tensor.ref())) continue;
-    const Result<ReadBack> result = tensor.download();
+    Result<ReadBack> result = tensor.download();
     if (!result) return result.error();
-    Result<TensorCheck> check = check_tensor(run, tensor.ref(), *result);
+    results.tensors.emplace_back(tensor.ref(), std::move(result).value());
+  }
+  return results;
+}
+
+Status Verifier::compare_case(const Results& results, Verification& into) const {
+  const CaseData& run = *results.run;
+  for (const auto& [ref, result] : results.tensors) {
+    Result<TensorCheck> check = check_tensor(run, ref, result);
     if (!check) return check.error();
     into.checks.push_back(std::move(check).value());
   }
@@ -277,10 +287,35 @@ Status Verifier::check_case(const CaseData& run, const runtime::Device& device,
   return success();
 }
 
+// The matrices of a large head are millions of numbers, so comparing a case takes longer than running it.
+Status Verifier::check_cases(const std::vector<const CaseData*>& cases, const runtime::Device& device,
+                             const runtime::LoadedPlan& plan, Verification& into) const {
+  std::vector<std::future<Result<Verification>>> compared;
+  for (const CaseData* run : cases) {
+    Result<Results> results = run_case(*run, device, plan);
+    if (!results) return results.error();
+    compared.push_back(std::async(std::launch::async,
+                                  [this, results = std::move(results).value()]() -> Result<Verification> {
+                                    Verification found;
+                                    if (Status status = compare_case(results, found); !status)
+                                      return status.error();
+                                    return found;
+                                  }));
+  }
+  for (std::future<Result<Verification>>& one : compared) {
+    Result<Verification> found = one.get();
+    if (!found) return found.error();
+    std::ranges::move(found->checks, std::back_inserter(into.checks));
+    std::ranges::move(found->covered, std::back_inserter(into.covered));
+  }
+  return success();
+}
+
 Result<Verification> Verifier::check(const runtime::Device& device, const runtime::LoadedPlan& plan) const {
+  std::vector<const CaseData*> all;
+  for (const CaseData& run : cases_) all.push_back(&run);
   Verification result;
-  for (const CaseData& run : cases_)
-    if (Status status = check_case(run, device, plan, result); !status) return status.error();
+  if (Status status = check_cases(all, device, plan, result); !status) return status.error();
   result.finish();
   return result;
 }
@@ -288,10 +323,11 @@ Result<Verification> Verifier::check(const runtime::Device& device, const runtim
 Result<Verification> Verifier::check(const runtime::Device& device, const runtime::LoadedPlan& plan,
                                      const std::vector<VerifyCase>& cases) {
   if (Status status = add(cases); !status) return status.error();
-  Verification result;
+  std::vector<const CaseData*> some;
   for (const VerifyCase& shape : cases)
-    if (const CaseData* run = find(shape))
-      if (Status status = check_case(*run, device, plan, result); !status) return status.error();
+    if (const CaseData* run = find(shape)) some.push_back(run);
+  Verification result;
+  if (Status status = check_cases(some, device, plan, result); !status) return status.error();
   result.finish();
   if (Status status = look_again(device, plan, cases, result); !status) return status.error();
   return result;
@@ -303,7 +339,7 @@ Status Verifier::look_again(const runtime::Device& device, const runtime::Loaded
   for (const VerifyCase& better : better_cases(longest_case(cases), task_->problem.pass, decisions_)) {
     if (into.said() != Said::CannotTell) return success();
     if (!add({better})) continue;  // its numbers are of no use
-    if (Status status = check_case(*find(better), device, plan, into); !status) return status;
+    if (Status status = check_cases({find(better)}, device, plan, into); !status) return status;
     into.finish();
   }
   return success();

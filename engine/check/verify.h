@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compiler/schedule/problem/task.h"
@@ -79,8 +80,18 @@ class Verifier {
   Result<Tensors> prepare(const CaseData& run, const runtime::Device& device,
                           const runtime::LoadedPlan& plan) const;
   Status poison(const Tensors& tensors, const runtime::Device& device) const;
-  Status check_case(const CaseData& run, const runtime::Device& device, const runtime::LoadedPlan& plan,
-                    Verification& into) const;
+  // What a plan has left of a case.
+  struct Results {
+    const CaseData* run;
+    std::vector<std::pair<schedule::TensorRef, ReadBack>> tensors;
+  };
+  Result<Results> run_case(const CaseData& run, const runtime::Device& device,
+                           const runtime::LoadedPlan& plan) const;
+  Status compare_case(const Results& results, Verification& into) const;
+  // Runs a plan on cases, one after the other, and compares what it has left of one beside the runs of
+  // others.
+  Status check_cases(const std::vector<const CaseData*>& cases, const runtime::Device& device,
+                     const runtime::LoadedPlan& plan, Verification& into) const;
   Status look_again(const runtime::Device& device, const runtime::LoadedPlan& plan,
                     const std::vector<VerifyCase>& cases, Verification& into);
   bool is_computed(schedule::TensorRef ref) const;
