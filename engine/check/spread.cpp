@@ -227,7 +227,7 @@ struct RunsOfCase {
 // So many that each case has the share of the cores that its steps have of all steps, and no group waits for
 // another; but not more runs together than gain from it, and at least one.
 std::size_t groups_of(std::size_t runs, double share) {
-  constexpr std::size_t kMostTogether = 6;
+  constexpr std::size_t kMostTogether = 5;
   const std::size_t fewest = (runs + kMostTogether - 1) / kMostTogether;
   const double cores = std::max(1U, std::thread::hardware_concurrency());
   return std::clamp(static_cast<std::size_t>(share * cores), fewest, runs);
@@ -287,22 +287,19 @@ class SharedSpreads {
   }
 
   // `begin` spreads threads over the stripes.
-  void add(const std::vector<RunKind>& kinds, const std::vector<ReferenceResult>& results,
-           std::size_t begin) {
-    for (std::size_t run = 0; run < kinds.size(); ++run)
-      for (auto& [ref, spread] : spreads_) {
-        Spread::Errors errors = spread.errors(of(ref, results[run]), of(ref, exact_));
+  void add(RunKind kind, const ReferenceResult& result, std::size_t begin) {
+    for (auto& [ref, spread] : spreads_) {
+      const std::vector<double>&values = of(ref, result), &exact = of(ref, exact_);
+      Spread::Errors errors = spread.errors(values, exact);
+      {
         const std::lock_guard<std::mutex> guard(lock_);
-        spread.add(kinds[run], std::move(errors), of(ref, exact_).size());
+        spread.add(kind, std::move(errors), exact.size());
       }
-    for (std::size_t i = 0; i < kStripes; ++i) {
-      const std::size_t stripe = (begin + i) % kStripes;
-      const std::lock_guard<std::mutex> guard(stripe_locks_[stripe]);
-      for (auto& [ref, spread] : spreads_) {
-        const std::size_t size = of(ref, exact_).size();
-        for (std::size_t run = 0; run < kinds.size(); ++run)
-          spread.add_elements(kinds[run], of(ref, results[run]), of(ref, exact_), size * stripe / kStripes,
-                              size * (stripe + 1) / kStripes);
+      for (std::size_t i = 0; i < kStripes; ++i) {
+        const std::size_t stripe = (begin + i) % kStripes;
+        const std::lock_guard<std::mutex> guard(stripe_locks_[stripe]);
+        spread.add_elements(kind, values, exact, exact.size() * stripe / kStripes,
+                            exact.size() * (stripe + 1) / kStripes);
       }
     }
   }
@@ -337,10 +334,13 @@ Result<std::vector<Spreads>> measure_spreads(const schedule::Task& task, std::sp
   const auto make_runs = [&](std::int64_t i) {
     const auto& [number, kinds, perturbations] = runs[static_cast<std::size_t>(i)];
     const auto& [data, exact, seed] = cases[number];
-    const auto results = run_perturbed(task, *data, *exact, perturbations, &*matrices[number]);
-    if (results) return shared[number].add(kinds, *results, static_cast<std::size_t>(i) * 3);
+    const TakeResult take = [&](std::size_t run, const ReferenceResult& result) {
+      shared[number].add(kinds[run], result, static_cast<std::size_t>(i) * 3);
+    };
+    const Status status = run_perturbed(task, *data, *exact, perturbations, take, &*matrices[number]);
+    if (status) return;
     const std::lock_guard<std::mutex> guard(failure_lock);
-    failure = results.error();
+    failure = status.error();
   };
   parallel_for(static_cast<std::int64_t>(runs.size()), 0, [&]() -> Worker { return make_runs; });
   if (failure) return *failure;

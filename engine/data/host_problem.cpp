@@ -122,23 +122,25 @@ void add_products(const schedule::Task& task, step::ForwardResult<double> of_pro
   }
 }
 
-Result<std::vector<ReferenceResult>> run_perturbed_forward(const schedule::Task& task,
-                                                           const HostProblem& data,
-                                                           std::span<const step::Perturbation> perturbations,
-                                                           const step::RunOptions<double>& options) {
-  std::optional<step::ForwardArguments<double>> own;
-  const step::ForwardArguments<double>& arguments = arguments_of(task.problem, data, own);
+Status run_perturbed_forward(const schedule::Task& task, const HostProblem& data,
+                             const step::ForwardArguments<double>& arguments,
+                             std::span<const step::Perturbation> perturbations, const TakeResult& take,
+                             const step::RunOptions<double>& options) {
   auto forward = step::run_forward_perturbed(task.written, data.sizes, arguments, perturbations, options);
   if (!forward) return forward.error();
-  std::vector<ReferenceResult> results(forward->size());
-  for (std::size_t i = 0; i < results.size(); ++i) results[i].forward = std::move((*forward)[i]);
-  if (!passes_products(task.problem)) return results;
-  auto products = step::run_forward_perturbed(schedule::with_product_outputs(task.cell), data.sizes,
-                                              arguments, perturbations, options);
-  if (!products) return products.error();
-  for (std::size_t i = 0; i < results.size(); ++i)
-    add_products(task, std::move((*products)[i]), results[i].forward);
-  return results;
+  std::vector<step::ForwardResult<double>> of_products;
+  if (passes_products(task.problem)) {
+    auto products = step::run_forward_perturbed(schedule::with_product_outputs(task.cell), data.sizes,
+                                                arguments, perturbations, options);
+    if (!products) return products.error();
+    of_products = std::move(products).value();
+  }
+  for (std::size_t run = 0; run < forward->size(); ++run) {
+    ReferenceResult result{std::move((*forward)[run]), {}};
+    if (!of_products.empty()) add_products(task, std::move(of_products[run]), result.forward);
+    take(run, result);
+  }
+  return success();
 }
 
 void round_all(Storage storage, std::vector<double>& values) {
@@ -298,23 +300,23 @@ Result<ReferenceResult> run_reference(const schedule::Task& task, const HostProb
   return result;
 }
 
-Result<std::vector<ReferenceResult>> run_perturbed(const schedule::Task& task, const HostProblem& data,
-                                                   const ReferenceResult& exact,
-                                                   std::span<const step::Perturbation> perturbations,
-                                                   const step::Matrices<double>* matrices) {
+Status run_perturbed(const schedule::Task& task, const HostProblem& data, const ReferenceResult& exact,
+                     std::span<const step::Perturbation> perturbations, const TakeResult& take,
+                     const step::Matrices<double>* matrices) {
   step::RunOptions<double> options;
   options.threads = 1;
   options.matrices = matrices;
   options.keep_history = task.problem.pass == Pass::ForwardSave;
-  if (task.problem.pass != Pass::Backward) return run_perturbed_forward(task, data, perturbations, options);
   std::optional<step::ForwardArguments<double>> own;
-  auto backward =
-      step::run_backward_perturbed(task.written, data.sizes, arguments_of(task.problem, data, own), data.loss,
-                                   exact.forward.history, perturbations, options);
-  if (!backward) return backward.error();
-  std::vector<ReferenceResult> results(backward->size());
-  for (std::size_t i = 0; i < results.size(); ++i) results[i].backward = std::move((*backward)[i]);
-  return results;
+  const step::ForwardArguments<double>& arguments = arguments_of(task.problem, data, own);
+  if (task.problem.pass != Pass::Backward)
+    return run_perturbed_forward(task, data, arguments, perturbations, take, options);
+  return step::run_backward_perturbed<double>(
+      task.written, data.sizes, arguments, data.loss, exact.forward.history, perturbations,
+      [&](std::size_t run, step::BackwardResult<double> backward) {
+        take(run, ReferenceResult{{}, std::move(backward)});
+      },
+      options);
 }
 
 const std::vector<double>* given_values(TensorRef ref, const step::Cell& cell, Pass pass,

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <vector>
 
 #include "compiler/schedule/plan/kernel_plan.h"
@@ -74,12 +76,13 @@ struct ReferenceResult {
 Result<ReferenceResult> run_reference(const schedule::Task& task, const HostProblem& data);
 // What the pass computes, with the errors of each of some perturbations: of a forward pass the forward
 // results (histories only for ForwardSave), of a backward pass the gradients. By the calling thread alone,
-// which goes through time for all of them together. `exact`: of run_reference, whose states a backward pass
-// is given. `matrices`: of the data's parameters, with norms, so that several calls share them.
-Result<std::vector<ReferenceResult>> run_perturbed(const schedule::Task& task, const HostProblem& data,
-                                                   const ReferenceResult& exact,
-                                                   std::span<const step::Perturbation> perturbations,
-                                                   const step::Matrices<double>* matrices = nullptr);
+// which goes through time for all of them together, and then hands each to `take`, with the number of its
+// perturbation. `exact`: of run_reference, whose states a backward pass is given. `matrices`: of the data's
+// parameters, with norms, so that several calls share them.
+using TakeResult = std::function<void(std::size_t run, const ReferenceResult& result)>;
+Status run_perturbed(const schedule::Task& task, const HostProblem& data, const ReferenceResult& exact,
+                     std::span<const step::Perturbation> perturbations, const TakeResult& take,
+                     const step::Matrices<double>* matrices = nullptr);
 
 // The values a tensor is given by the caller of a pass; null for tensors that the pass computes. For
 // Backward, outputs, histories and saved products are given: those of `forward`.

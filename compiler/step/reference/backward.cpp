@@ -252,7 +252,7 @@ Result<BackwardRun<Real>> bind_run(const Program& program, const BackwardStep& s
 template <class Real>
 struct Written {
   BackwardResult<Real> result;
-  std::vector<TensorMap<Real>> parts;  // of the gradients of parameters; of matrices only in the first
+  std::vector<TensorMap<Real>> parts;  // of the gradients of parameters; of matrices only the first
   std::optional<MatrixSums<Real>> matrix_sums;
 
   Written(BackwardRun<Real>& run, const Cell& cell, const Sizes& sizes)
@@ -262,11 +262,10 @@ struct Written {
     run.input_gradients = pointers(cell, TensorKind::Input, result.inputs);
     run.initial_gradients = pointers(cell, TensorKind::State, result.initial_states);
     for (TensorMap<Real>& part : parts) {
-      part = allocate<Real>(cell, sizes, TensorKind::Param, &part == &parts.front());
+      part = allocate<Real>(cell, sizes, TensorKind::Param, false);
       run.param_gradients.push_back(pointers(cell, TensorKind::Param, part));
     }
-    run.matrix_sums =
-        &matrix_sums.emplace(cell, run.step, sizes, *run.options, run.parts(), run.param_gradients.front());
+    run.matrix_sums = &matrix_sums.emplace(cell, run.step, sizes, *run.options, run.parts(), parts.front());
   }
   BackwardResult<Real> finish() {
     matrix_sums->finish();
@@ -279,11 +278,9 @@ struct Written {
 // The sweeps over the states of histories, which are checked: of each run its own. The runs differ in their
 // perturbation alone.
 template <class Real>
-Result<std::vector<BackwardResult<Real>>> sweep_back(const Cell& cell, const Sizes& sizes,
-                                                     const ForwardArguments<Real>& arguments,
-                                                     const LossGradients<Real>& loss,
-                                                     std::vector<TensorMap<Real>> histories,
-                                                     std::vector<RunOptions<Real>> options) {
+Status sweep_back(const Cell& cell, const Sizes& sizes, const ForwardArguments<Real>& arguments,
+                  const LossGradients<Real>& loss, std::vector<TensorMap<Real>> histories,
+                  std::vector<RunOptions<Real>> options, const TakeGradients<Real>& take) {
   const BackwardStep step = backward_step(cell);
   const Program program(cell, step.graph, sizes, constant_values(cell, arguments.constants), roots_of(step));
   std::optional<Matrices<Real>> own;
@@ -304,9 +301,8 @@ Result<std::vector<BackwardResult<Real>>> sweep_back(const Cell& cell, const Siz
   parallel_for(runs.front().parts() * sizes.heads, threads, [&]() -> Worker {
     return [worker = std::make_shared<BackwardWorker<Real>>(runs)](std::int64_t item) { (*worker)(item); };
   });
-  std::vector<BackwardResult<Real>> results;
-  for (Written<Real>& one : written) results.push_back(one.finish());
-  return results;
+  for (std::size_t i = 0; i < written.size(); ++i) take(i, written[i].finish());
+  return success();
 }
 
 template <class Real>
@@ -348,22 +344,24 @@ Result<BackwardResult<Real>> run_backward_from(const Cell& cell, const Sizes& si
   if (const Status status = check_history(cell, sizes, history); !status) return status.error();
   std::vector<TensorMap<Real>> histories;
   histories.push_back(std::move(history));
-  auto results = sweep_back(cell, sizes, arguments, loss, std::move(histories), {options});
-  if (!results) return results.error();
-  return std::move(results->front());
+  BackwardResult<Real> result;
+  const Status status =
+      sweep_back<Real>(cell, sizes, arguments, loss, std::move(histories), {options},
+                       [&](std::size_t /*run*/, BackwardResult<Real> made) { result = std::move(made); });
+  if (!status) return status.error();
+  return result;
 }
 
 template <class Real>
-Result<std::vector<BackwardResult<Real>>> run_backward_perturbed(const Cell& cell, const Sizes& sizes,
-                                                                 const ForwardArguments<Real>& arguments,
-                                                                 const LossGradients<Real>& loss,
-                                                                 const TensorMap<Real>& history,
-                                                                 std::span<const Perturbation> perturbations,
-                                                                 const RunOptions<Real>& options) {
+Status run_backward_perturbed(const Cell& cell, const Sizes& sizes, const ForwardArguments<Real>& arguments,
+                              const LossGradients<Real>& loss, const TensorMap<Real>& history,
+                              std::span<const Perturbation> perturbations, const TakeGradients<Real>& take,
+                              const RunOptions<Real>& options) {
   if (const Status status = check_run(cell, sizes, arguments.constants); !status) return status.error();
   if (const Status status = check_history(cell, sizes, history); !status) return status.error();
   std::vector<TensorMap<Real>> histories(perturbations.size(), history);
-  return sweep_back(cell, sizes, arguments, loss, std::move(histories), options_of(options, perturbations));
+  return sweep_back(cell, sizes, arguments, loss, std::move(histories), options_of(options, perturbations),
+                    take);
 }
 
 template Result<BackwardResult<float>> run_backward(const Cell&, const Sizes&, const ForwardArguments<float>&,
@@ -380,11 +378,13 @@ template Result<BackwardResult<double>> run_backward_from(const Cell&, const Siz
                                                           const LossGradients<double>&, TensorMap<double>,
                                                           const RunOptions<double>&);
 
-template Result<std::vector<BackwardResult<float>>> run_backward_perturbed(
-    const Cell&, const Sizes&, const ForwardArguments<float>&, const LossGradients<float>&,
-    const TensorMap<float>&, std::span<const Perturbation>, const RunOptions<float>&);
-template Result<std::vector<BackwardResult<double>>> run_backward_perturbed(
-    const Cell&, const Sizes&, const ForwardArguments<double>&, const LossGradients<double>&,
-    const TensorMap<double>&, std::span<const Perturbation>, const RunOptions<double>&);
+template Status run_backward_perturbed(const Cell&, const Sizes&, const ForwardArguments<float>&,
+                                       const LossGradients<float>&, const TensorMap<float>&,
+                                       std::span<const Perturbation>, const TakeGradients<float>&,
+                                       const RunOptions<float>&);
+template Status run_backward_perturbed(const Cell&, const Sizes&, const ForwardArguments<double>&,
+                                       const LossGradients<double>&, const TensorMap<double>&,
+                                       std::span<const Perturbation>, const TakeGradients<double>&,
+                                       const RunOptions<double>&);
 
 }  // namespace rondo::step

@@ -2,6 +2,7 @@
 // every kernel and the fallback where there is no GPU.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -100,13 +101,15 @@ Result<std::vector<ForwardResult<Real>>> run_forward_perturbed(const Cell& cell,
                                                                const ForwardArguments<Real>& arguments,
                                                                std::span<const Perturbation> perturbations,
                                                                const RunOptions<Real>& options = {});
+// Of a backward pass each result is handed to `take`, with the number of its perturbation, before the next is
+// made: gradients of matrices are large, and what is done with one may be done while they are in the cache.
 template <class Real>
-Result<std::vector<BackwardResult<Real>>> run_backward_perturbed(const Cell& cell, const Sizes& sizes,
-                                                                 const ForwardArguments<Real>& arguments,
-                                                                 const LossGradients<Real>& loss,
-                                                                 const TensorMap<Real>& history,
-                                                                 std::span<const Perturbation> perturbations,
-                                                                 const RunOptions<Real>& options = {});
+using TakeGradients = std::function<void(std::size_t run, BackwardResult<Real> result)>;
+template <class Real>
+Status run_backward_perturbed(const Cell& cell, const Sizes& sizes, const ForwardArguments<Real>& arguments,
+                              const LossGradients<Real>& loss, const TensorMap<Real>& history,
+                              std::span<const Perturbation> perturbations, const TakeGradients<Real>& take,
+                              const RunOptions<Real>& options = {});
 // All are instantiated for float and double.
 
 }  // namespace rondo::step

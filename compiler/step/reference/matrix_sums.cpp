@@ -99,18 +99,31 @@ void Factors<Real>::sum_rows(std::size_t k, std::size_t first, std::size_t rows,
 
 template <class Real>
 MatrixSums<Real>::MatrixSums(const Cell& cell, const BackwardStep& step, const Sizes& sizes,
-                             const RunOptions<Real>& options, std::int64_t parts,
-                             std::vector<Real*> gradients)
+                             const RunOptions<Real>& options, std::int64_t parts, TensorMap<Real>& gradients)
     : cell_(cell),
       matrices_(step.matrices),
       sizes_(sizes),
       parts_(parts),
-      gradients_(std::move(gradients)),
+      gradients_(gradients),
+      sums_(cell.tensors.size(), nullptr),
       threads_(options.threads),
       in_turn_(threads_ == 1 && sizes.batch * sizes.time > sizes.dim),
       factors_(
           in_turn_ ? 1 : at(parts * sizes.heads),
-          Factors<Real>(step.matrices, sizes.dim, (sizes.batch + parts - 1) / parts * sizes.time, options)) {}
+          Factors<Real>(step.matrices, sizes.dim, (sizes.batch + parts - 1) / parts * sizes.time, options)) {
+  if (in_turn_) allocate();
+}
+
+template <class Real>
+void MatrixSums<Real>::allocate() {
+  for (const TensorId id : cell_.of_kind(TensorKind::Param)) {
+    const Tensor& tensor = cell_.tensor(id);
+    if (tensor.tail != Tail::Matrix) continue;
+    std::vector<Real>& values = gradients_[tensor.name];
+    values.assign(at(element_count(tensor, sizes_)), Real{0});
+    sums_[at(id)] = values.data();
+  }
+}
 
 template <class Real>
 Factors<Real>& MatrixSums<Real>::factors(std::int64_t part, std::int64_t head) {
@@ -133,6 +146,7 @@ void MatrixSums<Real>::end(std::int64_t part, std::int64_t head) {
 template <class Real>
 void MatrixSums<Real>::finish() {
   if (in_turn_) return;
+  allocate();
   const auto all = static_cast<std::int64_t>(blocks());
   parallel_for(sizes_.heads * all, threads_, [&]() -> Worker {
     return [this, all, room = std::vector<Real>()](std::int64_t item) mutable {
@@ -153,8 +167,7 @@ void MatrixSums<Real>::add_parts(std::int64_t begin, std::int64_t end, std::int6
   room.resize(kBlock * dim);
   for (std::size_t k = 0; k < matrices_.size(); ++k) {
     const MatrixGradient& matrix = matrices_[k];
-    Real* const to = gradients_[at(matrix.tensor)] +
-                     at(head * step::block(cell_.tensor(matrix.tensor), sizes_)) +
+    Real* const to = sums_[at(matrix.tensor)] + at(head * step::block(cell_.tensor(matrix.tensor), sizes_)) +
                      (at(matrix.row) * dim + first) * dim;
     for (std::int64_t part = begin; part < end; ++part) {
       factors(part, head).sum_rows(k, first, rows, room.data());

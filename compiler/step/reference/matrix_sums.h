@@ -54,9 +54,11 @@ class Factors {
 template <class Real>
 class MatrixSums {
  public:
-  // `gradients` of parameters by TensorId, to which the sums are added. What is referred to outlives this.
+  // `gradients`: of parameters by name, of which this makes those of matrices. In most runs it does so in
+  // finish(), so that of runs that are made together only one has them at a time. What is referred to
+  // outlives this.
   MatrixSums(const Cell& cell, const BackwardStep& step, const Sizes& sizes, const RunOptions<Real>& options,
-             std::int64_t parts, std::vector<Real*> gradients);
+             std::int64_t parts, TensorMap<Real>& gradients);
 
   // Those of a part and head, none as yet. Different ones may be filled at the same time.
   Factors<Real>& begin(std::int64_t part, std::int64_t head);
@@ -70,13 +72,15 @@ class MatrixSums {
   void add_parts(std::int64_t begin, std::int64_t end, std::int64_t head, std::size_t block,
                  std::vector<Real>& room);
   std::size_t blocks() const;
+  void allocate();
   Factors<Real>& factors(std::int64_t part, std::int64_t head);
 
   const Cell& cell_;
   const std::vector<MatrixGradient>& matrices_;
   const Sizes sizes_;
   std::int64_t parts_;
-  std::vector<Real*> gradients_;
+  TensorMap<Real>& gradients_;
+  std::vector<Real*> sums_;  // the gradients of matrices by TensorId
   int threads_;
   // One thread comes to the parts in order, and adds each to the gradients at once: all factors together take
   // more memory than gradients do.

@@ -16,6 +16,19 @@
 namespace rondo::engine {
 namespace {
 
+std::vector<ReferenceResult> perturbed_results(const schedule::Task& task, const HostProblem& data,
+                                               const ReferenceResult& exact,
+                                               std::span<const step::Perturbation> perturbations) {
+  std::vector<ReferenceResult> results;
+  const Status status =
+      run_perturbed(task, data, exact, perturbations, [&](std::size_t run, const ReferenceResult& result) {
+        EXPECT_EQ(run, results.size());
+        results.push_back(result);
+      });
+  EXPECT_TRUE(status) << status.error().message;
+  return results;
+}
+
 using kernel::Storage;
 using schedule::Pass;
 
@@ -192,8 +205,8 @@ TEST(HostProblem, EveryLibraryCellHasFiniteReferenceResults) {
     step::Perturbation perturbation;
     perturbation.stored = Storage::BF16;
     perturbation.fast_math = true;
-    const auto perturbed = run_perturbed({cell, problem, {}}, *data, *exact, {&perturbation, 1});
-    ASSERT_TRUE(perturbed.ok()) << embedded.name << ": " << perturbed.error().message;
+    const auto perturbed = perturbed_results({cell, problem, {}}, *data, *exact, {&perturbation, 1});
+    ASSERT_EQ(perturbed.size(), 1U) << embedded.name;
     for (const auto* results : {&exact->forward.outputs, &exact->forward.last_states, &exact->backward.inputs,
                                 &exact->backward.params})
       for (const auto& [name, values] : *results)
@@ -223,11 +236,12 @@ TEST(HostProblem, PerturbationsHaveTheSizeOfTheirUnits) {
     const auto errors = [&](const step::Perturbation& perturbation) {
       const std::span one(&perturbation, 1);
       return std::pair(
-          largest_difference(exact->forward.outputs,
-                             run_perturbed({cell, forward, {}}, *data, *exact, one)->front().forward.outputs),
+          largest_difference(
+              exact->forward.outputs,
+              perturbed_results({cell, forward, {}}, *data, *exact, one).front().forward.outputs),
           largest_difference(
               exact->backward.inputs,
-              run_perturbed({cell, problem, {}}, *data, *exact, one)->front().backward.inputs));
+              perturbed_results({cell, problem, {}}, *data, *exact, one).front().backward.inputs));
     };
     const auto fp32 = errors({});
     const auto tf32 = errors({.product = 0x1p-11});
@@ -260,7 +274,7 @@ TEST(HostProblem, PerturbationsFollowTheirSeed) {
   const auto& exact = reference->forward.outputs;
   const auto run = [&](std::uint64_t seed, double amplitude, bool steady) {
     const step::Perturbation one{.seed = seed, .amplitude = amplitude, .steady = steady};
-    return run_perturbed({cell, problem, {}}, *data, *reference, {&one, 1})->front().forward.outputs;
+    return perturbed_results({cell, problem, {}}, *data, *reference, {&one, 1}).front().forward.outputs;
   };
   for (const bool steady : {false, true}) {
     const auto plus = run(7, 1, steady), minus = run(7, -1, steady);
@@ -288,13 +302,12 @@ TEST(HostProblem, PerturbedRunsTogetherAreThoseAlone) {
     ASSERT_TRUE(data.ok());
     const auto exact = run_reference({cell, problem, {}}, *data);
     ASSERT_TRUE(exact.ok());
-    const auto together = run_perturbed({cell, problem, {}}, *data, *exact, perturbations);
-    ASSERT_TRUE(together.ok());
-    ASSERT_EQ(together->size(), perturbations.size());
+    const auto together = perturbed_results({cell, problem, {}}, *data, *exact, perturbations);
+    ASSERT_EQ(together.size(), perturbations.size());
     for (std::size_t i = 0; i < perturbations.size(); ++i) {
-      const auto alone = run_perturbed({cell, problem, {}}, *data, *exact, {&perturbations[i], 1});
-      ASSERT_TRUE(alone.ok());
-      const ReferenceResult &one = alone->front(), &other = (*together)[i];
+      const auto alone = perturbed_results({cell, problem, {}}, *data, *exact, {&perturbations[i], 1});
+      ASSERT_EQ(alone.size(), 1U);
+      const ReferenceResult &one = alone.front(), &other = together[i];
       EXPECT_EQ(other.forward.outputs, one.forward.outputs) << i;
       EXPECT_EQ(other.forward.last_states, one.forward.last_states) << i;
       EXPECT_EQ(other.forward.history, one.forward.history) << i;
@@ -302,8 +315,8 @@ TEST(HostProblem, PerturbedRunsTogetherAreThoseAlone) {
       EXPECT_EQ(other.backward.params, one.backward.params) << i;
       EXPECT_EQ(other.backward.initial_states, one.backward.initial_states) << i;
       for (std::size_t k = 0; k < i; ++k)
-        EXPECT_TRUE(other.forward.outputs != (*together)[k].forward.outputs ||
-                    other.backward.params != (*together)[k].backward.params)
+        EXPECT_TRUE(other.forward.outputs != together[k].forward.outputs ||
+                    other.backward.params != together[k].backward.params)
             << i << " errs as " << k;
     }
   }

@@ -135,8 +135,15 @@ TEST(Reference, RunsTogetherAreThoseAlone) {
     options.threads = 3;
     const auto history = run_forward(cell, z, arguments, options)->history;
     const auto forward = run_forward_perturbed(cell, z, arguments, perturbations, options);
-    const auto backward = run_backward_perturbed(cell, z, arguments, loss, history, perturbations, options);
-    ASSERT_TRUE(forward && backward);
+    std::vector<BackwardResult<double>> backward;
+    ASSERT_TRUE(run_backward_perturbed<double>(
+        cell, z, arguments, loss, history, perturbations,
+        [&](std::size_t run, BackwardResult<double> result) {
+          EXPECT_EQ(run, backward.size());
+          backward.push_back(std::move(result));
+        },
+        options));
+    ASSERT_TRUE(forward && backward.size() == perturbations.size());
     for (std::size_t i = 0; i < perturbations.size(); ++i) {
       options.perturbation = &perturbations[i];
       const auto there = run_forward(cell, z, arguments, options);
@@ -144,9 +151,9 @@ TEST(Reference, RunsTogetherAreThoseAlone) {
       ASSERT_TRUE(there && back);
       EXPECT_EQ((*forward)[i].outputs, there->outputs) << cell.name << ' ' << i;
       EXPECT_EQ((*forward)[i].history, there->history) << cell.name << ' ' << i;
-      EXPECT_EQ((*backward)[i].inputs, back->inputs) << cell.name << ' ' << i;
-      EXPECT_EQ((*backward)[i].params, back->params) << cell.name << ' ' << i;
-      EXPECT_EQ((*backward)[i].initial_states, back->initial_states) << cell.name << ' ' << i;
+      EXPECT_EQ(backward[i].inputs, back->inputs) << cell.name << ' ' << i;
+      EXPECT_EQ(backward[i].params, back->params) << cell.name << ' ' << i;
+      EXPECT_EQ(backward[i].initial_states, back->initial_states) << cell.name << ' ' << i;
     }
   }
 }
