@@ -233,7 +233,7 @@ FAULTS = [
     fault("directions: heads of a block walk both ways", S + "head_space.cpp",
           "sizes.heads / 2)),", "sizes.heads)),", test="test_schedule Directions.HeadsOfABlock*"),
     fault("forms: reversed time begins past the last step", "executable/launcher.cpp",
-          "(call.time - 1) * at.strides.t *", "call.time * at.strides.t *", test="test_executable LauncherSteps.*"),
+          "(time - 1) * strides.t *", "time * strides.t *", test="test_executable LauncherSteps.*"),
     fault("forms: inputs past the end reach a matrix's gradient", "step/forms.cpp",
           "if (masked) operand = only_valid(operand);", "(void)masked;", test="test_step Forms.*"),
     fault("forms: a bound acts on gradients that only pass by", "step/derive.cpp",
