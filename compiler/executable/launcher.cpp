@@ -72,7 +72,7 @@ Result<Launcher> Launcher::make(const Executable& executable) {
   result.launches_ = executable.launches;
   result.workspace_ = WorkspaceRule(executable.tensors);
   for (std::size_t i = 0; i < executable.tensors.size(); ++i)
-    result.from_end_.push_back(is_walked_from_end(executable, i));
+    result.from_end_[i] = is_walked_from_end(executable, i);
   return result;
 }
 
@@ -181,7 +181,8 @@ Status Launcher::place(std::size_t index, const Bindings& bindings, Call& call, 
       return place_in_workspace(tensor, call.regions.offsets[index], bytes, call, place);
     const bool zero = tensor.need == Need::Zero;
     call.zero_needed |= zero;
-    return place_in_workspace(tensor, zero ? call.regions.zero : call.regions.discard, bytes, call, place);
+    if (zero) return place_in_workspace(tensor, call.regions.zero, call.regions.zero_bytes, call, place);
+    return place_in_workspace(tensor, call.regions.discard, bytes, call, place);
   }
   place.pointer = bound->pointer;
   place.strides = bound->strides.value_or(dense_strides(tensor, call.time));

@@ -3,6 +3,7 @@
 // few microseconds of host time.
 #pragma once
 
+#include <bitset>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -100,7 +101,7 @@ class Launcher {
   std::vector<Tensor> tensors_;
   std::vector<Launch> launches_;
   WorkspaceRule workspace_;
-  std::vector<bool> from_end_;  // by tensor: is_walked_from_end()
+  std::bitset<kMaxTensors> from_end_;  // by tensor: is_walked_from_end()
   Address status_ = 0;
 };
 
