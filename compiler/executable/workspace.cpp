@@ -56,4 +56,22 @@ Workspace WorkspaceRule::at(const std::vector<Tensor>& tensors, std::int64_t bat
   return result;
 }
 
+std::int64_t used_workspace_bytes(const std::vector<Tensor>& tensors, const Bindings& bindings,
+                                  std::int64_t batch, std::int64_t time) {
+  const Workspace all = WorkspaceRule(tensors).at(tensors, batch, time);
+  bool zeros = false;
+  std::int64_t discarded = 0;
+  for (const Tensor& tensor : tensors) {
+    if (is_internal(tensor.ref.role) || tensor.need == Need::Required || has_region(tensor) ||
+        bindings.find(tensor.ref) != nullptr)
+      continue;
+    if (tensor.need == Need::Zero)
+      zeros = true;
+    else
+      discarded = std::max(discarded, region_bytes(tensor, batch, time));
+  }
+  if (discarded > 0) return all.discard + align_up(discarded);
+  return zeros ? all.discard : all.zero;
+}
+
 }  // namespace rondo::executable

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "compiler/executable/bindings.h"
 #include "compiler/executable/executable.h"
 
 namespace rondo::executable {
@@ -41,5 +42,10 @@ class WorkspaceRule {
  private:
   std::vector<std::size_t> order_;  // of internal tensors
 };
+
+// Bytes from its begin that a call uses which binds what `bindings` has, and all that it must bind: what
+// stands for other tensors lies at its end.
+std::int64_t used_workspace_bytes(const std::vector<Tensor>& tensors, const Bindings& bindings,
+                                  std::int64_t batch, std::int64_t time);
 
 }  // namespace rondo::executable

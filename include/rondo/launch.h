@@ -226,7 +226,8 @@ RONDO_MUST_USE RONDO_API rondo_status rondo_plan_tensor_bytes(const rondo_plan* 
  * UNSUPPORTED (not even one). */
 RONDO_MUST_USE RONDO_API rondo_status rondo_plan_largest_batch(const rondo_plan* plan, int64_t time,
                                                                int64_t* batch);
-/* Bytes of workspace that a launch needs, 0 or more, and that a step needs (rondo_step). */
+/* Bytes of workspace that any launch needs, 0 or more, and that a step needs (rondo_step). A launch that is
+ * given the results may need less: rondo_plan_launch_workspace_bytes(). */
 RONDO_MUST_USE RONDO_API rondo_status rondo_plan_workspace_bytes(const rondo_plan* plan, int64_t batch,
                                                                  int64_t time, int64_t* bytes);
 RONDO_MUST_USE RONDO_API rondo_status rondo_plan_step_workspace_bytes(const rondo_plan* plan, int64_t batch,
@@ -282,6 +283,13 @@ RONDO_MUST_USE RONDO_API rondo_status rondo_launch(const rondo_plan* plan, const
  * draws random numbers counts steps from 0 in every call, so that each step draws the same ones: change the
  * parameter `seed` from call to call. Otherwise as rondo_launch(). */
 RONDO_MUST_USE RONDO_API rondo_status rondo_step(const rondo_plan* plan, const rondo_launch_args* args);
+
+/* Bytes of workspace that a launch with these tensors needs: no more than rondo_plan_workspace_bytes(), and
+ * less by what would stand for results and states that are given. Neither addresses nor the workspace are
+ * read. Errors: INPUT, as the launch would give it; UNSUPPORTED (an outline of any plan). */
+RONDO_MUST_USE RONDO_API rondo_status rondo_plan_launch_workspace_bytes(const rondo_plan* plan,
+                                                                        const rondo_launch_args* args,
+                                                                        int64_t* bytes);
 
 /* Does ahead what the first calls of rondo_launch() with these arguments would do beyond the others, such as
  * recording a CUDA graph. Launches nothing. Errors: INPUT and UNSUPPORTED, as the launch would give them. */

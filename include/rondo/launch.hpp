@@ -267,6 +267,12 @@ class Plan {
     return detail::found<std::int64_t>(
         [&](auto* bytes) { return rondo_plan_workspace_bytes(get(), batch, time, bytes); });
   }
+  // Of a launch with these tensors; addresses are not read.
+  Result<std::int64_t> workspace_bytes(const Arguments& arguments) const {
+    const rondo_launch_args args = arguments.get();
+    return detail::found<std::int64_t>(
+        [&](auto* bytes) { return rondo_plan_launch_workspace_bytes(get(), &args, bytes); });
+  }
   Result<std::int64_t> step_workspace_bytes(std::int64_t batch) const {
     return detail::found<std::int64_t>(
         [&](auto* bytes) { return rondo_plan_step_workspace_bytes(get(), batch, bytes); });

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from . import _structs as s
+from ._library import library
 from ._plans import Plan
 from ._structure import dense_strides
 
@@ -30,6 +31,14 @@ class Place(NamedTuple):
     timed: bool
     dense_b: int
     dense_t: int
+
+
+def workspace_bytes(plan: Plan, names: Sequence[str], sizes: dict[str, int]) -> int:
+    """What launches need that bind tensors `names` of a plan: less than others that leave out results."""
+    count = c.c_int64()
+    asked = Arguments(plan, names, sizes, 0)  # it owns what `reference` refers to
+    library().call("rondo_plan_launch_workspace_bytes", plan.handle, asked.reference, c.byref(count))
+    return count.value
 
 
 class Arguments:

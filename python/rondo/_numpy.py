@@ -8,7 +8,7 @@ from typing import Any
 from . import _structs as s
 from ._arguments import inputs_of, named
 from ._errors import InputError
-from ._launch import WORKSPACE_ALIGNMENT, Arguments
+from ._launch import WORKSPACE_ALIGNMENT, Arguments, workspace_bytes
 from ._library import library
 from ._plans import CPU, PlanRequest, plan_for
 from ._shapes import axes_to_add, lacks_heads
@@ -112,7 +112,7 @@ def _launched(
     bound = [_aligned(array, plan.tensors[spec.name].alignment) for spec, array in zip(specs, bound, strict=True)]
     names = [spec.name for spec in specs] + list(made)
     made = {name: _aligned(array, plan.tensors[name].alignment) for name, array in made.items()}
-    size = plan.workspace_bytes(sizes["B"], sizes["T"])
+    size = workspace_bytes(plan, names, sizes)
     ready = Arguments(plan, names, sizes, size)
     for place, array in zip(ready.places, [*bound, *made.values()], strict=True):
         ready.words[place.data] = array.ctypes.data

@@ -112,15 +112,6 @@ class Plan:
         for index, one in enumerate(tensors_of_plan(lib, handle)):
             spec = spec_of(one)
             self.tensors[spec.name] = Bound(index, one.type, spec.timed, one.alignment, one.need == s.NEED_REQUIRED, spec)
-        self._workspaces: dict[tuple[int, int], int] = {}
-
-    def workspace_bytes(self, batch: int, steps: int) -> int:
-        key = batch, steps
-        if key not in self._workspaces:
-            count = c.c_int64()
-            library().call("rondo_plan_workspace_bytes", self.handle, batch, steps, c.byref(count))
-            self._workspaces[key] = count.value
-        return self._workspaces[key]
 
     def step_workspace_bytes(self, batch: int) -> int:
         count = c.c_int64()

@@ -180,7 +180,7 @@ CALLS: dict[str, tuple[Any, ...]] = {
     "rondo_plan_destroy": (_H,),
     "rondo_plan_get_info": (_H, _H),
     "rondo_plan_get_tensor": (_H, _i32, _H),
-    "rondo_plan_workspace_bytes": (_H, _i64, _i64, _H),
+    "rondo_plan_launch_workspace_bytes": (_H, _H, _H),
     "rondo_plan_step_workspace_bytes": (_H, _i64, _H),
     "rondo_plan_check": (_H,),
     "rondo_plan_check_stream": (_H, _pointer, _H),

@@ -137,6 +137,7 @@ static void test_plans(void) {
   REFUSES(PLAN, rondo_plan_check_stream(h, NULL, &index));
   REFUSES(PLAN, rondo_plan_largest_batch(h, 1, &bytes));
   REFUSES(PLAN, rondo_plan_longest_time(h, 1, 1, &bytes));
+  REFUSES(PLAN, rondo_plan_launch_workspace_bytes(h, &args, &bytes));
   CHECK(info.cell == NULL && tensor.name == NULL && bytes == 7 && index == 7);
 }
 

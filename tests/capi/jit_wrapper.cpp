@@ -148,6 +148,9 @@ void check_outlines(Faults& faults) {
   const auto most = plan->largest_batch(3);
   const auto longest = plan->longest_time(2, std::int64_t{1} << 40);
   const auto ended = plan->check(nullptr);
+  const auto most_bytes = plan->workspace_bytes(2, 3), bytes = plan->workspace_bytes(api::Arguments(2, 3));
+  faults.check(most_bytes && bytes && *bytes <= *most_bytes && !plan->workspace_bytes(api::Arguments(-1, 3)),
+               "launches say how much workspace they need");
   faults.check(most && *most > 1 && !plan->largest_batch(-1) && ended && *ended, "plans are asked");
   faults.check(longest && *longest > 1 && !plan->longest_time(-1, 0), "and for how many steps there is room");
 }

@@ -187,6 +187,23 @@ static void test_plan_queries(rondo_context* context, rondo_plan* plan) {
   CHECK(none == 0);
   FAILS(rondo_plan_workspace_bytes(plan, B, T, NULL), RONDO_ERROR_INPUT, "bytes is NULL");
   FAILS(rondo_plan_workspace_bytes(NULL, B, T, &bytes), RONDO_ERROR_INPUT, "NULL");
+  /* Of a launch that is given all, or all but the last state; addresses are not read. */
+  buffers b;
+  call c = call_of(&b);
+  int64_t of_all = -1, of_some = -1;
+  for (int i = 0; i < STAND_IN_TENSORS; ++i) c.tensors[i].data = NULL;
+  c.args.tensors = c.tensors;
+  OK(rondo_plan_launch_workspace_bytes(plan, &c.args, &of_all));
+  c.args.tensor_count = STAND_IN_LAST;
+  OK(rondo_plan_launch_workspace_bytes(plan, &c.args, &of_some));
+  CHECK(0 <= of_all && of_all < of_some && of_some <= bytes);
+  c.args.time = 0;
+  OK(rondo_plan_launch_workspace_bytes(plan, &c.args, &none));
+  CHECK(none == 0);
+  c.args.time = -3;
+  FAILS(rondo_plan_launch_workspace_bytes(plan, &c.args, &none), RONDO_ERROR_INPUT, "T = -3");
+  FAILS(rondo_plan_launch_workspace_bytes(plan, &c.args, NULL), RONDO_ERROR_INPUT, "bytes is NULL");
+  FAILS(rondo_plan_launch_workspace_bytes(plan, NULL, &none), RONDO_ERROR_INPUT, "NULL");
   int64_t step_bytes = -1;
   OK(rondo_plan_step_workspace_bytes(plan, B, &step_bytes));
   CHECK(step_bytes >= B * UNIT * 4);

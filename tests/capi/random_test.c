@@ -136,6 +136,8 @@ static void launch_right(void) {
   args.workspace_bytes = 16 * EACH;
   args.batch = batch;
   args.time = time;
+  CALL(rondo_plan_launch_workspace_bytes(plan, &args, &bytes));
+  CHECK(bytes <= 16 * EACH);
   rondo_status status = RONDO_OK;
   if (strcmp(info.pass, "fw") == 0 && time == 1)
     note(status = rondo_step(plan, &args), "rondo_step(right)");
@@ -178,6 +180,8 @@ static void launch_any(void) {
   args.time = size_of_call();
   args.stream = below(2) == 0 ? NULL : strcmp(info.strategy, "reference") == 0 ? memory : stream;
   const rondo_launch_args* given = below(32) == 0 ? NULL : &args;
+  int64_t bytes = 0;
+  CALL(rondo_plan_launch_workspace_bytes(plan, given, below(32) == 0 ? NULL : &bytes));
   switch (below(4)) {
     case 0: CALL(rondo_step(plan, given)); break;
     case 1: CALL(rondo_plan_prepare(plan, given)); break;

@@ -73,6 +73,38 @@ static void compare(const plan_memory* cpu, const plan_memory* gpu) {
   }
 }
 
+/* With just the workspace that a launch needs of which one tensor that may be left out is, or none; with a
+ * region less it is refused where it used any. Results are those of a launch with all tensors. */
+static void test_workspace(rondo_plan* gpu, const plan_memory* all) {
+  int64_t any = 0;
+  OK(rondo_plan_workspace_bytes(gpu, B, T, &any));
+  for (int left_out = -1; left_out < all->count; ++left_out) {
+    if (left_out >= 0 && all->infos[left_out].need == RONDO_NEED_REQUIRED) continue;
+    /* Of such a result all steps are written to one place, which the simulator takes for a race. */
+    if (left_out >= 0 && all->infos[left_out].written == 1 && all->infos[left_out].strided == 1) continue;
+    plan_memory m = memory_of(gpu, B, T);
+    rondo_tensor given[MOST_TENSORS];
+    size_t kept = 0;
+    for (int i = 0; i < m.count; ++i)
+      if (i != left_out) given[kept++] = m.tensors[i];
+    m.args.tensors = given;
+    m.args.tensor_count = kept;
+    OK(rondo_plan_launch_workspace_bytes(gpu, &m.args, &m.args.workspace_bytes));
+    CHECK(m.args.workspace_bytes <= any && (left_out >= 0 || m.args.workspace_bytes < any));
+    free(m.workspace);
+    m.args.workspace = m.workspace = aligned_bytes(m.args.workspace_bytes);
+    OK(rondo_launch(gpu, &m.args));
+    for (int i = 0; i < m.count; ++i)
+      if (i != left_out && left_out >= 0 && all->infos[left_out].written == 1)
+        CHECK(memcmp(m.tensors[i].data, all->tensors[i].data, (size_t)m.tensors[i].bytes) == 0);
+    if (m.args.workspace_bytes > 0) {
+      m.args.workspace_bytes -= 256;
+      CHECK(rondo_launch(gpu, &m.args) == RONDO_ERROR_INPUT);
+    }
+    free_memory(&m);
+  }
+}
+
 static void test_pass(const char* cell, const char* strategy, int64_t dim, int32_t pass) {
   const rondo_problem problem = problem_of(dim, pass);
   rondo_plan *cpu = cpu_plan(cell, &problem), *gpu = NULL;
@@ -84,6 +116,7 @@ static void test_pass(const char* cell, const char* strategy, int64_t dim, int32
     OK(launch_memory(cpu, &on_cpu));
     OK(launch_memory(gpu, &on_gpu));
     compare(&on_cpu, &on_gpu);
+    if (by_time == 0) test_workspace(gpu, &on_gpu);
     free_memory(&on_cpu);
     free_memory(&on_gpu);
   }

@@ -10,7 +10,7 @@ import torch
 
 from .. import _structs as s
 from .._errors import RondoError
-from .._launch import WORKSPACE_ALIGNMENT, Arguments
+from .._launch import WORKSPACE_ALIGNMENT, Arguments, workspace_bytes
 from .._library import library
 from .._plans import Plan, PlanRequest, make_ahead, on_forget, plan_for
 from .._structure import Structure, TensorSpec, dense_strides
@@ -87,7 +87,6 @@ class Call:
         lib = library()
         self.launch = lib.step if stepping else lib.launch
         self.told, self.forgotten = 0, False  # how often the shim was told of it, and whether it may be no more
-        self.workspace = plan.step_workspace_bytes(self.batch) if stepping else plan.workspace_bytes(self.batch, self.time)
         self.taken: list[Taken | None] = []
         self.names: list[str] = []
         for spec in given:
@@ -113,6 +112,7 @@ class Call:
         missing = [name for name, bound in plan.tensors.items() if bound.required and name not in self.names]
         if missing:
             raise RondoError(f"{plan.info.cell}: the plan needs {', '.join(missing)}, which nothing gives")
+        self.workspace = plan.step_workspace_bytes(self.batch) if stepping else workspace_bytes(plan, self.names, sizes)
         self._pool: list[Arguments] = []
 
     def __call__(self, tensors: Sequence[torch.Tensor]) -> list[torch.Tensor]:

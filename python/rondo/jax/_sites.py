@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from .. import _policy
 from .. import _structs as s
 from .._errors import InputError, RondoError
-from .._launch import WORKSPACE_ALIGNMENT, Arguments
+from .._launch import WORKSPACE_ALIGNMENT, Arguments, workspace_bytes
 from .._plans import BYTES_OF, CPU, Device, Plan, PlanRequest, make_ahead, on_forget, plan_for
 from .._structure import TensorSpec, of_mask, structure_of
 from . import _shim
@@ -99,8 +99,9 @@ class Site:
             raise RondoError(f"{plan.info.cell}: the plan needs {', '.join(missing)}, which nothing gives")
         sizes = launch.sizes
         self.plan = plan
-        workspace = plan.workspace_bytes(sizes["B"], sizes["T"])
-        self._arguments = Arguments(plan, [*bound, *(spec.name for spec in hidden)], sizes, workspace)
+        names = [*bound, *(spec.name for spec in hidden)]
+        workspace = workspace_bytes(plan, names, sizes)
+        self._arguments = Arguments(plan, names, sizes, workspace)
         numbers = {name: number for number, name in enumerate(bound)}
         places = [numbers.get(spec.name, -1) for spec in (*taken, *made)]
         self._places = (c.c_int32 * max(1, len(places)))(*places)

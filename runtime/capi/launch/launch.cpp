@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <functional>
 
 #include "compiler/executable/footprint.h"
 #include "compiler/executable/workspace.h"
@@ -120,6 +121,14 @@ Status bind(const PlanObject& plan, const rondo_launch_args& args, Bindings& bin
 }
 
 namespace {
+
+// Of a launch with these tensors. Of no rows or no steps nothing is launched.
+std::int64_t workspace_of(const PlanObject& plan, const Bindings& bindings, std::int64_t batch,
+                          std::int64_t time) {
+  const std::int64_t of_any = plan.work->workspace_bytes(batch, time);
+  if (of_any == 0) return 0;
+  return std::min(of_any, executable::used_workspace_bytes(plan.work->tensors(), bindings, batch, time));
+}
 
 // One state of a step that is updated in place: where the kernels leave it, and where it goes then.
 struct InPlace {
@@ -241,8 +250,10 @@ Bindings& bindings_of_thread() {
   return bindings;
 }
 
-template <class Body>
-rondo_status with_args(const rondo_plan* plan, const rondo_launch_args* args, Body&& body) {
+// A lambda that captures one reference is held without an allocation.
+using WithArgs = std::function<Status(const PlanObject&, const rondo_launch_args&, Bindings&)>;
+
+rondo_status with_args(const rondo_plan* plan, const rondo_launch_args* args, const WithArgs& body) {
   return with<PlanObject>(plan, [&](const auto& object) -> Status {
     const Result<rondo_launch_args> given = read_args(args);
     if (!given) return given.error();
@@ -272,6 +283,18 @@ rondo_status rondo_plan_prepare(const rondo_plan* plan, const rondo_launch_args*
   return capi::with_args(plan, args, [](const auto& object, const auto& given, auto& bindings) -> Status {
     if (Status status = capi::bind(object, given, bindings); !status) return status;
     return object.work->prepare(bindings, given.batch, given.time);
+  });
+}
+
+rondo_status rondo_plan_launch_workspace_bytes(const rondo_plan* plan, const rondo_launch_args* args,
+                                               int64_t* bytes) {
+  return capi::with_args(plan, args, [&](const auto& object, const auto& given, auto& bindings) -> Status {
+    if (Status status = capi::not_null(bytes, "bytes"); !status) return status;
+    if (Status status = capi::check_sizes(given.batch, given.time); !status) return status;
+    if (Status status = object.work->check_workspace(); !status) return status;
+    if (Status status = capi::bind(object, given, bindings); !status) return status;
+    *bytes = capi::workspace_of(object, bindings, given.batch, given.time);
+    return success();
   });
 }
 
