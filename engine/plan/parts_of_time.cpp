@@ -123,7 +123,7 @@ const runtime::LoadedPlan& TrainingStep::plan_of(PartLaunch which) const {
                                        : plans_.backward);
 }
 
-Status TrainingStep::launch(PartLaunch which, std::int64_t part) {
+Status TrainingStep::start(PartLaunch which, std::int64_t part) const {
   const runtime::LoadedPlan& plan = plan_of(which);
   runtime::Bindings whole, bindings;
   for (const DeviceTensor& tensor : whole_) whole.set(tensor.binding());
@@ -131,10 +131,30 @@ Status TrainingStep::launch(PartLaunch which, std::int64_t part) {
   parts_.bind(plan.tensors(), part, which, whole, bindings);
   if (workspace_.bytes() > 0)
     bindings.set_workspace(workspace_.address(), static_cast<std::int64_t>(workspace_.bytes()));
-  if (Status status = plan.launch(bindings, sizes_.batch, parts_.parts().part(part).steps); !status)
-    return status;
+  return plan.launch(bindings, sizes_.batch, parts_.parts().part(part).steps);
+}
+
+Status TrainingStep::launch(PartLaunch which, std::int64_t part) {
+  if (Status status = start(which, part); !status) return status;
   if (Status status = device_->wait(); !status) return status;
-  return plan.check();
+  return plan_of(which).check();
+}
+
+Status TrainingStep::submit() const {
+  const std::int64_t count = parts_.parts().count();
+  for (std::int64_t part = 0; part + 1 < count; ++part)
+    if (Status status = start(PartLaunch::Walk, part); !status) return status;
+  for (std::int64_t part = count; part-- > 0;)
+    for (const PartLaunch which : {PartLaunch::Save, PartLaunch::Back})
+      if (Status status = start(which, part); !status) return status;
+  return success();
+}
+
+Status TrainingStep::check() const {
+  for (const runtime::LoadedPlan* plan : {plans_.forward, plans_.saving, plans_.backward})
+    if (plan != nullptr)
+      if (Status status = plan->check(); !status) return status;
+  return success();
 }
 
 Status TrainingStep::run() {

@@ -61,6 +61,10 @@ class TrainingStep {
 
   // Runs all parts of both passes and waits. Error Device.
   Status run();
+  // Starts the same, and neither waits nor adds up gradients of parameters: for who times it. After waiting
+  // check() gives the error of a kernel that gave up.
+  Status submit() const;
+  Status check() const;
   // Outputs, last states and gradients.
   Result<Results> download() const;
   PartsMemory memory() const;
@@ -75,6 +79,7 @@ class TrainingStep {
   Status allocate_lengths(schedule::TensorRef ref, const std::vector<double>& lengths);
   std::int64_t workspace_bytes() const;
   const runtime::LoadedPlan& plan_of(PartLaunch which) const;
+  Status start(PartLaunch which, std::int64_t part) const;
   Status launch(PartLaunch which, std::int64_t part);
   Status add_gradients();
 

@@ -248,7 +248,7 @@ Result<bool> parse_save(const step::Cell& cell, const std::string& text) {
   if (text == "states") return false;
   if (text != "products")
     return bad(fmt::format("unknown --save '{}'", text),
-               "known: states, products; `rondo run` and `rondo verify` also know every=K and auto");
+               "known: states, products; `rondo run`, `verify` and `bench` also know every=K and auto");
   if (can_save_products(cell)) return true;
   const bool multiplies = step::analyze(cell).has_matrix;
   return bad(fmt::format("--save products: cell {} has none to save: {}", cell.name,

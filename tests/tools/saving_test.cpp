@@ -57,10 +57,34 @@ TEST(Saving, WhatFitsNowhereIsRefused) {
     refused(words(command, "1"), 3, "bytes beside its tensors at the least");
     refused(words(command, "soon"), 2, "no size of memory");
   }
-  refused(words("bench", "600kB"), 3, "and bench takes whole passes");
+  refused({"bench", "elman", "--save", "every=4", "--ablate"}, 2, "parts of a pass are of one pass");
   refused({"tune", "lnlstm", "--pass", "fws,bw", "--save", "products", "--memory", "1GB"}, 2,
           "--save products says it");
 }
+
+#ifdef RONDO_BUILT_LLVM
+// A training step as a whole, by kernels of CPUs.
+TEST(Saving, BenchTimesAStepInParts) {
+  const auto timed = [](const std::vector<std::string>& save) {
+    std::vector<std::string> call = {
+        "bench",     "gru", "--arch", "cpu",     "--no-db", "--shape", "B=2,T=300,H=1,D=32",
+        "--samples", "3",   "--json", "--dtype", "fp32"};
+    call.insert(call.end(), save.begin(), save.end());
+    const Outcome outcome = rondo(call);
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    return outcome.status == 0 ? nlohmann::json::parse(outcome.out)["rows"][0] : nlohmann::json();
+  };
+  const nlohmann::json parts = timed({"--save", "every=100"}), whole = timed({"--save", "every=300"});
+  ASSERT_TRUE(parts.is_object() && whole.is_object());
+  EXPECT_EQ(parts["training"]["parts_of_time"], 3);
+  EXPECT_EQ(parts["passes"].size(), 3U);
+  EXPECT_EQ(whole["training"]["parts_of_time"], 1);
+  EXPECT_EQ(whole["passes"].size(), 2U);
+  EXPECT_GT(parts["median_ms"].get<double>(), 0);
+  const nlohmann::json rows = timed({"--save", "auto", "--memory", "1GB", "--pass", "fws"});
+  EXPECT_EQ(rows["pass"], "fws") << "in one piece passes are timed";
+}
+#endif
 
 }  // namespace
 }  // namespace rondo::test

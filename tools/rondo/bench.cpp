@@ -8,8 +8,10 @@
 #include "tools/rondo/commands.h"
 #include "tools/rondo/json_view.h"
 #include "tools/rondo/parameter_table.h"
+#include "tools/rondo/report.h"
 #include "tools/rondo/saving.h"
 #include "tools/rondo/session.h"
+#include "tuner/bench/step.h"
 
 namespace rondo::tools {
 namespace {
@@ -105,13 +107,50 @@ Status bench_parts(const Options& options, const step::Cell& cell, const engine:
   return success();
 }
 
+std::string step_text(const step::Cell& cell, const TimedStep& step) {
+  const tuner::StepRow& row = step.row;
+  std::string text = fmt::format(
+      "{} {} {} training step in {}: {:.4f} ms, spread {:.1f}% (p10 to p90), saved {}, workspace {}\n",
+      cell.name, engine::shape_text(row.problem.sizes), kernel::storage_name(row.problem.storage),
+      row.memory.parts > 1 ? fmt::format("{} parts of {} steps", row.memory.parts, row.every) : "one piece",
+      row.timing.median_s * 1e3, row.timing.spread * 100, size_text(row.memory.saved_bytes),
+      size_text(row.memory.workspace_bytes));
+  for (const engine::Answer* pass : step.passes())
+    text +=
+        fmt::format("  {}: {} {} ({})\n", schedule::pass_title(pass->problem), pass->kernel->choice.strategy,
+                    schedule::print(pass->kernel->choice.parameters), engine::label(pass->kernel->choice));
+  return text;
+}
+
+// Both passes of training in parts of time, whatever --pass says.
+Status bench_training(const Options& options, const step::Cell& cell, const engine::Overrides& overrides,
+                      std::int64_t every, const engine::Given& given, Session& session) {
+  if (options.ablate)
+    return Error{ErrorKind::Input,
+                 fmt::format("--save {} and --ablate: parts of a pass are of one pass", options.save),
+                 "leave out one of them"};
+  if (Status status = session.machine.need_device(); !status) return status;
+  const Result<schedule::Problem> problem = problem_of(in_one_piece(options), cell, schedule::Pass::Backward);
+  if (!problem) return problem.error();
+  Result<engine::TrainingAnswer> training = engine::answer_training_in_parts(
+      request_of(options, session, cell, *problem, overrides, given), session.machine, every);
+  if (!training) return training.error();
+  Result<tuner::StepRow> row =
+      tuner::bench_step({cell, *problem, session.machine.profile}, training->plans(), *session.machine.device,
+                        {.every = every, .samples = options.samples, .given = given});
+  if (!row) return row.error();
+  const TimedStep step{std::move(training).value(), std::move(row).value()};
+  print(options.json ? step_json(session.machine.profile.name, cell, step) : step_text(cell, step));
+  return success();
+}
+
 // With --save auto: what the service would save for training, if a pass of training is asked for.
 Result<Options> with_save(Options options, const step::Cell& cell, const engine::Overrides& overrides,
                           const std::vector<schedule::Pass>& passes, Session& session) {
   const Result<std::int64_t> memory = memory_of(options);
   if (!memory) return memory.error();
   if (options.save != "auto") return options;
-  if (*memory > 0) return with_chosen_save(options, cell, overrides, session, Parts::Refused);
+  if (*memory > 0) return with_chosen_save(options, cell, overrides, session);
   options.save = "states";
   if (passes == std::vector{schedule::Pass::Forward}) return options;
   const Result<schedule::Problem> problem = problem_of(options, cell, schedule::Pass::ForwardSave);
@@ -139,6 +178,9 @@ Status bench(const Options& asked) {
   if (!session) return session.error();
   const Result<Options> options = with_save(given, loaded->cell, *overrides, *passes, *session);
   if (!options) return options.error();
+  const Result<std::int64_t> every = engine::parse_every(options->save);
+  if (!every) return every.error();
+  if (*every > 0) return bench_training(*options, loaded->cell, *overrides, *every, own->given, *session);
   std::vector<schedule::Problem> problems;
   for (const schedule::Pass pass : *passes) {
     Result<schedule::Problem> problem = problem_of(*options, loaded->cell, pass);

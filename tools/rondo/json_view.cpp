@@ -372,6 +372,35 @@ std::string bench_json(const std::string& device, const std::vector<tuner::Bench
   return dump({{"device", device}, {"copy_bytes_per_s", copy}, {"rows", list}});
 }
 
+std::vector<const engine::Answer*> TimedStep::passes() const {
+  std::vector<const engine::Answer*> all;
+  if (training.walk) all.push_back(&*training.walk);
+  all.insert(all.end(), {&training.forward, &training.backward});
+  return all;
+}
+
+std::string step_json(const std::string& device, const step::Cell& cell, const TimedStep& step) {
+  const tuner::StepRow& row = step.row;
+  json passes = json::array();
+  for (const engine::Answer* pass : step.passes())
+    passes.push_back({{"pass", schedule::pass_name(pass->problem.pass)},
+                      {"strategy", pass->kernel->choice.strategy},
+                      {"parameters", pass->kernel->choice.parameters},
+                      {"origin", engine::origin_name(pass->kernel->choice.origin)}});
+  const json object = {{"cell", cell.name},
+                       {"clip", clip_json(cell.clip)},
+                       {"forms", forms_json(cell)},
+                       {"shape", sizes_json(row.problem.sizes)},
+                       {"dtype", kernel::storage_name(row.problem.storage)},
+                       {"pass", "training"},
+                       {"steps_of_a_part", row.every},
+                       {"training", training_json(row.memory)},
+                       {"passes", passes},
+                       {"median_ms", row.timing.median_s * 1e3},
+                       {"spread", row.timing.spread}};
+  return dump({{"device", device}, {"rows", json::array({object})}});
+}
+
 std::string parts_json(const step::Cell& cell, const std::string& device,
                        const std::vector<PartedPass>& passes) {
   json list = json::array();

@@ -15,9 +15,10 @@
 #include "engine/plan/memory.h"
 #include "engine/request/load_cell.h"
 #include "engine/service/run_training.h"
-#include "engine/service/saving.h"
+#include "engine/service/service.h"
 #include "tuner/bench/bench.h"
 #include "tuner/bench/parts.h"
+#include "tuner/bench/step.h"
 #include "tuner/tune/tune.h"
 
 namespace rondo::tools {
@@ -75,6 +76,15 @@ std::string verify_json(const step::Cell& cell, const std::string& where, const 
 
 // The rows of benchmarks/results/*.json. Targets and peers are not known here: null.
 std::string bench_json(const std::string& device, const std::vector<tuner::BenchRow>& rows);
+
+// A training step as a whole, in one piece or in parts of time.
+struct TimedStep {
+  engine::TrainingAnswer training;  // of kernels
+  tuner::StepRow row;
+
+  std::vector<const engine::Answer*> passes() const;  // in the order in which they first run
+};
+std::string step_json(const std::string& device, const step::Cell& cell, const TimedStep& step);
 
 // Nanoseconds a step, whole and without each part.
 struct PartedPass {

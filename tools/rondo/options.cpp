@@ -270,7 +270,7 @@ void bench_options(CLI::App& app, Options& o) {
   add_forms(app, o);
   add_problem(app, o, true);
   add_own_data(app, o);
-  add_save(app, o, "; auto: what training would save");
+  add_save(app, o, "; auto: what training would save; every=K: times both passes in parts of K steps");
   add_memory(app, o);
   add_target(app, o);
   add_backend(app, o);

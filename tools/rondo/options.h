@@ -25,7 +25,7 @@ struct Options {
   std::vector<std::string> constants;
   std::string clip_forward, clip_gradient;
   std::string forms;  // "resets,lengths"
-  // states or products; run, verify, tune, bench: or auto; run, verify: or every=K
+  // states or products; run, verify, tune, bench: or auto; run, verify, bench: or every=K
   std::string save = "states";
   std::string memory;  // with auto: most bytes of a training step, "4GB"; "": any
   std::string arch = "auto";

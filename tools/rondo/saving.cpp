@@ -54,7 +54,7 @@ Options in_one_piece(Options options) {
 }
 
 Result<Options> with_chosen_save(Options options, const step::Cell& cell, const engine::Overrides& overrides,
-                                 Session& session, Parts parts) {
+                                 Session& session) {
   if (options.save != "auto") return options;
   const Options plain = in_one_piece(options);
   const Result<schedule::Problem> problem = problem_of(plain, cell, schedule::Pass::Backward);
@@ -62,17 +62,6 @@ Result<Options> with_chosen_save(Options options, const step::Cell& cell, const 
   const Result<Chosen> chosen =
       chosen_save(options, request_of(plain, session, cell, *problem, overrides), session.machine);
   if (!chosen) return chosen.error();
-  const Result<std::int64_t> every = engine::parse_every(chosen->save);
-  if (!every) return every.error();
-  if (*every > 0 && parts == Parts::Refused) {
-    step::Sizes part = problem->sizes;
-    part.time = *every;
-    return Error{ErrorKind::Unsupported,
-                 fmt::format("only parts of {} steps fit into --memory {}, and {} takes whole passes", *every,
-                             options.memory, options.command),
-                 fmt::format("--save states --shape {} --pass fw,fws,bw has those of a part",
-                             engine::shape_text(part))};
-  }
   note(fmt::format("--save auto takes {}", chosen->text));
   options.save = chosen->save;
   return options;

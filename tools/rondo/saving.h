@@ -17,9 +17,8 @@ Result<std::int64_t> memory_of(const Options& options);
 // With
 // --memory it is the fastest way that fits, else the faster of states and products: choices say it, and
 // nothing is compiled. Errors: those of engine::ways_within().
-enum class Parts { Taken, Refused };  // of a command that cannot do with them: error Unsupported
 Result<Options> with_chosen_save(Options options, const step::Cell& cell, const engine::Overrides& overrides,
-                                 Session& session, Parts parts = Parts::Taken);
+                                 Session& session);
 
 // The options of passes that save states, where --save names parts of time or leaves it open.
 Options in_one_piece(Options options);

@@ -157,6 +157,32 @@ TEST_F(InParts, ValuesAreTheSameBitsWhereKernelsWalkInOrder) {
   }
 }
 
+// What is timed computes all but the sums of gradients of parameters.
+TEST_F(InParts, SubmittedLaunchesComputeTheStep) {
+  const step::Cell cell = rondo::testing::library_cell("lstm");
+  const schedule::Problem problem = problem_of(kernel::Storage::F32);
+  const schedule::Task task = task_of(cell, problem);
+  const HostProblem data = random_problem(task, problem.sizes, {}).value();
+  const Result<TrainingAnswer> plans = plans_of(cell, problem, kEvery);
+  ASSERT_TRUE(plans.ok()) << plans.error().message;
+  Result<TrainingStep> step = TrainingStep::make(
+      task, problem.sizes, kEvery, plans->plans(), *machine_.device,
+      [&](auto ref) { return given_values(ref, cell, schedule::Pass::Backward, data, {}); });
+  ASSERT_TRUE(step.ok()) << step.error().message;
+  ASSERT_TRUE(step->submit().ok());
+  ASSERT_TRUE(machine_.device->wait().ok());
+  ASSERT_TRUE(step->check().ok());
+  const TrainingStep::Results submitted = step->download().value();
+  ASSERT_TRUE(step->run().ok());
+  const TrainingStep::Results run = step->download().value();
+  ASSERT_EQ(submitted.size(), run.size());
+  for (std::size_t i = 0; i < run.size(); ++i) {
+    if (run[i].ref.role == schedule::Role::ParamGradient) continue;
+    EXPECT_EQ(submitted[i].result.values, run[i].result.values) << run[i].name;
+    EXPECT_EQ(submitted[i].result.unwritten, 0) << run[i].name;
+  }
+}
+
 TEST_F(InParts, OnePartNeedsNoPassMore) {
   const step::Cell cell = rondo::testing::library_cell("zoneout");  // which draws
   const schedule::Problem problem = problem_of(kernel::Storage::F32);
