@@ -397,7 +397,8 @@ RONDO_MUST_USE RONDO_API rondo_status rondo_training_get_part(const rondo_traini
  * those of the part: what is left of each row before it, and no more than the part has. `saved` has
  * rondo_training_sizes.saved_bytes, aligned to 256 bytes, on the plan's device, and stays the same from the
  * first part forwards to the first part backwards. The calls come in the order of the parts, on one stream;
- * otherwise as rondo_launch(). */
+ * otherwise as rondo_launch(). Errors: those of rondo_launch(); INPUT (training in one piece, no such part,
+ * `saved` too small or not aligned). */
 RONDO_MUST_USE RONDO_API rondo_status rondo_training_forward_part(const rondo_training* training,
                                                                   int64_t part,
                                                                   const rondo_launch_args* forward,
@@ -407,7 +408,8 @@ RONDO_MUST_USE RONDO_API rondo_status rondo_training_forward_part(const rondo_tr
  * backward plan takes for the same B, T and stream, but for what is saved; both may have one workspace. The
  * calls come after the forward pass of all parts, from the last part to the first. Gradients of inputs are
  * those of the part's steps, with part 0 come those of initial states. Gradients of parameters are those of
- * the part: the caller adds them up. Where `backward` is refused, the forward pass may have started. */
+ * the part: the caller adds them up. Where `backward` is refused, the forward pass may have started. Errors
+ * as those of the forward pass. */
 RONDO_MUST_USE RONDO_API rondo_status rondo_training_backward_part(const rondo_training* training,
                                                                    int64_t part,
                                                                    const rondo_launch_args* forward,

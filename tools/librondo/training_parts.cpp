@@ -24,7 +24,8 @@ Status check_part(const TrainingObject& training, std::int64_t time, std::int64_
                  "make it with rondo_problem.every, the steps of a part"};
   if (Status status = check_sizes(0, time); !status) return status;
   if (time > engine::kMostExtent)
-    return Error{ErrorKind::Input, fmt::format("T = {}: {} at most", time, engine::kMostExtent)};
+    return Error{ErrorKind::Input, fmt::format("T = {}: {} at most", time, engine::kMostExtent),
+                 "give fewer steps in a call"};
   const std::int64_t count = engine::TimeParts{time, training.every}.count();
   if (part >= 0 && part < count) return success();
   return Error{ErrorKind::Input,
@@ -46,7 +47,8 @@ Status check_saved(Saved saved, std::int64_t needed) {
                              saved.memory == nullptr ? 0 : saved.bytes),
                  "rondo_training_get_sizes() says how much"};
   if (address_of(saved.memory) % executable::kRegionAlignment != 0)
-    return Error{ErrorKind::Input, "the saved memory is not aligned to 256 bytes"};
+    return Error{ErrorKind::Input, "the saved memory is not aligned to 256 bytes",
+                 "take it as cudaMalloc gives it, or by aligned_alloc(256, ...) on a CPU"};
   return success();
 }
 
