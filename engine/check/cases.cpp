@@ -45,6 +45,11 @@ class Cases {
   std::int64_t most_steps(std::int64_t batch) const {
     return std::max<std::int64_t>(1, budget_.work / (batch * work_));
   }
+  // So many steps, or what is left of them. An odd number then: a tail in every stage.
+  static std::int64_t cut_to(std::int64_t most, std::int64_t wanted) {
+    if (most >= wanted) return wanted;
+    return most > 1 && most % 2 == 0 ? most - 1 : most;
+  }
   bool covered(std::int64_t batch, std::int64_t time) const {
     return std::ranges::any_of(
         cases_, [=](const VerifyCase& one) { return one.sizes.batch >= batch && one.sizes.time >= time; });
@@ -66,9 +71,8 @@ class Cases {
     std::int64_t batch = wanted.batch, time = wanted.time;
     if (most_steps(batch) < time) batch = std::min(batch, kFewRows);
     if (most_steps(batch) < time) batch = std::min<std::int64_t>(batch, 1);
-    time = std::min(time, most_steps(batch));
+    time = cut_to(most_steps(batch), time);
     const bool cut = batch < wanted.batch || time < wanted.time;
-    if (time < wanted.time && time > 1 && time % 2 == 0) --time;  // odd: a tail in every stage
     add(batch, time,
         cut ? fmt::format("the shape, cut from B={},T={}", wanted.batch, wanted.time)
             : "the shape asked for");
@@ -95,7 +99,7 @@ class Cases {
     std::int64_t batch = kFewRows;
     const std::int64_t wanted = 2 * coverage_.turn + 1;
     if (most_steps(batch) < wanted) batch = 1;
-    const std::int64_t time = std::min(wanted, most_steps(batch));
+    const std::int64_t time = cut_to(most_steps(batch), wanted);
     if (covered(1, wanted)) return;
     if (covered(batch, time)) {
       cases_.front().covers += fmt::format(" (two turns of {} steps cost too much)", coverage_.turn);

@@ -78,6 +78,14 @@ TEST(Cases, ALargeShapeIsCutAndSaysSo) {
   }
 }
 
+// Two turns that cost too much are cut to as many steps as the shape was: one case does for both.
+TEST(Cases, WhatIsCutToTheSameStepsIsRunOnce) {
+  const auto list = cases("lstm", problem_at(16, 1024, 768, Pass::Backward), {16, 0, 48});
+  EXPECT_EQ(std::ranges::count_if(list, [](const VerifyCase& one) { return one.sizes.time > 5; }), 1);
+  EXPECT_NE(list.front().covers.find("two turns of 48 steps cost too much"), std::string::npos)
+      << list.front().covers;
+}
+
 // Of a backward pass the first of them is the same from stored states.
 TEST(Cases, BetterOnesAreTheNearestFirst) {
   VerifyCase shape;
