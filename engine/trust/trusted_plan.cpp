@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#ifdef __linux__
+#include <sys/resource.h>
+#endif
+
 #include <chrono>
 #include <future>
 
@@ -20,6 +24,15 @@ enum class Compares : std::uint8_t { None, Recorded, All };
 
 Compares compared_at_first_use(const TrustOptions& options) {
   return options.strict || options.later ? Compares::None : Compares::Recorded;
+}
+
+// This thread and those that it starts come after all others where there are more of them than cores. On
+// Linux a nice value is a thread's (setpriority(2)); elsewhere nothing is done.
+void come_last() {
+#ifdef __linux__
+  constexpr int kLess = 10;
+  (void)setpriority(PRIO_PROCESS, 0, kLess);  // raising it is always allowed
+#endif
 }
 
 class DeviceWork final : public TrustWork {
@@ -99,14 +112,17 @@ class DeviceWork final : public TrustWork {
     return cases_for(task_, coverage_of(executable, turn), gpu_budget(), arbitrary_states_);
   }
 
-  // The reference takes as long as a compiler: beside it, then.
+  // The reference takes as long as a compiler: beside it, then. It has work for all cores, the compiler for
+  // one a kernel, so the compiler comes first.
   void begin_verifier(std::vector<VerifyCase> cases) {
     if (verifier_.valid()) return;
     schedule::Task task = task_;
     task.watcher = nullptr;  // which is this thread's
-    verifier_ =
-        std::async(std::launch::async, [task = std::move(task), cases = std::move(cases), seed = seed_,
-                                        given = given_] { return Verifier::make(task, cases, seed, given); });
+    verifier_ = std::async(std::launch::async,
+                           [task = std::move(task), cases = std::move(cases), seed = seed_, given = given_] {
+                             come_last();
+                             return Verifier::make(task, cases, seed, given);
+                           });
   }
 
   // Loads the code here once it has passed elsewhere.
