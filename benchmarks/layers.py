@@ -43,7 +43,7 @@ BEGIN = time.monotonic()
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 NO_GPU = 4
 STAGES = ("table", "first", "host", "tf32", "more", "proj", "memory", "compiled", "peers", "loop")
-NEEDS = {"first": 45, "host": 15, "memory": 15, "compiled": 20, "peers": 20, "loop": 25}  # seconds without which a stage or its next layer is not begun
+NEEDS = {"first": 45, "host": 40, "memory": 15, "compiled": 20, "peers": 20, "loop": 25}  # seconds without which a stage or its next layer is not begun
 SHOWN = ("error", "right", "fw_ms", "fwbw_ms", "fw_graph_ms", "fwbw_graph_ms", "peak_MiB", "kept_MiB")
 NN = {"lstm": "LSTM", "gru": "GRU", "rnn": "RNN", "slstm": "SLSTM", "mingru": "MinGRU", "paragru": "ParaGRU"}
 
@@ -402,10 +402,10 @@ def host_times(contenders):
         for name, one, first in (("rondo", contenders.rondo(Layer(kind, 1, 1, 64), "bf16"), True), ("torch", contenders.torchs(Layer(kind, 1, 1, 64), "bf16"), False)):
             passes = Passes(one, *contenders.data(Layer(kind, 1, 1, 64), "bf16", first))
             found[f"{kind} layer forward, {name}"] = host_us(passes.forward, device)
-            found[f"{kind} layer forward + backward, {name}"] = host_us(passes.training, device, 50)
+            found[f"{kind} layer forward + backward, {name}"] = host_us(passes.training, device)
             with torch.autograd.set_multithreading_enabled(False):
-                found[f"{kind} layer forward + backward in one thread, {name}"] = host_us(passes.training, device, 50)
-    found["a node of PyTorch, forward + backward"] = host_us(lambda: one_node(torch, tensors[1]), device, 50)
+                found[f"{kind} layer forward + backward in one thread, {name}"] = host_us(passes.training, device)
+    found["a node of PyTorch, forward + backward"] = host_us(lambda: one_node(torch, tensors[1]), device)
     return found
 
 
