@@ -29,10 +29,10 @@ Value OrderedWalk::owns(Value t) {
   return p.time_split == 1 ? in_segment : in_segment && t / steps % p.time_split == threads.part();
 }
 
-void OrderedWalk::emit(const CarryEnds& ends, const std::vector<Value>& telling) {
+void OrderedWalk::emit(const CarryEnds& ends, const std::function<std::vector<Value>()>& telling) {
   body_.stream_.threads().if_active([&] {
     b_.comment("a carry that is not finite: the walk in order tells whether it is one");
-    if_not_finite(b_, telling, [&] { walk(ends); });
+    if_not_finite(b_, telling(), [&] { walk(ends); });
   });
 }
 

@@ -17,9 +17,9 @@ class OrderedWalk {
   OrderedWalk(StreamBody& body, const StreamBody::LeafOf& leaf,
               const std::function<void(const StreamBody::Results&)>& consume);
 
-  // Emitted behind the walk in segments, and by its computing threads run where one of the values `telling`,
-  // of the thread, is not finite. `ends`: of the carries.
-  void emit(const CarryEnds& ends, const std::vector<kernel::Value>& telling);
+  // Emitted behind the walk in segments, and by its computing threads run where one of the values that
+  // `telling` gives, of the thread, is not finite. `ends`: of the carries.
+  void emit(const CarryEnds& ends, const std::function<std::vector<kernel::Value>()>& telling);
 
   // Emits what depends on parameters alone, where that is wanted before emit().
   void hoist();

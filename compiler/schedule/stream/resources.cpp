@@ -85,7 +85,8 @@ int stream_instructions_folded(const Task& task) {
 
 std::int64_t segment_exchange_bytes(const Task& task, const TransformPattern& pattern, bool among_blocks) {
   const std::int64_t transforms = (among_blocks ? ScanWarp::kSlots : 1) * TransformTable::bytes(pattern);
-  return transforms + (task.problem.pass == Pass::Backward ? 4 * param_rows(task.cell) : 0);
+  const std::int64_t marks = among_blocks ? 4 : 0;  // of a thread, which has a channel at least
+  return transforms + marks + (task.problem.pass == Pass::Backward ? 4 * param_rows(task.cell) : 0);
 }
 
 std::int64_t team_exchange_bytes(const TransformPattern& pattern, int cluster, bool grid, bool pipelined) {

@@ -27,9 +27,9 @@ StepCost scan_cost(const Task& task);
 int stream_instructions_folded(const Task& task);  // by Rewrite::Throughput
 
 // segment_exchange_bytes: bytes of shared memory by segment and channel, for the segments' transforms (of two
-// rounds where blocks split time) and, backward, for their parts of parameter gradients. team_exchange_bytes:
-// bytes by channel that blocks which split time need beside: the carries that come into a block's part and,
-// in a cluster, the transforms of all blocks.
+// rounds where blocks split time, with a mark) and, backward, for their parts of parameter gradients.
+// team_exchange_bytes: bytes by channel that blocks which split time need beside: the carries that come into
+// a block's part and, in a cluster, the transforms of all blocks.
 std::int64_t segment_exchange_bytes(const Task& task, const TransformPattern& pattern, bool among_blocks);
 std::int64_t team_exchange_bytes(const TransformPattern& pattern, int cluster, bool grid, bool pipelined);
 // Bytes by step for what all channels share, of two stages (channelwise/shared_values.h).

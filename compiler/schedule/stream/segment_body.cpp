@@ -20,6 +20,8 @@ SegmentedStep::SegmentedStep(StreamBody& body, const StreamBody::LeafOf& leaf,
     scan_warp_ = std::make_unique<ScanWarp>(body_.stream_.threads(), body_.parameters_, body_.task_.cell,
                                             body_.pattern_);
     b_.set_min_blocks(blocks_by_registers(p, segment_shape(body_.task_)));
+    if (!body_.cuts_)
+      marks_ = b_.shared("marks", kernel::Storage::F32, p.computing(), "[computing threads]: 0, or NaN");
     return;
   }
   segment_transforms_ = {{}, p.segments, body_.pattern_, p.channels, {}};
@@ -46,16 +48,25 @@ void SegmentedStep::walk(const CarryEnds& ends) {
   }
   body.declare_kept = [&] { parts_before_ = declare_parts("kept"); };
   body.keep = [&] { keep(); };
-  if (scan_warp_ || body_.cuts_) mark_ = b_.variable("mark", b_.real(0));
+  if (body_.cuts_) mark_ = b_.variable("mark", b_.real(0));
+  // Of a sequence without steps no stage is the last.
+  if (marks_.valid())
+    body_.stream_.threads().if_all({body_.stream_.threads().computing()},
+                                   [&] { b_.store(marks_[b_.thread()], b_.real(0)); });
   if (scan_warp_) {
     scan_warp_->begin();
     body.scan = [&] { scan_warp_->role(ends.first); };
   }
   SegmentWalk(body_.stream_, body).emit();
   if (scan_warp_) scan_warp_->finish();
+  in_order_.emit(ends, [&] { return telling(); });
+}
+
+std::vector<Value> SegmentedStep::telling() {
+  if (marks_.valid()) return {b_.load("mark", marks_[b_.thread()])};
   std::vector<Value> telling = scan_warp_ ? std::vector<Value>() : body_.carry_;
   if (mark_.valid()) telling.push_back(mark_);
-  in_order_.emit(ends, telling);
+  return telling;
 }
 
 std::size_t SegmentedStep::at(std::size_t row, std::size_t column, int channel) const {
@@ -193,9 +204,9 @@ void SegmentedStep::prefix_scan(Value stage) {
                     column_of(carried_, c));
 }
 
-void SegmentedStep::mark(const std::vector<Value>& values) {
-  for (const Value& value : values)
-    b_.assign(mark_, b_.math(scalar::Op::Fma, {value, b_.real(0), Value(mark_)}));
+Value SegmentedStep::marked(Value before, const std::vector<Value>& values) {
+  for (const Value& value : values) before = b_.math(scalar::Op::Fma, {value, b_.real(0), before});
+  return before;
 }
 
 // A carry that is not finite leaves none of those after it finite, so those behind the last stage tell of
@@ -203,10 +214,10 @@ void SegmentedStep::mark(const std::vector<Value>& values) {
 // the last step stores the last carries: those that the scan warp has need not be finite, though the walk in
 // order is.
 void SegmentedStep::finish_stage(Value stage, const CarryEnds& ends) {
-  if (body_.cuts_) mark(carried_);
+  if (body_.cuts_) b_.assign(mark_, marked(mark_, carried_));
   if (!scan_warp_) return;
   b_.if_(stage == body_.stream_.threads().blocks() - 1, [&] {
-    if (!body_.cuts_) mark(carried_);
+    if (!body_.cuts_) b_.store(marks_[b_.thread()], marked(b_.real(0), carried_));
     b_.if_(in_order_.owns(in_order_.last_step()), [&] { body_.store_carries(ends, carried_); });
   });
 }

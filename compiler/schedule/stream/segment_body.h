@@ -37,8 +37,11 @@ class SegmentedStep {
   // Stores what a step gives, and goes on from it.
   void take(const StreamBody::Results& results, const SegmentWalk::Guard& guard);
   void keep();
-  // A number that is not finite in `values` makes the thread's mark one, for good.
-  void mark(const std::vector<kernel::Value>& values);
+  // 0 or NaN, as what it adds to is, or NaN where a number in `values` is not finite.
+  kernel::Value marked(kernel::Value before, const std::vector<kernel::Value>& values);
+  // What tells, once the walk is over, whether the thread's results are those of a walk in order: where one
+  // of them is not finite they need not be.
+  std::vector<kernel::Value> telling();
   void finish_stage(kernel::Value stage, const CarryEnds& ends);
 
   // A value that the local scan left for one of the thread's steps; invalid if zero.
@@ -67,9 +70,11 @@ class SegmentedStep {
   Kept parts_, parts_before_;            // of this stage, and with `pipelined` of the stage before
   std::vector<kernel::Value>
       composed_;  // by at(): the composed transform of the steps so far; column `states` is constant
-  // 0, or NaN where the thread's results need not be those of a walk in order; invalid where the last carries
-  // tell.
+  // 0, or NaN where the thread's results need not be those of a walk in order: a variable where each stage
+  // may tell; in shared memory where the last one does, by thread, so that the loop holds no register for it
+  // and is ordered as if nothing came after it.
   kernel::Value mark_;
+  kernel::Memory marks_;
   OrderedWalk in_order_;
   std::vector<kernel::Value>
       carried_;  // by row * channels + channel: carries before the step that is applied

@@ -15,8 +15,11 @@ SegmentWalk::SegmentWalk(StreamKernel& kernel, const Body& body)
 // second stands only where every thread scans the segments' transforms, and shows that all are published.
 void SegmentWalk::emit() {
   if (!parameters_.among_blocks()) return walk_rounds();
-  const Value in_scan_warp = b_.thread() >= b_.named("kFollowing", parameters_.walking(),
-                                                     "first thread of the warp that follows the carries");
+  // Asked of the warp's first thread, of which the compiler sees that it is the same for all lanes: it need
+  // not join them again behind a role.
+  const Value first = b_.shuffle("first_of_warp", b_.thread(), kernel::ShuffleMode::Index, b_.constant(0));
+  const Value in_scan_warp = first >= b_.named("kFollowing", parameters_.walking(),
+                                               "first thread of the warp that follows the carries");
   b_.if_(in_scan_warp, body_.scan, [&] { threads_.on_computing([&] { walk_rounds(); }); });
 }
 
