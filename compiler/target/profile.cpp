@@ -93,6 +93,30 @@ void each_speed(Speeds& s, Visit visit) {
   visit("mma_flops_per_cycle_sm", s.mma_flops_per_cycle_sm, 1, 1e8);
 }
 
+template <class Visit>
+void each_size(MeasuredFloor& f, Visit visit) {
+  visit("blocks", f.blocks, 1, 4096);
+  visit("bytes", f.bytes, 0, 1 << 30);
+}
+template <class Visit>
+void each_figure(MeasuredFloor& f, Visit visit) {
+  visit("seconds", f.seconds, 1e-10, 1e-2);
+  visit("per_cycle_sm", f.per_cycle_sm, 0, 1e8);
+}
+constexpr std::size_t kMostFloors = 10000;
+
+json floors_json(const Floors& floors) {
+  json list = json::array();
+  for (MeasuredFloor floor : floors.all) {
+    json row = {{"of", floor_name(floor.of)}, {"by", floor.by}};
+    const auto write = [&](const char* name, auto& value, auto...) { row[name] = value; };
+    each_size(floor, write);
+    each_figure(floor, write);
+    list.push_back(std::move(row));
+  }
+  return list;
+}
+
 // Threads and second caches of CPUs to the fields that the stored form has for both kinds, and back.
 void to_gpu_fields(Profile& p) {
   p.limits = Limits{};
@@ -138,9 +162,9 @@ class ProfileReader {
     p.speeds.l2_bytes_per_s = l2_speed(p.units(), p.speeds.clock_hz);
     each_speed(p.speeds, [&](const char* field, double& value, double least, double most) {
       if (speeds.contains(field)) speed(speeds, field, value);
-      if (!(value >= least && value <= most))
-        fault("speeds.{} is {}, outside {} ... {}", field, value, least, most);
+      in_range("speeds", field, value, least, most);
     });
+    if (all.contains("floors")) read_floors(all["floors"], p.floors);
     if (p.limits.shared_per_block > p.limits.shared_per_sm)
       fault("limits.shared_per_block is {}, more than shared_per_sm, {}", p.limits.shared_per_block,
             p.limits.shared_per_sm);
@@ -172,22 +196,48 @@ class ProfileReader {
       value = found->get<std::string>();
   }
   template <class Integer>
-  void limit(const json& limits, const char* field, Integer& value, std::int64_t least, std::int64_t most) {
+  void limit(const json& limits, const char* field, Integer& value, std::int64_t least, std::int64_t most,
+             const char* of = "limits") {
     const json* found = member(limits, field);
-    if (found == nullptr || !found->is_number_integer()) return fault("limits.{} is no integer", field);
+    if (found == nullptr || !found->is_number_integer()) return fault("{}.{} is no integer", of, field);
     // Unsigned where it is not negative, and perhaps too large for a signed one.
     const bool above =
         found->is_number_unsigned() && found->get<std::uint64_t>() > static_cast<std::uint64_t>(most);
     if (above || found->get<std::int64_t>() < least)
-      return fault("limits.{} is {}, outside {} ... {}", field, found->dump(), least, most);
+      return fault("{}.{} is {}, outside {} ... {}", of, field, found->dump(), least, most);
     value = static_cast<Integer>(found->get<std::int64_t>());
   }
-  void speed(const json& speeds, const char* field, double& value) {
+  void speed(const json& speeds, const char* field, double& value, const char* of = "speeds") {
     const json* found = member(speeds, field);
     if (found == nullptr || !found->is_number())
-      fault("speeds.{} is no number", field);
+      fault("{}.{} is no number", of, field);
     else
       value = found->get<double>();
+  }
+  void in_range(const char* of, const char* field, double value, double least, double most) {
+    if (!(value >= least && value <= most))
+      fault("{}.{} is {}, outside {} ... {}", of, field, value, least, most);
+  }
+  void read_floors(const json& list, Floors& floors) {
+    if (!list.is_array() || list.size() > kMostFloors) return fault("floors are no list, or a very long one");
+    for (const json& row : list) {
+      if (!row.is_object()) return fault("an entry of floors is no object");
+      MeasuredFloor floor;
+      std::string of;
+      name(row, "of", of);
+      name(row, "by", floor.by);
+      const std::optional<MeasuredFloor::Of> known = floor_of_name(of);
+      if (!known) return fault("floors.of is '{}', which this version does not know", of);
+      floor.of = *known;
+      each_size(floor, [&](const char* field, int& value, std::int64_t least, std::int64_t most) {
+        limit(row, field, value, least, most, "floors");
+      });
+      each_figure(floor, [&](const char* field, double& value, double least, double most) {
+        speed(row, field, value, "floors");
+        in_range("floors", field, value, least, most);
+      });
+      floors.all.push_back(std::move(floor));
+    }
   }
 
   std::vector<std::string> faults_;
@@ -211,8 +261,9 @@ std::string to_json(const Profile& profile) {
   each_limit(stored, p.limits, write_limit);
   if (p.is_cpu()) each_cpu_limit(p.cpu, write_limit);
   each_speed(p.speeds, [&](const char* name, auto& value, auto...) { speeds[name] = value; });
-  const json j = {{"name", p.name},     {"key", p.key},     {"origin", p.origin},
-                  {"source", p.source}, {"limits", limits}, {"speeds", speeds}};
+  json j = {{"name", p.name},     {"key", p.key},     {"origin", p.origin},
+            {"source", p.source}, {"limits", limits}, {"speeds", speeds}};
+  if (!p.floors.empty()) j["floors"] = floors_json(p.floors);
   return j.dump(2);
 }
 

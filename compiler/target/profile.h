@@ -8,6 +8,7 @@
 
 #include "compiler/support/registry.h"
 #include "compiler/support/result.h"
+#include "compiler/target/floors.h"
 #include "compiler/target/target.h"
 
 namespace rondo::target {
@@ -70,6 +71,7 @@ struct Profile {
   Limits limits;  // of a GPU
   CpuLimits cpu;  // of CPUs
   Speeds speeds;
+  Floors floors;  // of a GPU that was calibrated; else none
   // What is made for it also runs on all later GPUs (PTX in packages), and so has no instruction that exists
   // under its architecture's own name alone. Not in the JSON form: no board is so.
   bool portable = false;
@@ -118,6 +120,7 @@ std::int64_t cache_size_of(const std::string& text);
 double l2_speed(int sms, double clock_hz);
 
 // JSON with the field names above (the form stored in the database and exchanged by `rondo calibrate`).
+// `floors` are a list of objects, left out where there are none: earlier versions measured none.
 std::string to_json(const Profile& profile);
 // Error Input naming every field that is missing, of another type, or outside the range that any board keeps
 // to.

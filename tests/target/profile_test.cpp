@@ -229,6 +229,56 @@ TEST(Profile, OfTheCpusHere) {
   EXPECT_EQ(find_profile(other)->key, "cpu");
 }
 
+// What calibration measures travels with the profile; profiles of earlier versions, and shipped ones, have
+// none.
+TEST(Profile, FloorsInTheStoredForm) {
+  Profile p = find_profile("h200").value();
+  EXPECT_TRUE(p.floors.empty());
+  EXPECT_EQ(to_json(p).find("floors"), std::string::npos);
+  p.floors.all = {{MeasuredFloor::Of::GridExchange, "", 48, 12288, 5.5e-7, 0},
+                  {MeasuredFloor::Of::Product, "mma.m16n8k16.bf16", 1, 0, 1.8e-8, 1024},
+                  {MeasuredFloor::Of::Function, "tanh fast", 1, 0, 1e-8, 0}};
+  const auto read = profile_from_json(to_json(p));
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_EQ(to_json(*read), to_json(p));
+  ASSERT_EQ(read->floors.all.size(), 3U);
+  EXPECT_EQ(read->floors.seconds(MeasuredFloor::Of::Function, "tanh fast"), 1e-8);
+  EXPECT_EQ(read->floors.per_cycle_sm("mma.m16n8k16.bf16"), 1024);
+  EXPECT_EQ(read->floors.seconds(MeasuredFloor::Of::Barrier), std::nullopt);
+  const auto changed = [&](const std::string& was, const std::string& now) {
+    std::string text = to_json(p);
+    text.replace(text.find(was), was.size(), now);
+    const auto wrong = profile_from_json(text);
+    return wrong ? "" : wrong.error().message;
+  };
+  EXPECT_NE(changed("grid exchange", "post office").find("'post office'"), std::string::npos);
+  EXPECT_NE(changed("\"blocks\": 48", "\"blocks\": 0").find("floors.blocks is 0"), std::string::npos);
+  EXPECT_NE(changed("\"bytes\": 12288", "\"bytes\": 0.5").find("floors.bytes is no integer"),
+            std::string::npos);
+  EXPECT_NE(changed("5.5e-07", "-1").find("floors.seconds is -1"), std::string::npos);
+  EXPECT_NE(changed("\"floors\": [", "\"floors\": 3, \"others\": [").find("floors are no list"),
+            std::string::npos);
+}
+
+// Straight lines between what was measured; past the last bytes the last line goes on.
+TEST(Floors, ExchangesLieOnLinesBetweenWhatWasMeasured) {
+  using Of = MeasuredFloor::Of;
+  Floors floors;
+  floors.all = {{Of::GridExchange, "", 16, 1000, 1e-7, 0},
+                {Of::GridExchange, "", 16, 3000, 2e-7, 0},
+                {Of::GridExchange, "", 32, 1000, 3e-7, 0}};
+  const auto at = [&](int blocks, double bytes) { return *floors.exchange(Of::GridExchange, blocks, bytes); };
+  EXPECT_DOUBLE_EQ(at(16, 1000), 1e-7);
+  EXPECT_DOUBLE_EQ(at(16, 2000), 1.5e-7);
+  EXPECT_DOUBLE_EQ(at(16, 5000), 3e-7);
+  EXPECT_DOUBLE_EQ(at(16, 10), 1e-7);
+  EXPECT_DOUBLE_EQ(at(24, 1000), 2e-7);
+  EXPECT_DOUBLE_EQ(at(32, 4000), 3e-7);  // one size of words alone
+  EXPECT_DOUBLE_EQ(at(64, 1000), 3e-7);  // more blocks than were measured
+  EXPECT_DOUBLE_EQ(at(2, 1000), 1e-7);
+  EXPECT_EQ(floors.exchange(Of::ClusterExchange, 8, 100), std::nullopt);
+}
+
 TEST(Profile, ShippedFiguresAreInRange) {
   for (const Profile& p : shipped_profiles()) EXPECT_TRUE(profile_from_json(to_json(p)).ok()) << p.key;
 }

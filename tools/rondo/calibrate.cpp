@@ -11,14 +11,37 @@
 namespace rondo::tools {
 namespace {
 
+// Some of the floors; --json has all.
+std::string floors_text(const target::Floors& floors) {
+  using Of = target::MeasuredFloor::Of;
+  std::string text;
+  const auto add = [&](const char* what, const std::optional<double>& seconds) {
+    if (seconds)
+      text += fmt::format("{}{} {:.1f} ns", text.empty() ? "  floors: " : ", ", what, *seconds * 1e9);
+  };
+  constexpr double kBytes = 12288;
+  add("12 KiB among 48 blocks of the grid", floors.exchange(Of::GridExchange, 48, kBytes));
+  add("among 8 of a cluster", floors.exchange(Of::ClusterExchange, 8, kBytes));
+  add("in a block", floors.seconds(Of::BlockExchange));
+  add("named barrier", floors.seconds(Of::NamedBarrier));
+  add("lanes' sum", floors.seconds(Of::LaneSum));
+  add("mma.m16n8k16", floors.seconds(Of::Product, "mma.m16n8k16.bf16"));
+  add("wgmma.m64n128k16", floors.seconds(Of::Product, "wgmma.m64n128k16.bf16"));
+  add("tanh", floors.seconds(Of::Function, "tanh fast"));
+  add("tanh accurate", floors.seconds(Of::Function, "tanh accurate"));
+  return text.empty() ? "" : text + fmt::format(" ({} in all)\n", floors.all.size());
+}
+
 std::string gpu_text(const target::Profile& profile) {
   const target::Speeds& speeds = profile.speeds;
   return fmt::format(
-      "{} ({})\n  copy {:.2f} TB/s, one SM {:.1f} GB/s, memory latency {:.0f} ns, barrier {:.1f} ns, launch "
-      "{:.2f} us, in a graph {:.2f} us, L2 {:.2f} TB/s, clock {:.0f} MHz\n",
-      profile.name, profile.source, speeds.copy_bytes_per_s * 1e-12, speeds.sm_bytes_per_s * 1e-9,
-      speeds.memory_latency_s * 1e9, speeds.barrier_s * 1e9, speeds.launch_s * 1e6,
-      speeds.graph_launch_s * 1e6, speeds.l2_bytes_per_s * 1e-12, speeds.clock_hz * 1e-6);
+             "{} ({})\n  copy {:.2f} TB/s, one SM {:.1f} GB/s, memory latency {:.0f} ns, barrier {:.1f} ns, "
+             "launch "
+             "{:.2f} us, in a graph {:.2f} us, L2 {:.2f} TB/s, clock {:.0f} MHz\n",
+             profile.name, profile.source, speeds.copy_bytes_per_s * 1e-12, speeds.sm_bytes_per_s * 1e-9,
+             speeds.memory_latency_s * 1e9, speeds.barrier_s * 1e9, speeds.launch_s * 1e6,
+             speeds.graph_launch_s * 1e6, speeds.l2_bytes_per_s * 1e-12, speeds.clock_hz * 1e-6) +
+         floors_text(profile.floors);
 }
 
 std::string cpus_text(const target::Profile& profile) {

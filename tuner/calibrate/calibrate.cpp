@@ -13,6 +13,8 @@
 #include "engine/measure/measure.h"
 #include "runtime/cuda/driver_graph.h"
 #include "runtime/device/gpu_device.h"
+#include "tuner/calibrate/measure_floors.h"
+#include "tuner/calibrate/probe_runner.h"
 
 namespace rondo::tuner {
 
@@ -108,7 +110,7 @@ extern "C" __global__ void l2_probe(u64* out, const float4* data, u64 count, int
 
 constexpr std::size_t kBuffer = std::size_t{1} << 29;  // bytes of each of two work buffers: beyond any L2
 constexpr std::size_t kChase = std::size_t{1} << 28;   // bytes of the pointer chain
-constexpr int kRepeats = 7;
+constexpr int kRepeats = ProbeRunner::kRepeats;
 
 class Probes {
  public:
@@ -124,31 +126,24 @@ class Probes {
   Result<double> copy_bytes_per_s();
 
  private:
-  Probes(const runtime::DeviceInfo& info, runtime::Module module, const runtime::Device& device)
-      : info_(info), module_(std::move(module)), stream_(stream_of(device)), timer_(device) {}
-
-  // Runs a probe `kRepeats` times after one to warm up; the median of what `read` makes of out[].
-  template <class Read, class... Arguments>
-  Result<double> repeat(const char* name, unsigned blocks, unsigned threads, Read read,
-                        Arguments... arguments);
+  Probes(const runtime::DeviceInfo& info, ProbeRunner runner, const runtime::Device& device)
+      : info_(info), runner_(std::move(runner)), stream_(runner_.stream()), timer_(device) {}
 
   runtime::DeviceInfo info_;
-  runtime::Module module_;
+  ProbeRunner runner_;
   StreamHandle stream_;
   engine::Timer timer_;
-  DeviceBuffer out_, from_, to_;
+  DeviceBuffer from_, to_;
 };
 
 Result<Probes> Probes::make(const engine::Machine& machine) {
   const runtime::DeviceInfo& info = *machine.gpu_info;
-  const Result<backend::Compiled> code =
-      backend::compile(calibration_request(target::Target::gpu(info.cc())));
-  if (!code) return code.error();
-  Result<runtime::Module> module = runtime::Module::load(code->image.bytes);
-  if (!module) return module.error();
-  Probes probes(info, std::move(module).value(), *machine.device);
-  const std::array<std::pair<DeviceBuffer*, std::size_t>, 3> buffers = {
-      {{&probes.out_, 4096 * sizeof(std::uint64_t)}, {&probes.from_, kBuffer}, {&probes.to_, kBuffer}}};
+  Result<ProbeRunner> runner =
+      ProbeRunner::make(calibration_request(target::Target::gpu(info.cc())), *machine.device);
+  if (!runner) return runner.error();
+  Probes probes(info, std::move(runner).value(), *machine.device);
+  const std::array<std::pair<DeviceBuffer*, std::size_t>, 2> buffers = {
+      {{&probes.from_, kBuffer}, {&probes.to_, kBuffer}}};
   for (const auto& [buffer, bytes] : buffers) {
     Result<DeviceBuffer> made = DeviceBuffer::allocate(bytes);
     if (!made) return made.error();
@@ -158,34 +153,13 @@ Result<Probes> Probes::make(const engine::Machine& machine) {
   return probes;
 }
 
-template <class Read, class... Arguments>
-Result<double> Probes::repeat(const char* name, unsigned blocks, unsigned threads, Read read,
-                              Arguments... arguments) {
-  const Result<Function> function = module_.function(name);
-  if (!function) return function.error();
-  LaunchShape shape;
-  shape.grid.x = blocks;
-  shape.block.x = threads;
-  std::vector<double> values;
-  for (int i = 0; i <= kRepeats; ++i) {
-    if (Status status = runtime::launch_values(*function, shape, stream_, arguments...); !status)
-      return status.error();
-    std::array<std::uint64_t, 2> out{};
-    if (Status status = out_.download(std::as_writable_bytes(std::span(out)), stream_); !status)
-      return status.error();
-    if (Status status = runtime::synchronize(stream_); !status) return status.error();
-    if (i > 0) values.push_back(read(out));
-  }
-  return engine::median(values);
-}
-
 Result<double> Probes::clock_hz() {
   auto read = [](const std::array<std::uint64_t, 2>& out) {
     return out[1] == 0 ? 0.0 : static_cast<double>(out[0]) / static_cast<double>(out[1]) * 1e9;
   };
   // Some 10 ms: globaltimer may tick in microseconds only.
-  return repeat("clock_probe", static_cast<unsigned>(info_.sm_count * 4), 256, read, out_.address(), 400000,
-                1.0f);
+  return runner_.repeat("clock_probe", static_cast<unsigned>(info_.sm_count * 4), 256, read, runner_.out(),
+                        400000, 1.0f);
 }
 
 Result<double> Probes::barrier_s(double clock) {
@@ -193,7 +167,8 @@ Result<double> Probes::barrier_s(double clock) {
   auto read = [&](const std::array<std::uint64_t, 2>& out) {
     return static_cast<double>(out[0]) / kRounds / clock;
   };
-  return repeat("barrier_probe", static_cast<unsigned>(info_.sm_count), 256, read, out_.address(), kRounds);
+  return runner_.repeat("barrier_probe", static_cast<unsigned>(info_.sm_count), 256, read, runner_.out(),
+                        kRounds);
 }
 
 Result<double> Probes::latency_s(double clock) {
@@ -203,18 +178,19 @@ Result<double> Probes::latency_s(double clock) {
   Result<DeviceBuffer> chain = DeviceBuffer::allocate(kChase);
   if (!chain) return chain.error();
   auto nothing = [](const std::array<std::uint64_t, 2>&) { return 0.0; };
-  const Result<double> filled = repeat("chase_fill", 1024, 256, nothing, chain->address(), links, kStride);
+  const Result<double> filled =
+      runner_.repeat("chase_fill", 1024, 256, nothing, chain->address(), links, kStride);
   if (!filled) return filled.error();
   auto read = [&](const std::array<std::uint64_t, 2>& out) {
     return static_cast<double>(out[0]) / kHops / clock;
   };
   const std::uint64_t count = kBuffer / 16;
-  return repeat("latency_probe", static_cast<unsigned>(info_.sm_count * 4 + 1), 256, read, out_.address(),
-                chain->address(), from_.address(), to_.address(), count, kHops);
+  return runner_.repeat("latency_probe", static_cast<unsigned>(info_.sm_count * 4 + 1), 256, read,
+                        runner_.out(), chain->address(), from_.address(), to_.address(), count, kHops);
 }
 
 Result<double> Probes::launch_s() {
-  const Result<Function> function = module_.function("empty_kernel");
+  const Result<Function> function = runner_.function("empty_kernel");
   if (!function) return function.error();
   engine::TimingPlan plan;
   plan.samples = kRepeats;
@@ -230,7 +206,7 @@ Result<double> Probes::launch_s() {
 // A graph of kernels that each wait for the one before.
 Result<double> Probes::graph_launch_s() {
   constexpr int kKernels = 500;
-  const Result<Function> function = module_.function("empty_kernel");
+  const Result<Function> function = runner_.function("empty_kernel");
   if (!function) return function.error();
   const LaunchShape shape;
   const Result<runtime::Graph> graph = runtime::Graph::capture(stream_, [&](StreamHandle stream) -> Status {
@@ -249,7 +225,7 @@ Result<double> Probes::graph_launch_s() {
 Result<double> Probes::l2_bytes_per_s() {
   constexpr int kRounds = 16, kThreads = 512;
   constexpr std::int64_t kMost = std::int64_t{24} << 20;
-  const Result<Function> function = module_.function("l2_probe");
+  const Result<Function> function = runner_.function("l2_probe");
   if (!function) return function.error();
   LaunchShape shape;
   shape.grid.x = static_cast<unsigned>(info_.sm_count * 2);
@@ -263,7 +239,7 @@ Result<double> Probes::l2_bytes_per_s() {
   plan.samples = kRepeats;
   const auto seconds = timer_.time(
       [&](int) {
-        return runtime::launch_values(*function, shape, stream_, out_.address(), from_.address(), count,
+        return runtime::launch_values(*function, shape, stream_, runner_.out(), from_.address(), count,
                                       kRounds);
       },
       plan);
@@ -272,7 +248,7 @@ Result<double> Probes::l2_bytes_per_s() {
 }
 
 Result<double> Probes::sm_bytes_per_s() {
-  const Result<Function> function = module_.function("copy_probe");
+  const Result<Function> function = runner_.function("copy_probe");
   if (!function) return function.error();
   constexpr std::uint64_t kCount = std::uint64_t{1} << 20;  // 16 MiB: some 0.3 ms of one SM
   LaunchShape shape;
@@ -328,6 +304,9 @@ Result<target::Profile> calibrate_gpu(const engine::Machine& machine, const Cali
       },
       options);
   if (!measured) return measured.error();
+  Result<target::Floors> floors = measure_floors(machine, speeds, options.step);
+  if (!floors) return floors.error();
+  profile.floors = std::move(floors).value();
   return profile;
 }
 

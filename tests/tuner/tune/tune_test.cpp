@@ -450,13 +450,5 @@ TEST_F(Recording, AProfileThatNoBoardHasIsNotUsedAndSaysWhy) {
             engine::profile_of(info).limits.max_cluster);
 }
 
-TEST(Calibrate, ProbesCompile) {
-  for (const int capability : {80, 90}) {
-    const auto code = backend::compile(calibration_request(target::Target::gpu(capability)));
-    ASSERT_TRUE(code.ok()) << code.error().message;
-    EXPECT_EQ(code->image.resources.size(), 7u);
-  }
-}
-
 }  // namespace
 }  // namespace rondo::tuner

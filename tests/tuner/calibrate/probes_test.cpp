@@ -1,0 +1,72 @@
+// The probes of calibration, without a GPU: their text compiles everywhere, and each product and function has
+// one.
+#include "tuner/calibrate/calibrate.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include "compiler/backend/backends.h"
+#include "tuner/calibrate/floor_probes.h"
+
+namespace rondo::tuner {
+namespace {
+
+using target::Target;
+
+TEST(Calibrate, ProbesCompile) {
+  for (const int capability : {80, 90}) {
+    const auto code = backend::compile(calibration_request(Target::gpu(capability)));
+    ASSERT_TRUE(code.ok()) << code.error().message;
+    EXPECT_EQ(code->image.resources.size(), 7u);
+  }
+}
+
+std::set<std::string> kernels_of(const backend::Compiled& code) {
+  std::set<std::string> names;
+  for (const executable::KernelResources& kernel : code.image.resources) names.insert(kernel.name);
+  return names;
+}
+
+// Each with all its kernels, and none keeps sums outside of registers: a probe that does measures memory.
+TEST(Calibrate, ProbesOfFloorsCompileWithoutSpills) {
+  for (const int capability : {80, 90, 100}) {
+    const Target target = Target::gpu(capability);
+    const auto code = backend::compile(floor_request(target));
+    ASSERT_TRUE(code.ok()) << code.error().message;
+    std::set<std::string> expected = {
+        "grid_exchange_1", "grid_exchange_2", "grid_exchange_4", "grid_exchange_8", "cluster_exchange",
+        "block_exchange",  "named_barriers",  "lane_sums",       "shared_loads",    "functions"};
+    for (const ProductProbe& probe : product_probes(target))
+      expected.insert({probe.name + "_latency", probe.name + "_rate"});
+    EXPECT_EQ(kernels_of(*code), expected) << capability;
+    for (const executable::KernelResources& kernel : code->image.resources)
+      EXPECT_FALSE(kernel.spills()) << kernel.name << " for " << capability;
+  }
+}
+
+// Products of warpgroups exist under the name of one architecture.
+TEST(Calibrate, ProductsOfWarpgroupsAreMeasuredWhereTheyAre) {
+  const auto count = [](int capability) {
+    return std::ranges::count_if(product_probes(Target::gpu(capability)),
+                                 [](const ProductProbe& probe) { return probe.by.rfind("wgmma", 0) == 0; });
+  };
+  EXPECT_EQ(count(80), 0);
+  EXPECT_EQ(count(90), 5);
+  EXPECT_EQ(count(100), 0);
+  EXPECT_EQ(floor_request(Target::gpu(90)).target.name(), "sm_90a");
+  EXPECT_EQ(floor_request(Target::gpu(100)).target.name(), "sm_100");
+}
+
+TEST(Calibrate, FunctionsHaveBothKindsOfMath) {
+  std::set<std::string> names;
+  for (const FunctionProbe& probe : function_probes()) EXPECT_TRUE(names.insert(probe.by).second) << probe.by;
+  for (const char* name : {"fma", "tanh fast", "tanh accurate", "sigmoid fast", "sigmoid accurate",
+                           "exp fast", "div accurate", "rsqrt fast", "softplus accurate"})
+    EXPECT_TRUE(names.contains(name)) << name;
+}
+
+}  // namespace
+}  // namespace rondo::tuner
