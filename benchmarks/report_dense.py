@@ -111,13 +111,15 @@ cover tensors with a time axis only.
 
 
 # The parts in the order of columns. Records from before `rondo bench --ablate` timed them used the names that follow.
-PARTS = ("products", "exchange", "loads", "clears", "inputs", "stores", "functions", "ahead")
+PARTS = ("products", "exchange", "loads", "clears", "messages", "barriers", "inputs", "stores", "functions", "ahead")
 EARLIER_NAMES = {"exchange": "loads", "waiting": "exchange", "clearing": "clears"}
 WHAT_PARTS_ARE = {
     "products": "the tensor-core products",
     "exchange": "waiting for other blocks (the kernel reads each word or flag once)",
     "loads": "all loads of words that other blocks sent",
     "clears": "clearing the exchange words (measured in a kernel that does not wait)",
+    "messages": "what blocks send each other (in a kernel that neither waits nor clears)",
+    "barriers": "barriers of the block in loops, and mbarriers (in a kernel that sends no messages)",
     "inputs": "asynchronous copies of inputs to shared memory",
     "stores": "stores of results",
     "functions": "special functions (tanh, exp, division)",

@@ -46,7 +46,8 @@ inline PartPlan persistent_plan(const std::string& name, Pass pass, const Parame
 
 inline PartPlan stream_plan(const std::string& name, bool grid) {
   using enum kernel::Part;
-  PartPlan result{name, cell_named("mingru"), {}, {}, {Exchange, Inputs, Stores, Functions}};
+  PartPlan result{
+      name, cell_named("mingru"), {}, {}, {Exchange, Inputs, Stores, Functions, Messages, Barriers}};
   result.problem.sizes = {1, 100, 1, 64};
   Parameters parameters = stream_in_cluster_of_two(32, false);
   parameters["exchange"] = grid ? 1 : 0;
@@ -60,7 +61,11 @@ inline PartPlan head_plan() {
   const frontend::Parsed parsed = frontend::parse(
       "cell spread(D) {\n input x[D]\n state h[D]\n next h = tanh(h + x) * mean(x * h)\n output h\n}\n",
       "spread.cell");
-  PartPlan result{"head_in_cluster", parsed.cells.front(), {}, {}, {Exchange, Inputs, Stores, Functions}};
+  PartPlan result{"head_in_cluster",
+                  parsed.cells.front(),
+                  {},
+                  {},
+                  {Exchange, Inputs, Stores, Functions, Messages, Barriers}};
   result.problem.sizes = {1, 20, 1, 152};
   Parameters parameters = stream_in_cluster_of_two(96, false);
   for (const auto& [name, value] : {std::pair{"segments", 1},
@@ -79,9 +84,10 @@ inline PartPlan head_plan() {
 
 inline std::vector<PartPlan> part_plans() {
   using enum kernel::Part;
-  const std::set<kernel::Part> block = {Products, Inputs, Stores, Functions};
-  const std::set<kernel::Part> cluster = {Products, Exchange, Inputs, Stores, Functions};
-  const std::set<kernel::Part> grid = {Products, Exchange, Clears, Inputs, Stores, Functions};
+  const std::set<kernel::Part> block = {Products, Inputs, Stores, Functions, Barriers};
+  const std::set<kernel::Part> cluster = {Products, Exchange, Inputs, Stores, Functions, Messages, Barriers};
+  const std::set<kernel::Part> grid = {Products, Exchange,  Clears,   Inputs,
+                                       Stores,   Functions, Messages, Barriers};
   return {
       persistent_plan("one_block", Pass::Forward, {{"split_k", 2}}, block),
       persistent_plan("cluster_of_4", Pass::Forward, {{"blocks", 4}, {"split_k", 2}}, cluster),

@@ -1,8 +1,10 @@
 #include "tuner/bench/parts.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <memory>
+#include <optional>
 #include <thread>
 
 #include "compiler/backend/backends.h"
@@ -42,21 +44,81 @@ bool is_waited_for(const Launch& launch) {
   });
 }
 
+KernelPlan without_launch(KernelPlan plan, std::size_t launch) {
+  plan.launches.erase(plan.launches.begin() + static_cast<std::ptrdiff_t>(launch));
+  return plan;
+}
+
+std::string launch_part(const Launch& launch) { return "launch " + launch.kernel.name; }
+
+std::size_t launch_of_steps(const KernelPlan& plan) {
+  for (const Part part : {Part::Exchange, Part::Functions})
+    for (std::size_t i = 0; i < plan.launches.size(); ++i)
+      if (!is_waited_for(plan.launches[i]) && kernel::has_part(plan.launches[i].kernel, part)) return i;
+  for (std::size_t i = 0; i < plan.launches.size(); ++i)
+    if (!is_waited_for(plan.launches[i])) return i;
+  return 0;
+}
+
+// Each of these is left out beside those before it that the plan has.
+constexpr std::array kBeside = {Part::Exchange, Part::Clears, Part::Messages, Part::Barriers};
+
+// What others wait for goes before what they wait with; products last, for nothing that is computed from them
+// is computed without them.
+constexpr std::array kInTurn = {Part::Stores, Part::Inputs,   Part::Functions, Part::Exchange,
+                                Part::Clears, Part::Messages, Part::Barriers,  Part::Products};
+static_assert(kInTurn.size() == kernel::kParts.size());
+
 }  // namespace
+
+std::vector<PlanWithout> plans_in_turn(const KernelPlan& plan) {
+  std::vector<PlanWithout> result;
+  const auto add = [&](const std::string& what, KernelPlan rest) {
+    result.push_back({what, result.empty() ? "" : result.back().what, std::move(rest)});
+  };
+  const auto so_far = [&] { return result.empty() ? plan : result.back().plan; };
+  for (std::size_t i = plan.launches.size(); i-- > 0;) {
+    const std::size_t of_steps = launch_of_steps(plan);
+    if (i == of_steps || is_waited_for(plan.launches[i])) continue;
+    add(launch_part(plan.launches[i]),
+        without_launch(so_far(), i));  // from the end: those before keep places
+  }
+  for (const Part part : kInTurn)
+    if (has(so_far(), part)) add(kernel::part_name(part), without(so_far(), part));
+  return result;
+}
+
+void take_in_turn(double whole_s, std::vector<PartTime>& in_turn) {
+  double least = whole_s;
+  for (PartTime& part : in_turn) {
+    const double now = std::min(least, part.timing.median_s);
+    part.difference_s = least - now;
+    least = now;
+  }
+}
+
+double PartTimes::rest_s() const {
+  double rest = whole.median_s;
+  for (const PartTime& part : in_turn) rest -= part.difference_s;
+  return rest;
+}
 
 std::vector<PlanWithout> plans_without(const KernelPlan& plan) {
   std::vector<PlanWithout> result;
   for (const Part part : kernel::kParts)
-    if (part != Part::Clears && has(plan, part))
+    if (std::ranges::find(kBeside, part) == kBeside.end() && has(plan, part))
       result.push_back({kernel::part_name(part), "", without(plan, part)});
-  if (has(plan, Part::Clears))
-    result.push_back({kernel::part_name(Part::Clears), kernel::part_name(Part::Exchange),
-                      without(without(plan, Part::Exchange), Part::Clears)});
+  KernelPlan fewer = plan;
+  std::string last;
+  for (const Part part : kBeside)
+    if (has(fewer, part)) {
+      fewer = without(std::move(fewer), part);
+      result.push_back({kernel::part_name(part), last, fewer});
+      last = kernel::part_name(part);
+    }
   for (std::size_t i = 0; plan.launches.size() > 1 && i < plan.launches.size(); ++i) {
     if (is_waited_for(plan.launches[i])) continue;
-    KernelPlan rest = plan;
-    rest.launches.erase(rest.launches.begin() + static_cast<std::ptrdiff_t>(i));
-    result.push_back({"launch " + plan.launches[i].kernel.name, "", std::move(rest)});
+    result.push_back({launch_part(plan.launches[i]), "", without_launch(plan, i)});
   }
   return result;
 }
@@ -105,11 +167,14 @@ Result<std::vector<std::vector<double>>> time_in_turns(const std::vector<LoadedP
   return samples;
 }
 
-PartTimes part_times(engine::Choice choice, const std::vector<PlanWithout>& without,
+// The first `alone` of `without` are those of plans_without(), the others of plans_in_turn().
+PartTimes part_times(engine::Choice choice, const std::vector<PlanWithout>& without, std::size_t alone,
                      const std::vector<std::vector<double>>& samples) {
-  PartTimes result{std::move(choice), engine::timing_of(samples[0]), {}};
+  PartTimes result{std::move(choice), engine::timing_of(samples[0]), {}, {}};
   for (std::size_t i = 0; i < without.size(); ++i)
-    result.parts.push_back({without[i].what, without[i].beside, engine::timing_of(samples[i + 1]), 0});
+    (i < alone ? result.parts : result.in_turn)
+        .push_back({without[i].what, without[i].beside, engine::timing_of(samples[i + 1]), 0});
+  take_in_turn(result.whole.median_s, result.in_turn);
   for (PartTime& part : result.parts) {
     const auto beside =
         std::ranges::find_if(result.parts, [&](const PartTime& other) { return other.what == part.beside; });
@@ -122,7 +187,8 @@ PartTimes part_times(engine::Choice choice, const std::vector<PlanWithout>& with
 }  // namespace
 
 Result<PartTimes> measure_parts(const schedule::Task& task, const engine::Machine& machine,
-                                const engine::Choice& choice, int rounds, const engine::Given& given) {
+                                const engine::Choice& choice, int rounds, const engine::Given& given,
+                                Parts which) {
   if (Status status = machine.need_device(); !status) return status.error();
   Result<KernelPlan> whole = engine::build_choice(task, choice);
   if (!whole) return whole.error();
@@ -130,7 +196,10 @@ Result<PartTimes> measure_parts(const schedule::Task& task, const engine::Machin
   const Result<std::string> version = backend.version();
   if (!version) return version.error();
 
-  const std::vector<PlanWithout> without = plans_without(*whole);
+  std::vector<PlanWithout> without = plans_without(*whole);
+  const std::size_t alone = without.size();
+  if (which == Parts::AloneAndInTurn)
+    for (PlanWithout& plan : plans_in_turn(*whole)) without.push_back(std::move(plan));
   const auto shared = std::make_shared<const schedule::Task>(task);
   std::vector<engine::CompiledPlan> compiled;
   const auto add = [&](KernelPlan plan) -> Status {
@@ -156,7 +225,7 @@ Result<PartTimes> measure_parts(const schedule::Task& task, const engine::Machin
   if (!data) return data.error();
   const auto samples = time_in_turns(plans, *data, timer, rounds);
   if (!samples) return samples.error();
-  return part_times(choice, without, *samples);
+  return part_times(choice, without, alone, *samples);
 }
 
 }  // namespace rondo::tuner

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 
 #include "compiler/kernel/ir/visit.h"
 #include "compiler/kernel/passes/simplify.h"
@@ -15,7 +16,13 @@ class Remover {
  public:
   Remover(Kernel& kernel, Part part) : kernel_(kernel), part_(part) {}
 
-  void run() { body(kernel_.body, false); }
+  void run() {
+    for_each_statement(kernel_.body, [&](const Stmt& stmt) {
+      if (const auto* store = std::get_if<StoreAsync>(&stmt.node)) counting_.insert(store->barrier.id);
+      if (const auto* expect = std::get_if<MbarrierExpect>(&stmt.node)) counting_.insert(expect->barrier.id);
+    });
+    body(kernel_.body, false);
+  }
   bool found() const { return found_; }
 
  private:
@@ -29,7 +36,9 @@ class Remover {
         body(branch->then_body, repeated);
         body(branch->else_body, repeated);
       }
-      if (goes(stmt, repeated))
+      if (part_ == Part::Messages && std::holds_alternative<LoadSelfFlagged>(stmt.node))
+        zeros(std::get<LoadSelfFlagged>(stmt.node), kept);
+      else if (goes(stmt, repeated))
         found_ = true;
       else if (part_ == Part::Exchange)
         kept.push_back(alone(std::move(stmt)));
@@ -52,10 +61,39 @@ class Remover {
         const auto* store = std::get_if<Store>(&stmt.node);
         return repeated && store != nullptr && store->to.space == Space::Global;
       }
+      case Part::Messages:
+        return std::holds_alternative<StoreSelfFlagged>(stmt.node) ||
+               std::holds_alternative<GridArrive>(stmt.node) || std::holds_alternative<GridWait>(stmt.node) ||
+               std::holds_alternative<StoreAsync>(stmt.node) || counting_.contains(mbarrier_of(stmt));
+      case Part::Barriers: {
+        const auto* barrier = std::get_if<Barrier>(&stmt.node);
+        return (barrier != nullptr && (repeated || barrier->threads > 0)) || mbarrier_of(stmt) >= 0;
+      }
       case Part::Exchange:
       case Part::Functions: return false;
     }
     return false;
+  }
+
+  // That a statement waits for, arrives at, or has counted; -1 of others.
+  static MbarrierId mbarrier_of(const Stmt& stmt) {
+    if (const auto* wait = std::get_if<MbarrierWait>(&stmt.node)) return wait->barrier.id;
+    if (const auto* arrive = std::get_if<MbarrierArrive>(&stmt.node)) return arrive->barrier.id;
+    if (const auto* expect = std::get_if<MbarrierExpect>(&stmt.node)) return expect->barrier.id;
+    if (const auto* store = std::get_if<StoreAsync>(&stmt.node)) return store->barrier.id;
+    return -1;
+  }
+
+  // What a load would have filled.
+  void zeros(const LoadSelfFlagged& load, Body& kept) {
+    found_ = true;
+    const bool real = kernel_.arrays[static_cast<std::size_t>(load.into.array)].type == Type::F32;
+    const ExprId zero = real ? add({Type::F32, FloatConst{0}}) : add({Type::I32, IntConst{0}});
+    for (int i = 0; i < 4 * load.vectors; ++i) {
+      const ExprId offset = add({Type::I32, IntConst{i}});
+      const ExprId index = add({Type::I32, IntExpr{IntOp::Add, load.into.first, offset}});
+      kept.push_back({ArrayWrite{load.into.array, index, zero}});
+    }
   }
 
   bool clears(const Stmt& stmt) const {
@@ -94,6 +132,7 @@ class Remover {
 
   Kernel& kernel_;
   Part part_;
+  std::set<MbarrierId> counting_;  // mbarriers that count asynchronous stores
   bool found_ = false;
 };
 
@@ -133,6 +172,8 @@ const char* part_name(Part part) {
     case Part::Inputs: return "inputs";
     case Part::Stores: return "stores";
     case Part::Functions: return "functions";
+    case Part::Messages: return "messages";
+    case Part::Barriers: return "barriers";
   }
   return "?";
 }

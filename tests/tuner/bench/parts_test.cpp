@@ -4,11 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "compiler/schedule/strategies.h"
 #include "engine/plan/compile.h"
 #include "tests/engine/plan/cells.h"
-#include "tests/schedule/point_plan.h"
+#include "tests/schedule/part_plans.h"
 
 namespace rondo::tuner {
 namespace {
@@ -45,8 +46,9 @@ std::vector<std::string> names(const std::vector<PlanWithout>& plans) {
 
 TEST(Parts, OfAGridForward) {
   EXPECT_EQ(names(plans_without(grid_plan(schedule::Pass::Forward))),
-            (std::vector<std::string>{"products", "exchange", "inputs", "stores", "functions",
-                                      "clears beside exchange", "launch lstm_persistent_fw"}));
+            (std::vector<std::string>{"products", "inputs", "stores", "functions", "exchange",
+                                      "clears beside exchange", "messages beside clears",
+                                      "barriers beside messages", "launch lstm_persistent_fw"}));
 }
 
 // Without the launch that marks words as absent the sweep could wait for words that have been and gone.
@@ -67,7 +69,59 @@ TEST(Parts, OnlyThoseThereAre) {
   const step::Cell cell = rondo::testing::library_cell("mingru");
   const auto found = names(
       plans_without(rondo::testing::stream_plan(cell, rondo::testing::problem_of(schedule::Pass::Forward))));
-  EXPECT_EQ(found, (std::vector<std::string>{"inputs", "stores", "functions"}));
+  EXPECT_EQ(found, (std::vector<std::string>{"inputs", "stores", "functions", "barriers"}));
+}
+
+// One thing after the other, each beside all before it: the launch of the steps stays to the end.
+TEST(Parts, InTurn) {
+  EXPECT_EQ(names(plans_in_turn(grid_plan(schedule::Pass::Forward))),
+            (std::vector<std::string>{"stores", "inputs beside stores", "functions beside inputs",
+                                      "exchange beside functions", "clears beside exchange",
+                                      "messages beside clears", "barriers beside messages",
+                                      "products beside barriers"}));
+  const std::vector<PlanWithout> backward = plans_in_turn(grid_plan(schedule::Pass::Backward));
+  ASSERT_FALSE(backward.empty());
+  EXPECT_EQ(backward.front().what.rfind("launch ", 0), 0U);
+  ASSERT_EQ(backward.back().plan.launches.size(), 2U);  // that which others wait for, and the steps
+  EXPECT_EQ(backward.back().plan.launches[1].kernel.name, "lstm_persistent_bw");
+  EXPECT_EQ(
+      names(plans_in_turn(rondo::testing::stream_plan(rondo::testing::library_cell("mingru"),
+                                                      rondo::testing::problem_of(schedule::Pass::Forward)))),
+      (std::vector<std::string>{"stores", "inputs beside stores", "functions beside inputs",
+                                "barriers beside functions"}));
+}
+
+// What the device is asked to run ends: no wait is left whose words or phases never come.
+TEST(Parts, InTurnAllComeToTheirEnd) {
+  using Kind = kernel::Fault::Kind;
+  for (const schedule::PartPlan& of : schedule::part_plans())
+    for (const PlanWithout& rest : plans_in_turn(of.plan)) {
+      kernel::SimulationOptions options;
+      options.max_faults = std::numeric_limits<int>::max();
+      options.step_limit = 50'000'000;
+      const auto ran = schedule::simulate_plan({of.cell, of.problem, {}}, rest.plan,
+                                               schedule::values_read(of), 0, options);
+      for (std::size_t i = 0; i < ran.kinds.size(); ++i) {
+        const Kind kind = ran.kinds[i];
+        EXPECT_TRUE(kind == Kind::Race || kind == Kind::Unwritten || kind == Kind::Unset ||
+                    kind == Kind::Protocol)
+            << of.name << " without " << rest.what << ": " << ran.faults[i];
+      }
+    }
+}
+
+PartTime timed(const std::string& what, double seconds) { return {what, "", {seconds, 0, 1}, 0}; }
+
+// What is saved and what is left make the whole, whatever hides what; what saves nothing has no time.
+TEST(Parts, DifferencesInTurnMakeTheWhole) {
+  PartTimes times;
+  times.whole.median_s = 10;
+  times.in_turn = {timed("stores", 9), timed("inputs", 9.5), timed("functions", 4), timed("products", 3)};
+  take_in_turn(times.whole.median_s, times.in_turn);
+  std::vector<double> differences;
+  for (const PartTime& part : times.in_turn) differences.push_back(part.difference_s);
+  EXPECT_EQ(differences, (std::vector<double>{1, 0, 5, 1}));
+  EXPECT_DOUBLE_EQ(times.rest_s(), 3);
 }
 
 // Nobody finds a kernel without a part where the whole one is asked for.
