@@ -88,7 +88,6 @@ struct Model {
 
   Estimate operator()(const Parameters& parameters) const;
   std::vector<EstimatePart> parts(const PersistentGeometry& g) const;
-  double waves(const PersistentGeometry& g) const;
   StepCycles step_cycles(const PersistentGeometry& g) const;
   double exchange(const PersistentGeometry& g) const;
   double reduce_scatter(const PersistentGeometry& g) const;
@@ -218,15 +217,6 @@ double Model::starting(const PersistentGeometry& g, double waves) const {
   return launches * speeds.launch_s + waves * (kFirstLoads + matrices);
 }
 
-// Teams that come after each other.
-double Model::waves(const PersistentGeometry& g) const {
-  const double blocks =
-      static_cast<double>(g.p.blocks * sizes.heads) * std::ceil(static_cast<double>(sizes.batch) / g.batch);
-  const double teams = g.in_grid() ? static_cast<double>(g.p.batch_tiles_in_flight * sizes.heads)
-                                   : target::clusters_at_once(limits, g.p.blocks, 1);
-  return std::ceil(blocks / g.p.blocks / teams);
-}
-
 StepCycles Model::step_cycles(const PersistentGeometry& g) const {
   const double per_core = std::ceil(g.warps / 4.0);
   StepCycles c;
@@ -259,7 +249,7 @@ StepCycles Model::step_cycles(const PersistentGeometry& g) const {
 
 Estimate Model::operator()(const Parameters& parameters) const {
   const PersistentGeometry g(sizes.dim, storage, read_parameters<PersistentParameters>(parameters));
-  const double waves = this->waves(g);
+  const double waves = schedule::waves(g, sizes, limits);
   Estimate e;
   e.chain = waves * static_cast<double>(sizes.time) * step_cycles(g).total() / speeds.clock_hz;
   e.memory = static_cast<double>(bytes) / speeds.copy_bytes_per_s;
@@ -270,7 +260,7 @@ Estimate Model::operator()(const Parameters& parameters) const {
 
 std::vector<EstimatePart> Model::parts(const PersistentGeometry& g) const {
   using Of = EstimatePart::Of;
-  const double waves = this->waves(g);
+  const double waves = schedule::waves(g, sizes, limits);
   const double of_cycles = waves * static_cast<double>(sizes.time) / speeds.clock_hz;
   const StepCycles c = step_cycles(g);
   std::vector<EstimatePart> parts = {

@@ -1,8 +1,10 @@
 #include "compiler/schedule/persistent/geometry.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "compiler/support/integers.h"
+#include "compiler/target/cluster_cost.h"
 
 namespace rondo::schedule {
 
@@ -34,5 +36,13 @@ PersistentGeometry::PersistentGeometry(std::int64_t dim_, kernel::Storage storag
       warps(units / (8 * parameters.unit_blocks)),
       turn_batch(8 * parameters.batch_tiles),
       batch(turn_batch * parameters.tiles_in_turn) {}
+
+double waves(const PersistentGeometry& g, const step::Sizes& sizes, const target::Limits& limits) {
+  const double blocks =
+      static_cast<double>(g.p.blocks * sizes.heads) * std::ceil(static_cast<double>(sizes.batch) / g.batch);
+  const double teams = g.in_grid() ? static_cast<double>(g.p.batch_tiles_in_flight * sizes.heads)
+                                   : target::clusters_at_once(limits, g.p.blocks, 1);
+  return std::ceil(blocks / g.p.blocks / teams);
+}
 
 }  // namespace rondo::schedule

@@ -12,6 +12,7 @@
 
 #include "compiler/schedule/persistent/parameters.h"
 #include "compiler/schedule/problem/problem.h"
+#include "compiler/target/profile.h"
 
 namespace rondo::schedule {
 
@@ -65,6 +66,9 @@ struct PersistentGeometry {
   // m16 tiles of a group of `products` products.
   int row_tiles(int products) const { return (products * p.unit_blocks + 1) / 2; }
 };
+
+// Teams that come after each other, as each needs blocks of its own.
+double waves(const PersistentGeometry& geometry, const step::Sizes& sizes, const target::Limits& limits);
 
 // Threads that sum what blocks sent for one channel, at most: more would make the last additions long.
 inline constexpr int kMostLines = 16;

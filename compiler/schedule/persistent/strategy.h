@@ -17,6 +17,7 @@ class Persistent final : public StrategyOf<PersistentParameters> {
   constraint::System space(const Task& task) const override;
   CostModel cost_model(const Task& task) const override;
   std::vector<EstimatePart> parts(const Task& task, const Parameters& parameters) const override;
+  std::vector<EstimatePart> measured_chain(const Task& task, const Parameters& parameters) const override;
   double model_error() const override { return 1.1; }  // h200-model.json
   std::int64_t turn(const Parameters& parameters) const override;
 

@@ -110,6 +110,7 @@ class PlanSimulator final : public executable::LaunchSink {
     }
     const auto ran = kernel::simulate(kernel, blocks, values, memory_.buffers(), options_);
     result_.gave_up |= ran.gave_up;
+    result_.steps += ran.steps;
     for (const kernel::Fault& fault : ran.faults) {
       result_.faults.push_back(fmt::format("{}: {}", kernel.name, fault.message));
       result_.kinds.push_back(fault.kind);

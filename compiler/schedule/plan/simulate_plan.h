@@ -28,6 +28,7 @@ struct SimulatedRun {
   std::vector<kernel::Fault::Kind> kinds;  // of the faults that the simulator found, in their order
   std::vector<std::string> unwritten;      // tensors with elements that no thread wrote
   std::int64_t launches = 0;               // that were started
+  std::int64_t steps = 0;                  // statements that their warps executed
   bool gave_up = false;                    // a kernel set its status: waits ended in vain
   std::vector<float> report;               // what the plan wrote into Role::Report
 };

@@ -68,6 +68,10 @@ class Strategy {
   Estimate cost(const Task& task, const Parameters& parameters) const { return cost_model(task)(parameters); }
   // What the model takes a point's time to be made of; parts of no time are left out.
   virtual std::vector<EstimatePart> parts(const Task& task, const Parameters& parameters) const;
+  // What the steps of a point wait for one after the other, in the least times that were measured on the
+  // board (target::Floors), all of kind Chain: parts of the same name in parts() may take longer. None where
+  // the profile lacks one of those times, or the strategy cannot say.
+  virtual std::vector<EstimatePart> measured_chain(const Task&, const Parameters&) const { return {}; }
   // 90th percentile of (time of the model's first choice) / (best time). A choice that was not tuned for the
   // problem may lie so far behind the model's.
   virtual double model_error() const { return 1.25; }
