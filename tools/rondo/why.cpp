@@ -45,22 +45,64 @@ std::string listed(const std::vector<std::string>& items) {
   return text.empty() ? "none" : text;
 }
 
+double ns_a_step(const step::Sizes& sizes) {
+  return 1e9 / static_cast<double>(std::max<std::int64_t>(sizes.time, 1));
+}
+
+std::string part_text(const EstimatePart& part, double to_ns) {
+  if (part.of == EstimatePart::Of::Launches) return fmt::format("{} {}", part.name, ms(part.seconds));
+  return fmt::format("{} {}", part.name, digits(part.seconds * to_ns));
+}
+
 std::string parts_line(const Explanation& why, const step::Sizes& sizes) {
   std::vector<std::string> items;
-  const double to_ns = 1e9 / static_cast<double>(std::max<std::int64_t>(sizes.time, 1));
-  for (const EstimatePart& part : why.parts)
-    if (std::abs(part.seconds) >= kLeastShare * why.seconds())
-      items.push_back(part.of == EstimatePart::Of::Launches
-                          ? fmt::format("{} {}", part.name, ms(part.seconds))
-                          : fmt::format("{} {}", part.name, digits(part.seconds * to_ns)));
+  const double to_ns = ns_a_step(sizes), least = kLeastShare * why.seconds();
+  double sum = 0;
+  for (const EstimatePart& part : why.parts) {
+    if (part.seconds > 0) sum += part.seconds;
+    if (part.seconds >= least) items.push_back(part_text(part, to_ns));
+  }
+  if (const double overlapped = sum - why.model_s; overlapped >= least)
+    items.push_back(fmt::format("overlapped, as they hide each other, {}", digits(-overlapped * to_ns)));
   return "ns a step, by model: " + listed(items);
+}
+
+// What the floor of the chain is made of, where calibration measured that.
+std::string chain_line(const Explanation& why, const step::Sizes& sizes) {
+  std::vector<std::string> items;
+  for (const EstimatePart& part : why.chain) items.push_back(part_text(part, ns_a_step(sizes)));
+  return "ns a step, measured by calibrate: " + listed(items);
+}
+
+std::string account_line(const Explanation& why, const step::Sizes& sizes) {
+  std::vector<std::string> items;
+  const double to_ns = ns_a_step(sizes);
+  for (const tuner::AccountPart& part : why.account.parts)
+    if (part.seconds >= kLeastShare * why.seconds())
+      items.push_back(fmt::format("{} {}", part.name, digits(part.seconds * to_ns)));
+  std::string text = "ns a step, left out one after the other: " + listed(items);
+  if (why.account.hidden_alone_s >= kLeastShare * why.seconds())
+    text += fmt::format("; overlapped: alone they save {} less", digits(why.account.hidden_alone_s * to_ns));
+  return text;
+}
+
+std::string above_line(const Explanation& why, const step::Sizes& sizes) {
+  if (why.excesses.empty()) return "no part takes longer than its floor";
+  const tuner::Excess& most = why.excesses.front();
+  const double to_ns = ns_a_step(sizes);
+  return fmt::format("{} most: {} ns a step, and its floor {}", most.name, digits(most.seconds * to_ns),
+                     digits(most.floor_s * to_ns));
+}
+
+std::string not_explained(const Explanation& why) {
+  const double seconds = why.account.not_explained_s, share = seconds / std::max(why.seconds(), 1e-12);
+  return fmt::format("  not explained: {:.4g} us, {:.0f}% of the time\n", seconds * 1e6, share * 100);
 }
 
 std::string without_line(const Explanation& why, const step::Sizes& sizes) {
   std::vector<std::string> items;
-  const double to_ns = 1e9 / static_cast<double>(std::max<std::int64_t>(sizes.time, 1));
   for (const tuner::PartTime& part : why.without)
-    items.push_back(fmt::format("{} {}", part.what, digits(part.difference_s * to_ns)));
+    items.push_back(fmt::format("{} {}", part.what, digits(part.difference_s * ns_a_step(sizes))));
   return "ns a step that leaving it out saves: " + listed(items);
 }
 
@@ -85,9 +127,19 @@ std::string why_text(const step::Cell& cell, const std::string& device, const sc
   for (std::size_t i = 0; i < why.floors.size(); ++i)
     line(i == 0 ? "floors" : "", fmt::format("{:<9}{:>12}  {}", why.floors[i].name, ms(why.floors[i].seconds),
                                              made_of(why.floors[i])));
+  if (std::ranges::any_of(why.floors,
+                          [](const tuner::Floor& f) { return f.name == "chain" && f.calibrated; }))
+    line("", chain_line(why, problem.sizes));
   line("binds", binds_line(why));
   line("parts", parts_line(why, problem.sizes));
-  if (why.measured) line("without", without_line(why, problem.sizes));
+  if (why.measured) {
+    line("account", account_line(why, problem.sizes));
+    text += not_explained(why);
+    line("above", above_line(why, problem.sizes));
+    line("without", without_line(why, problem.sizes));
+  } else if (why.account.not_explained_s > kLeastShare * why.seconds()) {
+    text += not_explained(why);
+  }
   line("changes", changes_line(why));
   return text;
 }
@@ -106,14 +158,34 @@ const char* kind_name(EstimatePart::Of of) {
 json floors_json(const Explanation& why) {
   json list = json::array();
   for (const tuner::Floor& floor : why.floors)
-    list.push_back(
-        {{"name", floor.name}, {"ms", floor.seconds * 1e3}, {"amount", floor.amount}, {"by", floor.by}});
+    list.push_back({{"name", floor.name},
+                    {"ms", floor.seconds * 1e3},
+                    {"amount", floor.amount},
+                    {"by", floor.by},
+                    {"calibrated", floor.calibrated}});
   return list;
 }
 
-json parts_json(const Explanation& why) {
+json account_json(const Explanation& why) {
+  json parts = json::array();
+  for (const tuner::AccountPart& part : why.account.parts)
+    parts.push_back({{"name", part.name}, {"ms", part.seconds * 1e3}});
+  return {{"parts", parts},
+          {"not_explained_ms", why.account.not_explained_s * 1e3},
+          {"overlapped_ms", why.account.overlapped_s * 1e3},
+          {"hidden_alone_ms", why.account.hidden_alone_s * 1e3}};
+}
+
+json above_json(const Explanation& why) {
   json list = json::array();
-  for (const EstimatePart& part : why.parts)
+  for (const tuner::Excess& excess : why.excesses)
+    list.push_back({{"name", excess.name}, {"ms", excess.seconds * 1e3}, {"floor_ms", excess.floor_s * 1e3}});
+  return list;
+}
+
+json parts_json(const std::vector<EstimatePart>& parts) {
+  json list = json::array();
+  for (const EstimatePart& part : parts)
     list.push_back({{"name", part.name}, {"ms", part.seconds * 1e3}, {"of", kind_name(part.of)}});
   return list;
 }
@@ -153,7 +225,10 @@ std::string why_json(const step::Cell& cell, const std::string& device, const sc
                      {"floors", floors_json(why)},
                      {"binds", why.floors.empty() ? json() : json(why.floors.front().name)},
                      {"share_of_floor", why.share_of_floor()},
-                     {"parts", parts_json(why)},
+                     {"chain", parts_json(why.chain)},
+                     {"parts", parts_json(why.parts)},
+                     {"account", account_json(why)},
+                     {"above", above_json(why)},
                      {"without", without_json(why)},
                      {"changes", changes_json(why)}};
   return made.dump(2, ' ', false, json::error_handler_t::replace) + "\n";

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
+#include "compiler/kernel/ir/visit.h"
 #include "compiler/schedule/analysis/compulsory_bytes.h"
 #include "compiler/schedule/analysis/history.h"
 #include "compiler/schedule/sweep/backward_split.h"
@@ -62,12 +64,35 @@ Floor bytes_floor(const Task& task, double copy_bytes_per_s) {
   return {"bytes", bytes / copy_bytes_per_s, bytes, ""};
 }
 
-Floor products_floor(const Task& task) {
+Floor products_floor(const Task& task, const std::vector<std::string>& instructions) {
   const step::Sizes& sizes = task.problem.sizes;
   const double operations = 2.0 * products_of_step(task) * static_cast<double>(sizes.dim * sizes.dim) *
                             static_cast<double>(sizes.batch * sizes.time * sizes.heads);
+  double measured = 0;  // operations a cycle and SM
+  std::string by;
+  for (const std::string& instruction : instructions)
+    if (const auto rate = task.profile.floors.per_cycle_sm(instruction); rate && *rate > measured)
+      measured = *rate, by = instruction;
+  if (measured > 0) {
+    const double of_all = measured * task.profile.speeds.clock_hz * task.profile.units();
+    return {"products", operations / of_all, operations, by, true};
+  }
   const Rate rate = product_rate(task);
   return {"products", operations / rate.operations_per_s, operations, rate.by};
+}
+
+std::vector<std::string> product_instructions(const schedule::KernelPlan& plan) {
+  std::set<std::string> names;
+  for (const schedule::Launch& launch : plan.launches)
+    kernel::for_each_statement(launch.kernel.body, [&](const kernel::Stmt& stmt) {
+      if (const auto* mma = std::get_if<kernel::Mma>(&stmt.node))
+        names.insert(mma->storage == kernel::Storage::F32
+                         ? "mma.m16n8k8.tf32"
+                         : fmt::format("mma.m16n8k16.{}", kernel::storage_name(mma->storage)));
+      if (const auto* mma = std::get_if<kernel::WarpgroupMma>(&stmt.node))
+        names.insert(fmt::format("wgmma.m64n{}k16.{}", mma->columns, kernel::storage_name(mma->storage)));
+    });
+  return {names.begin(), names.end()};
 }
 
 Floor chain_floor(const Task& task, const std::vector<EstimatePart>& parts) {
@@ -77,8 +102,9 @@ Floor chain_floor(const Task& task, const std::vector<EstimatePart>& parts) {
   return {"chain", seconds, static_cast<double>(task.problem.sizes.time), ""};
 }
 
-std::vector<Floor> floors(const Task& task, const std::vector<EstimatePart>& parts, double copy_bytes_per_s) {
-  std::vector<Floor> all = {bytes_floor(task, copy_bytes_per_s), products_floor(task),
+std::vector<Floor> floors(const Task& task, const std::vector<EstimatePart>& parts, double copy_bytes_per_s,
+                          const std::vector<std::string>& instructions) {
+  std::vector<Floor> all = {bytes_floor(task, copy_bytes_per_s), products_floor(task, instructions),
                             chain_floor(task, parts)};
   std::erase_if(all, [](const Floor& floor) { return floor.seconds <= 0; });
   std::ranges::stable_sort(all,
@@ -91,9 +117,12 @@ std::string made_of(const Floor& floor) {
     return fmt::format("{}, each once, at {}", with_prefix(floor.amount, "B"),
                        with_prefix(floor.rate(), "B/s"));
   if (floor.name == "products")
-    return fmt::format("{} at {} of {}", with_prefix(floor.amount, "FLOP"),
-                       with_prefix(floor.rate(), "FLOP/s"), floor.by);
-  return fmt::format("{} steps of {} ns that wait for each other", floor.amount, digits(1e9 / floor.rate()));
+    return fmt::format("{} at {} of {}{}", with_prefix(floor.amount, "FLOP"),
+                       with_prefix(floor.rate(), "FLOP/s"), floor.by,
+                       floor.calibrated ? " (measured by calibrate)" : "");
+  return fmt::format("{} steps of {} ns that wait for each other ({})", floor.amount,
+                     digits(1e9 / floor.rate()),
+                     floor.calibrated ? "measured by calibrate" : "by the shipped profile");
 }
 
 }  // namespace rondo::tuner

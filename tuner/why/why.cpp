@@ -1,6 +1,7 @@
 #include "tuner/why/why.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "compiler/schedule/strategies.h"
 
@@ -10,6 +11,26 @@ double Explanation::share_of_floor() const {
   if (floors.empty() || seconds() <= 0) return 0;
   return std::min(1.0, floors.front().seconds / seconds());
 }
+
+namespace {
+
+double starting_s(const std::vector<schedule::EstimatePart>& parts) {
+  double seconds = 0;
+  for (const schedule::EstimatePart& part : parts)
+    if (part.of == schedule::EstimatePart::Of::Launches && part.name.rfind("launches", 0) == 0)
+      seconds += part.seconds;
+  return seconds;
+}
+
+// Those that calibration may have measured; without it none is asked for.
+Result<std::vector<std::string>> instructions_of(const schedule::Task& task, const engine::Choice& choice) {
+  if (task.profile.floors.empty()) return std::vector<std::string>();
+  const Result<schedule::KernelPlan> plan = engine::build_choice(task, choice);
+  if (!plan) return plan.error();
+  return product_instructions(*plan);
+}
+
+}  // namespace
 
 Result<Explanation> explain(const schedule::Task& task, const engine::Machine& machine,
                             const engine::ReadyPlan& ready, int rounds, const engine::Given& given) {
@@ -22,19 +43,35 @@ Result<Explanation> explain(const schedule::Task& task, const engine::Machine& m
   why.parts = strategy.parts(task, parameters);
   std::ranges::stable_sort(why.parts,
                            [](const auto& one, const auto& other) { return one.seconds > other.seconds; });
+  why.chain = strategy.measured_chain(task, parameters);
+  const bool calibrated = !why.chain.empty();
+  if (!calibrated)
+    std::ranges::copy_if(why.parts, std::back_inserter(why.chain), [](const schedule::EstimatePart& part) {
+      return part.of == schedule::EstimatePart::Of::Chain;
+    });
+  PartTimes times;
   if (ready.plan) {
     BenchOptions options;
     options.samples = rounds;
     options.given = given;
     const Result<BenchRow> row = bench(task, machine, ready, options);
     if (!row) return row.error();
-    why.measured = row->timing;
     why.copy_bytes_per_s = row->copy_bytes_per_s;
-    Result<PartTimes> times = measure_parts(task, machine, ready.choice, rounds, given);
-    if (!times) return times.error();
-    why.without = std::move(times->parts);
+    Result<PartTimes> measured =
+        measure_parts(task, machine, ready.choice, rounds, given, Parts::AloneAndInTurn);
+    if (!measured) return measured.error();
+    times = std::move(measured).value();
+    why.measured = times.whole;  // what the parts add up to, rather than the row's: that was another run
+    why.without = times.parts;
   }
-  why.floors = floors(task, why.parts, why.copy_bytes_per_s);
+  const Result<std::vector<std::string>> instructions = instructions_of(task, ready.choice);
+  if (!instructions) return instructions.error();
+  why.floors = floors(task, why.chain, why.copy_bytes_per_s, *instructions);
+  for (Floor& floor : why.floors)
+    if (floor.name == "chain") floor.calibrated = calibrated;
+  why.account =
+      ready.plan ? account_of(times, why.floors, starting_s(why.parts)) : account_of(why.parts, why.model_s);
+  if (ready.plan) why.excesses = excesses(why.account, why.chain, why.floors);
   why.changes = changes(task, ready.choice.strategy);
   return why;
 }

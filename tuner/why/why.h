@@ -9,6 +9,7 @@
 #include "engine/plan/ready_plan.h"
 #include "tuner/bench/bench.h"
 #include "tuner/bench/parts.h"
+#include "tuner/why/account.h"
 #include "tuner/why/changes.h"
 #include "tuner/why/floors.h"
 
@@ -21,8 +22,12 @@ struct Explanation {
   double copy_bytes_per_s = 0;                // as measured in this run, else the profile's
   std::vector<Floor> floors;                  // those that take time, the one that binds first
   std::vector<schedule::EstimatePart> parts;  // by model, the largest first
-  std::vector<PartTime> without;              // measured: the time without each part of the kernels
-  std::vector<Change> changes;                // by model
+  // What the floor of the chain is made of: as calibration measured it, else those of `parts` that wait.
+  std::vector<schedule::EstimatePart> chain;
+  Account account;                // of the measured time, else of the model's
+  std::vector<Excess> excesses;   // measured: where it is above its floors
+  std::vector<PartTime> without;  // measured: the time without each part of the kernels
+  std::vector<Change> changes;    // by model
 
   double seconds() const { return measured ? measured->median_s : model_s; }
   // Of the time, what its highest floor explains; 1 at most.

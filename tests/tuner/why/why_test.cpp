@@ -79,6 +79,91 @@ TEST(Floors, TheOneThatBindsComesFirstAndOthersOfNoTimeAreLeftOut) {
   EXPECT_EQ(diagonal[0].name, "bytes");
 }
 
+// A board on which each kind of time was measured, in figures that tell them apart.
+target::Floors some_floors() {
+  using Of = target::MeasuredFloor::Of;
+  target::Floors floors;
+  floors.all = {
+      {Of::GridExchange, "", 48, 12288, 5e-7, 0},     {Of::ClusterExchange, "", 8, 12288, 2e-7, 0},
+      {Of::BlockExchange, "", 1, 0, 3e-8, 0},         {Of::LaneSum, "", 1, 0, 1.5e-8, 0},
+      {Of::SharedLoad, "", 1, 0, 1.6e-8, 0},          {Of::Product, "mma.m16n8k16.bf16", 1, 0, 2e-8, 4096},
+      {Of::Function, "fma", 1, 0, 2e-9, 0},           {Of::Function, "tanh fast", 1, 0, 1e-8, 0},
+      {Of::Function, "sigmoid fast", 1, 0, 1.4e-8, 0}};
+  return floors;
+}
+
+const schedule::Parameters kGrid = {{"accumulators", 2},
+                                    {"batch_tiles", 1},
+                                    {"batch_tiles_in_flight", 2},
+                                    {"blocks", 48},
+                                    {"cluster_k_split", 1},
+                                    {"exchange", 1},
+                                    {"poll_delay", 0},
+                                    {"producer_warps", 1},
+                                    {"reduce_scatter", 0},
+                                    {"register_k_tiles", 12},
+                                    {"setmaxnreg", 1},
+                                    {"split_k", 4},
+                                    {"stages", 3},
+                                    {"steps", 8},
+                                    {"store_warps", 1},
+                                    {"tiles_in_turn", 1},
+                                    {"unit_blocks", 1},
+                                    {"vector", 8}};
+
+// A step of 768 channels in 48 blocks: one exchange; 12 k-tiles a warp in two accumulators, and their sums;
+// from the products to the next state a sum, a sigmoid, a product and a sum, a tanh, and a product.
+TEST(Chain, IsMadeOfWhatCalibrationMeasured) {
+  Task task = task_of("lstm", Pass::Forward);
+  const schedule::Strategy& persistent = *schedule::find_strategy("persistent");
+  EXPECT_TRUE(persistent.measured_chain(task, kGrid).empty()) << "nothing was measured on a shipped board";
+  task.profile.floors = some_floors();
+  const std::vector<EstimatePart> chain = persistent.measured_chain(task, kGrid);
+  ASSERT_EQ(chain.size(), 3U);
+  const auto step_ns = [&](std::size_t i) { return chain[i].seconds / 1024 * 1e9; };
+  EXPECT_EQ(chain[0].name, "exchange");
+  EXPECT_NEAR(step_ns(0), 500, 1e-6);
+  EXPECT_EQ(chain[1].name, "products");
+  EXPECT_NEAR(step_ns(1), 6 * 20 + 30, 1e-6);
+  EXPECT_EQ(chain[2].name, "functions");
+  EXPECT_NEAR(step_ns(2), 2 * 2 + 14 + 2 + 2 + 10 + 2, 1e-6);
+  // Of tensor cores that are slower the rate binds: 192 products of 4096 operations a block.
+  for (target::MeasuredFloor& floor : task.profile.floors.all)
+    if (floor.of == target::MeasuredFloor::Of::Product) floor.per_cycle_sm = 512;
+  EXPECT_NEAR(persistent.measured_chain(task, kGrid)[1].seconds / 1024,
+              192 * 4096 / 512 / task.profile.speeds.clock_hz + 3e-8, 1e-15);
+  std::erase_if(task.profile.floors.all,
+                [](const target::MeasuredFloor& floor) { return floor.by == "mma.m16n8k16.bf16"; });
+  EXPECT_TRUE(persistent.measured_chain(task, kGrid).empty()) << "a chain without its products is no floor";
+}
+
+TEST(Chain, OfAClusterHasItsOwnExchange) {
+  Task task = task_of("lstm", Pass::Forward);
+  task.profile.floors = some_floors();
+  schedule::Parameters cluster = kGrid;
+  cluster["exchange"] = 0;
+  cluster["blocks"] = 8;
+  const auto chain = schedule::find_strategy("persistent")->measured_chain(task, cluster);
+  ASSERT_FALSE(chain.empty());
+  EXPECT_NEAR(chain[0].seconds / 1024 * 1e9, 200 + 16, 1e-6);
+}
+
+TEST(Floors, ProductsTakeTheMeasuredRateOfTheirInstruction) {
+  Task task = task_of("lstm", Pass::Forward);
+  task.profile.floors = some_floors();
+  task.profile.floors.all.push_back(
+      {target::MeasuredFloor::Of::Product, "wgmma.m64n128k16.bf16", 1, 0, 8e-8, 8000});
+  const double cycle = task.profile.limits.sm_count * task.profile.speeds.clock_hz;
+  const Floor mma = products_floor(task, {"mma.m16n8k16.bf16"});
+  EXPECT_DOUBLE_EQ(mma.rate(), 4096 * cycle);
+  EXPECT_EQ(mma.by, "mma.m16n8k16.bf16");
+  EXPECT_TRUE(mma.calibrated);
+  EXPECT_DOUBLE_EQ(products_floor(task, {"mma.m16n8k16.bf16", "wgmma.m64n128k16.bf16"}).rate(), 8000 * cycle);
+  EXPECT_FALSE(products_floor(task, {"mma.m16n8k16.fp16"}).calibrated);
+  EXPECT_NE(made_of(mma).find("of mma.m16n8k16.bf16 (measured by calibrate)"), std::string::npos)
+      << made_of(mma);
+}
+
 double seconds_of(const std::vector<EstimatePart>& parts, const std::vector<std::string>& names) {
   double sum = 0;
   for (const EstimatePart& part : parts)
@@ -148,6 +233,18 @@ TEST(Why, AnOutlineIsExplainedByModel) {
   EXPECT_TRUE(std::ranges::is_sorted(why->parts, std::greater{}, &EstimatePart::seconds));
   EXPECT_TRUE(why->without.empty());
   EXPECT_FALSE(why->changes.empty());
+  EXPECT_FALSE(why->floors.front().calibrated);
+  EXPECT_NE(made_of(why->floors.front()).find("by the shipped profile"), std::string::npos);
+  double sum = why->account.not_explained_s - why->account.overlapped_s;
+  for (const AccountPart& part : why->account.parts) sum += part.seconds;
+  EXPECT_NEAR(sum, why->model_s, 1e-12);
+  Task calibrated = task;
+  calibrated.profile.floors = some_floors();
+  const auto better = explain(calibrated, machine, *outline, 5);
+  ASSERT_TRUE(better);
+  EXPECT_TRUE(better->floors.front().calibrated);
+  EXPECT_NE(made_of(better->floors.front()).find("measured by calibrate"), std::string::npos);
+  EXPECT_EQ(better->model_s, why->model_s);
 }
 
 }  // namespace
