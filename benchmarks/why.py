@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Asks `rondo why` of twelve rows of the record, on the GPU at hand, and writes what it says as one record.
 
-usage: why.py RONDO OUT.json [--seconds N] [--arch auto] [--commit HASH]
+usage: why.py RONDO OUT.json [--seconds N] [--arch auto] [--db DB] [--commit HASH]
 
-A row is the answer to `rondo why --json`: floors, what binds, the model's parts, and the time measured, whole and without each part.
+A row is the answer to `rondo why --json`: floors, what binds, the model's parts, the time measured, whole and without each part, and
+an account that adds up to it. With a database into which `rondo calibrate` has put the GPU's profile the floors are measured ones.
 Status: 4 if nothing was measured."""
 import argparse
 import datetime
@@ -26,16 +27,19 @@ def main():
     parser.add_argument("out")
     parser.add_argument("--seconds", type=float, default=1e6)
     parser.add_argument("--arch", default="auto")
+    parser.add_argument("--db", help="database with the GPU's profile; the default one is not read")
     parser.add_argument("--commit", default="unknown")
     options = parser.parse_args()
     record = {"what": "why kernels take as long as they do", "commit": options.commit, "date": datetime.date.today().isoformat(), "rows": []}
     for cell, shape, pass_ in ROWS:
         if time.monotonic() - BEGIN > options.seconds - LONGEST:
             break
-        row = rondo(options.rondo, "why", cell, "--shape", shape, "--dtype", "bf16", "--pass", pass_, "--arch", options.arch)
+        row = rondo(options.rondo, "why", cell, "--shape", shape, "--dtype", "bf16", "--pass", pass_, "--arch", options.arch,
+                    *(["--db", options.db] if options.db else ["--no-db"]))
         record["rows"].append(row)
         write(record, options.out)
-        print(f"why: {cell} {shape} {pass_}: {row['binds']} binds, {row['measured_ms']} ms", flush=True)
+        unexplained = row["account"]["not_explained_ms"] / (row["measured_ms"] or row["model_ms"])
+        print(f"why: {cell} {shape} {pass_}: {row['binds']} binds, {row['measured_ms']} ms, {unexplained:.0%} not explained", flush=True)
     return 0 if any(row["measured_ms"] for row in record["rows"]) else 4
 
 
