@@ -380,6 +380,7 @@ Value Builder::ballot(const std::string& name, Value predicate) {
 void Builder::for_(const std::string& name, Value begin, Value end, Value step, int unroll,
                    const std::function<void(Value)>& body) {
   For loop{make_register(name, Type::I32), begin.id(), end.id(), step.id(), unroll, {}};
+  if (unroll == kFullUnroll) unrolled_.insert(loop.variable);
   scopes_.push_back(&loop.body);
   body({this, add({Type::I32, RegRead{loop.variable}})});
   scopes_.pop_back();

@@ -173,6 +173,8 @@ class Builder {
   Value ballot(const std::string& name, Value predicate);  // I32: bit l is that of lane l
   void for_(const std::string& name, Value begin, Value end, Value step, int unroll,
             const std::function<void(Value)>& body);
+  // Whether a register is the variable of a loop that is unrolled completely.
+  bool is_unrolled(RegId variable) const { return unrolled_.count(variable) > 0; }
   void for_(const std::string& name, std::int64_t begin, std::int64_t end, int unroll,
             const std::function<void(Value)>& body);
   void if_(Value condition, const std::function<void()>& then_body,
@@ -200,6 +202,7 @@ class Builder {
 
   Kernel kernel_;
   std::vector<Body*> scopes_;
+  std::unordered_set<RegId> unrolled_;  // variables of loops that are, completely
   std::unordered_set<std::string> names_;
   std::unordered_map<std::string, int> next_number_;  // by name: the number its next namesake tries first
 };

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "compiler/schedule/lower/split_index.h"
 #include "compiler/support/index.h"
 
 namespace rondo::schedule {
@@ -159,15 +160,23 @@ void MatrixSource::declare(const std::vector<ProductGroup>& groups) {
         matrices_[product.matrix] = kernel_.signature().reads({Role::Param, product.matrix});
 }
 
+// Fragments have hundreds of elements, whose places differ by little that the thread works out.
+kernel::Place MatrixSource::place(const Product& product, Value line, Value column) {
+  auto& b = kernel_.builder();
+  const std::int64_t dim = problem_.sizes.dim;
+  const KernelTensor& matrix = matrices_.at(product.matrix);
+  const Value first = (b.wide(kernel_.here().head) * matrix.rows + product.row) * (dim * dim);
+  const SplitIndex index = split_index(line * dim + column);
+  return matrix.memory[b.wide(index.base) + (first + b.wide(index.step))];
+}
+
 // R[row][out][in] of this head, zero outside of the head.
 Value MatrixSource::element(const Product& product, Value out, Value in) {
   auto& b = kernel_.builder();
   const std::int64_t dim = problem_.sizes.dim;
-  const KernelTensor& matrix = matrices_.at(product.matrix);
   const Value line = product.transposed ? in : out;
   const Value column = product.transposed ? out : in;
-  const Value first = (b.wide(kernel_.here().head) * matrix.rows + product.row) * (dim * dim);
-  const auto load = [&] { return b.load("r", matrix.memory[first + b.wide(line * dim + column)]); };
+  const auto load = [&] { return b.load("r", place(product, line, column)); };
   if (kernel_.geometry().exact()) return load();
   const Value result = b.variable("entry", b.real(0));
   b.if_(out < dim && in < dim, [&] { b.assign(result, load()); });
@@ -183,9 +192,7 @@ Value MatrixSource::word(const Product& product, Value out, Value in) {
   const std::int64_t dim = problem_.sizes.dim;
   if (product.transposed || dim % 2 != 0 || !kernel_.geometry().exact())
     return b.let("pair", b.pack(problem_.storage, element(product, out, in), element(product, out, in + 1)));
-  const KernelTensor& matrix = matrices_.at(product.matrix);
-  const Value first = (b.wide(kernel_.here().head) * matrix.rows + product.row) * (dim * dim);
-  return b.load_packed("pair", matrix.memory[first + b.wide(out * dim + in)], 1)[0];
+  return b.load_packed("pair", place(product, out, in), 1)[0];
 }
 
 }  // namespace rondo::schedule

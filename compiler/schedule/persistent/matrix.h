@@ -72,6 +72,7 @@ class MatrixSource {
 
  private:
   kernel::Value element(const Product& product, kernel::Value out, kernel::Value in);
+  kernel::Place place(const Product& product, kernel::Value line, kernel::Value column);
 
   PersistentKernel& kernel_;
   const Problem& problem_;
