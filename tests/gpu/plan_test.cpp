@@ -137,6 +137,18 @@ TEST_F(OnGpu, CalibrationGivesPlausibleFigures) {
   EXPECT_GT(s.sm_bytes_per_s, 1e9);
   EXPECT_LT(s.sm_bytes_per_s * gpu_->info.sm_count, 1e14);
   EXPECT_GT(s.copy_bytes_per_s, s.sm_bytes_per_s);
+  using Of = target::MeasuredFloor::Of;
+  const target::Floors& floors = profile->floors;
+  const auto in_grid = floors.exchange(Of::GridExchange, 16, 4096);
+  ASSERT_TRUE(in_grid);
+  EXPECT_GT(*in_grid, 1e-7);
+  EXPECT_LT(*in_grid, 5e-6);
+  if (gpu_->info.clusters) EXPECT_LT(floors.exchange(Of::ClusterExchange, 8, 4096).value(), *in_grid);
+  EXPECT_LT(floors.seconds(Of::LaneSum).value(), floors.seconds(Of::BlockExchange).value());
+  EXPECT_LT(floors.seconds(Of::Function, "tanh fast").value(),
+            floors.seconds(Of::Function, "tanh accurate").value());
+  EXPECT_GT(floors.per_cycle_sm("mma.m16n8k16.bf16").value(), 200);
+  EXPECT_LT(floors.seconds(Of::Product, "mma.m16n8k16.bf16").value(), 2e-7);
 }
 
 TEST_F(OnGpu, TunesAndVerifies) {

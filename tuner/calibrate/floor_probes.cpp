@@ -137,6 +137,13 @@ __device__ __forceinline__ void keep(u64* out, float value) { keep(out, __float_
 
 }  // namespace
 
+GridExchangeProbe grid_exchange(int blocks, int bytes) {
+  const int most = std::min(bytes / kExchangeVector, kMostExchangeLoads * kExchangeThreads);
+  int part = std::max(1, most / blocks);
+  while (part > 1 && part * blocks > kExchangeThreads && part * blocks % kExchangeThreads != 0) --part;
+  return {blocks, part, std::max(1, part * blocks / kExchangeThreads)};
+}
+
 std::vector<ProductProbe> product_probes(const target::Target& target) {
   std::vector<ProductProbe> probes;
   const auto add_mma = [&](const char* name, const char* by, double operations) {

@@ -10,6 +10,16 @@
 
 namespace rondo::tuner {
 
+// An exchange through global memory, by the kernel `grid_exchange_LOADS`: each block sends `part` vectors of
+// 16 bytes. Up to kExchangeThreads vectors in all, threads wait for one each; beyond, for `loads` each, of
+// which none may lie past the last vector: nobody would write it.
+struct GridExchangeProbe {
+  int blocks, part, loads;
+};
+inline constexpr int kExchangeVector = 16, kExchangeThreads = 256, kMostExchangeLoads = 8;
+// The largest of at most so many bytes that a team of `blocks` can exchange so.
+GridExchangeProbe grid_exchange(int blocks, int bytes);
+
 // A product of the tensor cores: kernels NAME_latency, of one warp or warpgroup, and NAME_rate.
 struct ProductProbe {
   std::string name;           // "mma_m16n8k16_bf16"

@@ -17,8 +17,8 @@ using Of = target::MeasuredFloor::Of;
 
 namespace {
 
-constexpr int kVector = 16;                 // bytes of a load or store of an exchange
-constexpr int kThreads = 256;               // of a block that exchanges
+constexpr int kVector = kExchangeVector;
+constexpr int kThreads = kExchangeThreads;  // of a block
 constexpr int kExchanges = 264, kWarm = 8;  // of a launch; those that are not counted: kWarmUp in the text
 constexpr int kRounds = 2048;               // of what waits within a block
 constexpr int kRoundsOfProducts = 1024;
@@ -60,7 +60,7 @@ class FloorProbes {
     if (seconds) *seconds = std::max(*seconds - barrier_s_, 0.5 * *seconds);
     return seconds;
   }
-  Status exchange_in_grid(runtime::DeviceBuffer& slots, int blocks, int part);
+  Status exchange_in_grid(runtime::DeviceBuffer& slots, const GridExchangeProbe& probe);
   Status exchange_in_cluster(const runtime::Function& function, int blocks, int part);
   Status product(const ProductProbe& probe);
 
@@ -92,19 +92,18 @@ Status FloorProbes::waits_in_a_block() {
 }
 
 // A cooperative launch: the driver refuses it unless all blocks are resident at once.
-Status FloorProbes::exchange_in_grid(runtime::DeviceBuffer& slots, int blocks, int part) {
-  const int loads = (part * blocks + kThreads - 1) / kThreads;
-  const int in_flight = loads <= 1 ? 1 : loads <= 2 ? 2 : loads <= 4 ? 4 : 8;
-  const Result<runtime::Function> function = runner_.function(fmt::format("grid_exchange_{}", in_flight));
+Status FloorProbes::exchange_in_grid(runtime::DeviceBuffer& slots, const GridExchangeProbe& probe) {
+  const Result<runtime::Function> function = runner_.function(fmt::format("grid_exchange_{}", probe.loads));
   if (!function) return function.error();
   runtime::LaunchShape shape;
-  shape.grid.x = static_cast<unsigned>(blocks);
+  shape.grid.x = static_cast<unsigned>(probe.blocks);
   shape.block.x = kThreads;
   shape.cooperative = true;
   const auto seconds = runner_.repeat_prepared(
       *function, shape, [&] { return slots.fill(0xff, runner_.stream()); }, seconds_of(kExchanges - kWarm),
-      runner_.out(), slots.address(), part, kExchanges, runner_.status());
-  return add({Of::GridExchange, "", blocks, part * blocks * kVector, 0, 0}, without_barrier(seconds));
+      runner_.out(), slots.address(), probe.part, kExchanges, runner_.status());
+  return add({Of::GridExchange, "", probe.blocks, probe.part * probe.blocks * kVector, 0, 0},
+             without_barrier(seconds));
 }
 
 Status FloorProbes::exchanges_in_grid() {
@@ -119,9 +118,9 @@ Status FloorProbes::exchanges_in_grid() {
     if (blocks > info.sm_count) break;
     int before = 0;
     for (const int bytes : kBytes) {
-      const int part = part_of(bytes, blocks);
-      if (part == std::exchange(before, part)) continue;
-      if (Status status = exchange_in_grid(*slots, blocks, part); !status) return status;
+      const GridExchangeProbe probe = grid_exchange(blocks, bytes);
+      if (probe.part == std::exchange(before, probe.part)) continue;
+      if (Status status = exchange_in_grid(*slots, probe); !status) return status;
     }
   }
   return success();

@@ -36,15 +36,32 @@ TEST(Calibrate, ProbesOfFloorsCompileWithoutSpills) {
     const Target target = Target::gpu(capability);
     const auto code = backend::compile(floor_request(target));
     ASSERT_TRUE(code.ok()) << code.error().message;
-    std::set<std::string> expected = {
-        "grid_exchange_1", "grid_exchange_2", "grid_exchange_4", "grid_exchange_8", "cluster_exchange",
-        "block_exchange",  "named_barriers",  "lane_sums",       "shared_loads",    "functions"};
+    std::set<std::string> expected = {"cluster_exchange", "block_exchange", "named_barriers",
+                                      "lane_sums",        "shared_loads",   "functions"};
+    for (int loads = 1; loads <= kMostExchangeLoads; ++loads)
+      expected.insert("grid_exchange_" + std::to_string(loads));
     for (const ProductProbe& probe : product_probes(target))
       expected.insert({probe.name + "_latency", probe.name + "_rate"});
     EXPECT_EQ(kernels_of(*code), expected) << capability;
     for (const executable::KernelResources& kernel : code->image.resources)
       EXPECT_FALSE(kernel.spills()) << kernel.name << " for " << capability;
   }
+}
+
+// A thread that waits for a vector which nobody sends gives up after seconds, and there are no floors.
+TEST(Calibrate, ExchangesWaitForWhatIsSentAlone) {
+  for (int blocks = 1; blocks <= 200; ++blocks)
+    for (const int bytes : {16, 1024, 4096, 12288, 32768, 100000}) {
+      const GridExchangeProbe probe = grid_exchange(blocks, bytes);
+      const int vectors = probe.part * probe.blocks;
+      ASSERT_GE(probe.part, 1);
+      ASSERT_LE(probe.loads, kMostExchangeLoads);
+      EXPECT_TRUE(probe.part == 1 || vectors * kExchangeVector <= bytes) << blocks << " " << bytes;
+      EXPECT_TRUE(vectors <= kExchangeThreads ? probe.loads == 1 : vectors == probe.loads * kExchangeThreads)
+          << vectors << " vectors and " << probe.loads << " loads";
+    }
+  EXPECT_EQ(grid_exchange(48, 12288).part, 16);
+  EXPECT_EQ(grid_exchange(48, 12288).loads, 3);
 }
 
 // Products of warpgroups exist under the name of one architecture.

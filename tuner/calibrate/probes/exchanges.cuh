@@ -6,14 +6,14 @@
 template <int loads>
 __device__ void exchange_in_grid(u64* out, int* slots, int part, int exchanges, int* status) {
   const int vectors = part * gridDim.x;
-  int from = threadIdx.x, words[4 * loads];
+  int words[4 * loads];
   u64 begin = 0;
   for (int i = 0; i < exchanges; ++i) {
     if (i == kWarmUp) begin = clock64();
     int* const slot = slots + (u64)i * vectors * 4;
     for (int v = threadIdx.x; v < part; v += blockDim.x) store_flagged_4(slot + (blockIdx.x * part + v) * 4, i, i, i, i);
-    // Threads beyond the last vector look at others'.
-    load_flagged_together<loads>(words, slot + from % vectors * 4, vectors > blockDim.x ? blockDim.x * 4 : 0, status);
+    // Threads beyond the last vector look at that of another.
+    load_flagged_together<loads>(words, slot + threadIdx.x % vectors * 4, blockDim.x * 4, status);
     __syncthreads();
   }
   if (blockIdx.x == 0 && threadIdx.x == 0) out[0] = clock64() - begin;
@@ -25,7 +25,11 @@ __device__ void exchange_in_grid(u64* out, int* slots, int part, int exchanges, 
   }
 GRID_EXCHANGE(1)
 GRID_EXCHANGE(2)
+GRID_EXCHANGE(3)
 GRID_EXCHANGE(4)
+GRID_EXCHANGE(5)
+GRID_EXCHANGE(6)
+GRID_EXCHANGE(7)
 GRID_EXCHANGE(8)
 
 // The same in a cluster: into shared memory, counted on an mbarrier of the receiver. Two buffers take turns: who has all of
