@@ -143,7 +143,7 @@ TEST_F(OnGpu, CalibrationGivesPlausibleFigures) {
   ASSERT_TRUE(in_grid);
   EXPECT_GT(*in_grid, 1e-7);
   EXPECT_LT(*in_grid, 5e-6);
-  if (gpu_->info.clusters) EXPECT_LT(floors.exchange(Of::ClusterExchange, 8, 4096).value(), *in_grid);
+  EXPECT_LT(floors.exchange(Of::ClusterExchange, 8, 4096).value_or(0), *in_grid);  // none without clusters
   EXPECT_LT(floors.seconds(Of::LaneSum).value(), floors.seconds(Of::BlockExchange).value());
   EXPECT_LT(floors.seconds(Of::Function, "tanh fast").value(),
             floors.seconds(Of::Function, "tanh accurate").value());
