@@ -49,6 +49,32 @@ TEST(Why, OfTheseCpusIsMeasured) {
 }
 #endif
 
+TEST(Why, CountersStandBesideTheFloors) {
+  const Folder folder;
+  const std::string file = folder.path("ncu.csv");
+  const auto row = [](const std::string& rest) {
+    return "\"0\",\"lstm_persistent_fw(int, int)\"," + rest + "\n";
+  };
+  write_file(file,
+             "==PROF== Connected\n\"ID\",\"Kernel Name\",\"Metric Name\",\"Metric Unit\",\"Metric Value\"\n" +
+                 row("\"dram__bytes.sum\",\"byte\",\"138,412,032\"") +
+                 row("\"gpu__time_duration.sum\",\"ns\",\"1,200,000\"") +
+                 row("\"sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active\",\"%\",\"12.5\""));
+  const std::vector<std::string> words = {
+      "why", "lstm", "--shape", "B=16,T=1024,H=1,D=768", "--arch", "h200", "--no-db", "--counters", file};
+  const Outcome outcome = rondo(words);
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_TRUE(says(outcome.out,
+                   "  counters of ncu, 1 launch of 1.2 ms: 138 MB moved, 1.10 of what must move; "
+                   "tensor cores work in 12.5% of the cycles, by the floor of products 13.6%\n"))
+      << outcome.out;
+  write_file(file, "==ERROR== no permission\n");
+  const Outcome refused = rondo(words);
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_TRUE(says(refused.err, "no counters of ncu: there is no table")) << refused.err;
+  EXPECT_TRUE(says(refused.err, "ncu --csv --print-units base --metrics dram__bytes.sum,")) << refused.err;
+}
+
 TEST(Why, OnePassIsExplainedAtATime) {
   const Outcome outcome = rondo({"why", "lstm", "--pass", "fw,bw", "--arch", "h200", "--no-db"});
   EXPECT_EQ(outcome.status, 2);

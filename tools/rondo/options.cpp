@@ -302,6 +302,8 @@ void why_options(CLI::App& app, Options& o) {
   add_database(app, o);
   add_lock(app, o);
   app.add_flag("--by-model", o.by_model, "measure nothing, though the GPU or CPUs are here");
+  app.add_option("--counters", o.counters,
+                 "figures of this kernel that ncu has printed: a file (docs/why.md)");
   add_strict(app, o);
   add_json(app, o);
 }

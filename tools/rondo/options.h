@@ -72,6 +72,7 @@ struct Options {
   double weights = 0.28867513459481287;  // bench: standard deviation of the parameters
   bool ablate = false;
   bool by_model = false;  // why, report
+  std::string counters;   // why: a file of ncu's; "": none
 
   bool shipped = false;  // report: of what is shipped, not of the database
   std::string peers;     // report: a file with times of peers; "": none

@@ -5,12 +5,15 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <optional>
 
+#include "compiler/support/text_file.h"
 #include "compiler/support/units.h"
 #include "engine/request/problem_text.h"
 #include "tools/rondo/commands.h"
 #include "tools/rondo/explained.h"
 #include "tools/rondo/report.h"
+#include "tuner/why/counters.h"
 
 namespace rondo::tools {
 namespace {
@@ -115,8 +118,25 @@ std::string changes_line(const Explanation& why) {
   return "times as long, by model: " + listed(items);
 }
 
+// ncu's figures beside the floors': of bytes, and of the tensor cores' time at their full rate.
+std::string counters_line(const Explanation& why, const tuner::Counters& counters) {
+  std::string text = fmt::format("of ncu, {} launch{} of {}: ", counters.launches,
+                                 counters.launches == 1 ? "" : "es", ms(counters.seconds));
+  const auto floor_of = [&](const char* name) {
+    const auto found = std::ranges::find(why.floors, name, &tuner::Floor::name);
+    return found == why.floors.end() ? tuner::Floor{} : *found;
+  };
+  text += fmt::format("{} moved", with_prefix(counters.bytes, "B"));
+  if (const tuner::Floor bytes = floor_of("bytes"); bytes.amount > 0)
+    text += fmt::format(", {:.2f} of what must move", counters.bytes / bytes.amount);
+  text += fmt::format("; tensor cores work in {:.1f}% of the cycles", counters.tensor_share * 100);
+  if (const tuner::Floor products = floor_of("products"); products.seconds > 0 && why.seconds() > 0)
+    text += fmt::format(", by the floor of products {:.1f}%", products.seconds / why.seconds() * 100);
+  return text;
+}
+
 std::string why_text(const step::Cell& cell, const std::string& device, const schedule::Problem& problem,
-                     const Explanation& why) {
+                     const Explanation& why, const std::optional<tuner::Counters>& counters) {
   std::string text = fmt::format("{} {} {} {} on {}: {} ({})\n", cell.name, engine::shape_text(problem.sizes),
                                  kernel::storage_name(problem.storage), schedule::pass_title(problem), device,
                                  why.choice.strategy, engine::label(why.choice));
@@ -140,6 +160,7 @@ std::string why_text(const step::Cell& cell, const std::string& device, const sc
   } else if (why.account.not_explained_s > kLeastShare * why.seconds()) {
     text += not_explained(why);
   }
+  if (counters) line("counters", counters_line(why, *counters));
   line("changes", changes_line(why));
   return text;
 }
@@ -207,8 +228,16 @@ json changes_json(const Explanation& why) {
   return list;
 }
 
+json counters_json(const std::optional<tuner::Counters>& counters) {
+  if (!counters) return {};
+  return {{"bytes", counters->bytes},
+          {"tensor_share", counters->tensor_share},
+          {"ms", counters->seconds * 1e3},
+          {"launches", counters->launches}};
+}
+
 std::string why_json(const step::Cell& cell, const std::string& device, const schedule::Problem& problem,
-                     const Explanation& why) {
+                     const Explanation& why, const std::optional<tuner::Counters>& counters) {
   const step::Sizes& sizes = problem.sizes;
   const json made = {{"cell", cell.name},
                      {"device", device},
@@ -230,17 +259,27 @@ std::string why_json(const step::Cell& cell, const std::string& device, const sc
                      {"account", account_json(why)},
                      {"above", above_json(why)},
                      {"without", without_json(why)},
-                     {"changes", changes_json(why)}};
+                     {"changes", changes_json(why)},
+                     {"counters", counters_json(counters)}};
   return made.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace
 
 Status why(const Options& asked) {
+  std::optional<tuner::Counters> counters;
+  if (!asked.counters.empty()) {
+    const Result<std::string> csv = read_text_file(asked.counters);
+    if (!csv) return csv.error();
+    const Result<tuner::Counters> read = tuner::counters_of(*csv);
+    if (!read) return read.error();
+    counters = *read;
+  }
   const Result<Explained> found = explained(asked);
   if (!found) return found.error();
   const schedule::Task& task = found->task;
-  print((asked.json ? why_json : why_text)(task.written, task.profile.name, task.problem, found->why));
+  print((asked.json ? why_json : why_text)(task.written, task.profile.name, task.problem, found->why,
+                                           counters));
   return success();
 }
 
