@@ -12,6 +12,8 @@ const char* storage_name(Storage storage);  // "fp32", "bf16", "fp16", "int32", 
 // Whether elements are integers, in kernels of type I32.
 inline bool is_integer(Storage storage) { return storage == Storage::I32 || storage == Storage::U8; }
 
+inline bool is_half(Storage storage) { return storage == Storage::BF16 || storage == Storage::F16; }
+
 // Half the distance between 1 and the next number: 2^-24, 2^-8, 2^-11.
 double unit_roundoff(Storage storage);
 

@@ -21,6 +21,10 @@ struct Target {
   bool is_cpu() const { return kind != Kind::Gpu; }
   // Whether CPUs of this target run code that was made for the other one.
   bool runs(const Target& other) const { return is_cpu() && kind == other.kind && other.level <= level; }
+  // A GPU before compute capability 8.0, which has no asynchronous copies, no mbarriers, no conversions to
+  // bf16, and on its tensor cores products of fp16 alone (CUDA C++ Programming Guide, "Compute
+  // Capabilities").
+  bool before_ampere() const { return kind == Kind::Gpu && level < 80; }
   int major() const { return level / 10; }  // of a GPU's compute capability
   int minor() const { return level % 10; }
   // Whether a CPU multiplies and adds with one rounding, and converts fp16, by instructions (x86-64-v3 and

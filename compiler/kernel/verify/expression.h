@@ -12,7 +12,7 @@ std::string expression_defect(const Kernel& kernel, const Expr& expr);
 
 inline bool is_integer(Type type) { return type == Type::I32 || type == Type::I64; }
 // Storages that packed pairs and tensor-core operands have.
-inline bool is_half(Storage storage) { return storage == Storage::BF16 || storage == Storage::F16; }
+using scalar::is_half;
 
 template <class Table>
 bool has_entry(const Table& table, int id) {

@@ -5,6 +5,7 @@
 #include <exception>
 
 #include "compiler/kernel/ir/print.h"
+#include "compiler/kernel/passes/legalise_copies.h"
 #include "compiler/kernel/passes/rematerialise.h"
 #include "compiler/kernel/passes/simplify.h"
 #include "compiler/kernel/verify/verify.h"
@@ -48,6 +49,8 @@ KernelPlan contracted(const Task& task, KernelPlan plan) {
 
 void simplify_kernels(const Task& task, KernelPlan& plan) {
   run_on_kernels(task, plan, pipeline::Pass::SimplifyKernel, kernel::simplify);
+  if (task.profile.target.before_ampere())
+    run_on_kernels(task, plan, pipeline::Pass::LegaliseCopies, kernel::legalise_copies);
 }
 
 std::vector<EstimatePart> Strategy::parts(const Task& task, const Parameters& parameters) const {

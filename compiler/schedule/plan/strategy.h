@@ -133,7 +133,8 @@ class StrategyOf : public Strategy {
   virtual void add_launches(const Task& task, const P& parameters, KernelPlan& plan) const = 0;
 };
 
-// Simplifies and verifies the kernels of a plan as they are written. Throws pipeline::BrokenPass.
+// Simplifies and verifies the kernels of a plan as they are written, in forms that the GPU of the task has.
+// Throws pipeline::BrokenPass.
 void simplify_kernels(const Task& task, KernelPlan& plan);
 
 // Serves GPUs from compute capability 8.0 on: `feature` names what they have since then.
