@@ -207,8 +207,8 @@ std::string kernel_text(const Kernel& kernel, int alignment, Prelude& prelude) {
 
 }  // namespace
 
-Unit emit_unit(const std::vector<const Kernel*>& kernels) {
-  Prelude prelude;
+Unit emit_unit(const std::vector<const Kernel*>& kernels, const target::Target& target) {
+  Prelude prelude(target);
   std::vector<std::string> texts;
   texts.reserve(kernels.size());
   const int alignment = shared_alignment(kernels);  // one for all: they declare one name
@@ -222,6 +222,8 @@ Unit emit_unit(const std::vector<const Kernel*>& kernels) {
   return unit;
 }
 
-std::string emit(const std::vector<const Kernel*>& kernels) { return emit_unit(kernels).text; }
+std::string emit(const std::vector<const Kernel*>& kernels, const target::Target& target) {
+  return emit_unit(kernels, target).text;
+}
 
 }  // namespace rondo::backend::cuda

@@ -115,7 +115,7 @@ static_assert(is_total(kElementTypes));
 
 std::string_view element_type(Storage storage) { return to_text(kElementTypes, storage); }
 
-void Prelude::require(std::string_view name) { require_helper(helpers(), name, required_); }
+void Prelude::require(std::string_view name) { require_helper(helpers(target_), name, required_); }
 
 std::string Prelude::require(const VectorAccess& access) {
   accesses_.insert(access);
@@ -140,7 +140,7 @@ std::string Prelude::text() const {
     text += declaration;
     alone = !single;
   };
-  for (const Helper& helper : helpers())
+  for (const Helper& helper : helpers(target_))
     if (required_.contains(helper.name)) put(helper.text);
   for (const VectorAccess& access : accesses_) put(access.store ? define_store(access) : define_load(access));
   for (const WarpgroupProduct& product : products_) put(define(product));

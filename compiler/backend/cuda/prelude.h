@@ -10,6 +10,7 @@
 
 #include "compiler/backend/prelude/sections.h"
 #include "compiler/kernel/ir/ir.h"
+#include "compiler/target/target.h"
 
 namespace rondo::backend::cuda {
 
@@ -18,8 +19,8 @@ inline constexpr std::size_t kColumns = 120;  // what is put on one line to save
 // All helpers (prelude/*.cuh, sections marked "//:"), in the order in which their text is emitted: memory
 // (aliases, 16-bit conversion, asynchronous copies), tensor (packed pairs, ldmatrix, mma), warpgroup
 // (products of warpgroups), sync (barriers, mbarriers, clusters, grid flags), math (scalar functions), random
-// (draws).
-const std::vector<Helper>& helpers();
+// (draws). For GPUs before compute capability 8.0 some have another form (prelude/turing).
+const std::vector<Helper>& helpers(const target::Target& target = {});
 
 // Loads or stores of 2, 4 or 8 elements as one access; or of 1, 2 or 4 packed pairs, whose storage is I32
 // whatever they hold.
@@ -51,6 +52,7 @@ std::string_view element_type(kernel::Storage storage);
 
 class Prelude {
  public:
+  explicit Prelude(const target::Target& target) : target_(target) {}
   // Asks for a helper of the tables by name; names that are none (CUDA built-ins such as fmaf) are left
   // alone.
   void require(std::string_view name);
@@ -62,6 +64,7 @@ class Prelude {
   std::string text() const;
 
  private:
+  target::Target target_;
   std::set<std::string_view> required_;
   std::set<VectorAccess> accesses_;
   std::set<WarpgroupProduct> products_;

@@ -23,7 +23,8 @@ struct PtxOf {
   int ptx;
 };
 // 8.1 has st.async of 32-bit words.
-constexpr std::array<PtxOf, 10> kPtx = {{{80, 81},
+constexpr std::array<PtxOf, 11> kPtx = {{{75, 81},
+                                         {80, 81},
                                          {86, 81},
                                          {87, 81},
                                          {89, 81},

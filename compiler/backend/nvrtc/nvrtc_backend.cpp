@@ -14,8 +14,9 @@ class NvrtcBackend final : public Backend {
   std::string title() const override { return "NVRTC"; }
   Language language() const override { return Language::CudaCxx; }
 
-  Source lower(const std::vector<const kernel::Kernel*>& kernels, const target::Target&) const override {
-    cuda::Unit unit = cuda::emit_unit(kernels);
+  Source lower(const std::vector<const kernel::Kernel*>& kernels,
+               const target::Target& target) const override {
+    cuda::Unit unit = cuda::emit_unit(kernels, target);
     Source source{std::move(unit.text), {}, std::move(unit.kernels)};
     source.parts = worthwhile_parts(source.text.size(), source.parts);
     for (const kernel::Kernel* kernel : kernels) source.features.merge(kernel::features_of(*kernel));

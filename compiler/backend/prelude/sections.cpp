@@ -70,6 +70,16 @@ std::vector<Helper> read_helpers(const std::vector<EmbeddedText>& files,
   return all;
 }
 
+std::vector<Helper> with_forms(std::vector<Helper> helpers, const std::vector<Helper>& forms) {
+  for (const Helper& form : forms) {
+    const auto place = std::ranges::find(helpers, form.name, &Helper::name);
+    if (place == helpers.end())
+      throw std::logic_error(fmt::format("'{}' is a form of a helper that there is not", form.name));
+    *place = form;
+  }
+  return helpers;
+}
+
 void require_helper(const std::vector<Helper>& helpers, std::string_view name,
                     std::set<std::string_view>& required) {
   const auto found = std::ranges::find(helpers, name, &Helper::name);

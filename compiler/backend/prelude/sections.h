@@ -30,6 +30,10 @@ std::vector<Helper> parse_helpers(std::string_view text, std::string_view mark);
 std::vector<Helper> read_helpers(const std::vector<EmbeddedText>& files,
                                  std::span<const std::string_view> order, std::string_view mark);
 
+// The helpers with others in the place of those of the same names: forms of them that some targets need.
+// Throws std::logic_error where a form has a name that no helper has.
+std::vector<Helper> with_forms(std::vector<Helper> helpers, const std::vector<Helper>& forms);
+
 // Adds the helper of this name, and all that it needs, to `required`. A name that is none is left alone.
 void require_helper(const std::vector<Helper>& helpers, std::string_view name,
                     std::set<std::string_view>& required);

@@ -38,7 +38,7 @@ kernel::Kernel grid_ring();                             // grid flags
 struct Sample {
   std::string name;  // of its golden file
   kernel::Kernel kernel;
-  int from = 80;  // least architecture, ten times the compute capability
+  int from = 75;  // least architecture, ten times the compute capability
 };
 std::vector<Sample> samples();
 

@@ -187,10 +187,10 @@ TEST_F(LlvmLibrary, AnImageAndItsResources) {
   EXPECT_EQ(compiled->image.kind == executable::ImageKind::Cubin, assembler_name() != "driver");
   EXPECT_NE(compiled->image.compiler.find(assembler_name()), std::string::npos) << compiled->image.compiler;
   const auto refused =
-      llvm_backend().compile(request_for(llvm_backend(), {&kernel}, target::Target::gpu(75), "axpy"));
+      llvm_backend().compile(request_for(llvm_backend(), {&kernel}, target::Target::gpu(70), "axpy"));
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().kind, ErrorKind::Unsupported);
-  EXPECT_NE(refused.error().message.find("does not compile for sm_75"), std::string::npos);
+  EXPECT_NE(refused.error().message.find("does not compile for sm_70"), std::string::npos);
 }
 
 #endif  // RONDO_BUILT_LLVM

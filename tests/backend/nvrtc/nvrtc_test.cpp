@@ -172,8 +172,8 @@ TEST_P(NvrtcArch, ARegisterLimitForcesSpills) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, NvrtcArch,
-                         ::testing::Values("sm_80", "sm_86", "sm_89", "sm_90", "sm_90a", "sm_100", "sm_103",
-                                           "sm_110", "sm_120", "sm_121"));
+                         ::testing::Values("sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_90a", "sm_100",
+                                           "sm_103", "sm_110", "sm_120", "sm_121"));
 
 }  // namespace
 }  // namespace rondo::backend

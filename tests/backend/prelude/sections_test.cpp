@@ -59,5 +59,15 @@ TEST(HelperSections, FilesAndTheirOrder) {
   EXPECT_THROW(read_helpers(files, few, ";:"), std::logic_error);
 }
 
+TEST(HelperSections, FormsStandInTheirPlaces) {
+  const std::vector<Helper> all = parse_helpers(";: a\na\n;: b needs a\nb\n;: c\nc\n", ";:");
+  const std::vector<Helper> formed = with_forms(all, parse_helpers(";: b\nother\n", ";:"));
+  ASSERT_EQ(formed.size(), 3U);
+  EXPECT_EQ(formed[1].text, "other\n");
+  EXPECT_TRUE(formed[1].needs.empty());
+  EXPECT_EQ(formed[2].name, "c");
+  EXPECT_THROW(with_forms(all, parse_helpers(";: d\nd\n", ";:")), std::logic_error);
+}
+
 }  // namespace
 }  // namespace rondo::backend

@@ -82,7 +82,7 @@ std::string kernel_text(const Kernel& kernel, const std::string& attributes, Vec
 
 std::string emit(const std::vector<const Kernel*>& kernels, const target::Target& target) {
   VectorHelpers helpers(target);
-  nvptx::ModuleText module;
+  nvptx::ModuleText module(target);
   std::string texts;
   for (const Kernel* kernel : kernels)
     texts += "\n" + kernel_text(*kernel, attributes(target), helpers, module);

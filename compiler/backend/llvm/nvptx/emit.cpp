@@ -49,7 +49,7 @@ bool has_shared(const Kernel* kernel) { return !kernel->shared.empty() || !kerne
 }  // namespace
 
 std::string emit(const std::vector<const Kernel*>& kernels, const target::Target& target) {
-  ModuleText module;
+  ModuleText module(target);
   std::string texts;
   for (const Kernel* kernel : kernels) texts += "\n" + kernel_text(*kernel, target, module);
   std::string unit = "target triple = \"nvptx64-nvidia-cuda\"\n";

@@ -12,9 +12,6 @@ namespace rondo::backend::nvptx {
 struct StatementWriter::Memory {
   StatementWriter& w;
 
-  static bool is_half(kernel::Storage storage) {
-    return storage == kernel::Storage::BF16 || storage == kernel::Storage::F16;
-  }
   // What an access moves: `words` values of `type`, of `bytes` each.
   struct Carrier {
     std::string type;
@@ -99,6 +96,9 @@ struct StatementWriter::Memory {
 
   // ---- stores ----
   std::string rounded(kernel::Storage storage, const std::string& value) const {
+    if (storage == kernel::Storage::BF16 && w.target_.before_ampere())
+      return w.text_.value("trunc i32 {} to i16",
+                           w.values_.call("i32", "pack_bf16", fmt::format("float {}, float 0.0", value)));
     const char* type = storage == kernel::Storage::F16 ? "half" : "bfloat";
     const std::string half = w.text_.value("fptrunc float {} to {}", value, type);
     return w.text_.value("bitcast {} {} to i16", type, half);

@@ -7,14 +7,18 @@
 #include <vector>
 
 #include "compiler/backend/prelude/sections.h"
+#include "compiler/target/target.h"
 
 namespace rondo::backend::nvptx {
 
-// All helpers (prelude/*.ll, sections marked ";:"), in the order in which their text is emitted.
-const std::vector<Helper>& helpers();
+// All helpers (prelude/*.ll, sections marked ";:"), in the order in which their text is emitted. For GPUs
+// before compute capability 8.0 some have another form (prelude/turing).
+const std::vector<Helper>& helpers(const target::Target& target = {});
 
 class ModuleText {
  public:
+  explicit ModuleText(const target::Target& target) : target_(target) {}
+
   // Asks for a helper by name. Throws std::logic_error where there is none: what LLVM itself knows ("llvm.")
   // is no helper.
   void require(std::string_view name);
@@ -27,6 +31,7 @@ class ModuleText {
   const std::string& metadata() const { return metadata_; }
 
  private:
+  target::Target target_;
   std::set<std::string_view> required_;
   std::string metadata_;
   int nodes_ = 0;

@@ -48,6 +48,7 @@ struct StatementWriter::Products {
   // not the intrinsic: that reads no memory, and LLVM moved it down to where its sum is used, so that all
   // operands lived until then and spilled.
   Words mma(kernel::Storage storage, const Words& acc, const Words& a, const Words& b) const {
+    if (w.target_.before_ampere()) return mma_before_ampere(storage, acc, a, b);
     const char* of = storage == kernel::Storage::BF16  ? "m16n8k16.row.col.f32.bf16.bf16.f32"
                      : storage == kernel::Storage::F16 ? "m16n8k16.row.col.f32.f16.f16.f32"
                                                        : "m16n8k8.row.col.f32.tf32.tf32.f32";
@@ -58,6 +59,49 @@ struct StatementWriter::Products {
         "convergent",
         of, list("i32", a), list("i32", b), list("float", acc));
     return parts("{ float, float, float, float }", whole, 4);
+  }
+  // For GPUs before compute capability 8.0 (compiler/backend/cuda/prelude/turing): products of fp16 of depth
+  // 8, one after the other, or of bf16 multiply-adds of what other lanes have. There are none of fp32.
+  Words mma_before_ampere(kernel::Storage storage, Words acc, const Words& a, const Words& b) const {
+    for (std::size_t half = 0; half < b.size(); ++half)
+      acc = storage == kernel::Storage::F16 ? mma_k8(acc, some(a, 2 * half, 2), b[half])
+                                            : multiply_adds(acc, some(a, 2 * half, 2), b[half]);
+    return acc;
+  }
+  Words mma_k8(const Words& acc, const Words& a, const std::string& b) const {
+    const std::string whole = w.text_.value(
+        "call {{ float, float, float, float }} asm sideeffect "
+        "\"mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {{$0, $1, $2, $3}}, {{$4, $5}}, {{$6}}, {{$7, "
+        "$8, "
+        "$9, $10}};\", \"=f,=f,=f,=f,r,r,r,f,f,f,f\"({}, i32 {}, {}) convergent",
+        list("i32", a), b, list("float", acc));
+    return parts("{ float, float, float, float }", whole, 4);
+  }
+  Words multiply_adds(Words acc, const Words& a, const std::string& b) const {
+    const std::string thread =
+        w.text_.once("thread_x", "thread_x", "call i32 @llvm.nvvm.read.ptx.sreg.tid.x()");
+    const std::string column = integer("shl", integer("and", thread, 3), 3);
+    // PTX ISA, shfl: 31 are all lanes, with 28 << 8 the four around this one.
+    const auto from_lane = [&](const std::string& word, const std::string& lane, int lanes) {
+      return w.text_.value("call i32 @llvm.nvvm.shfl.sync.idx.i32(i32 -1, i32 {}, i32 {}, i32 {})", word,
+                           lane, lanes);
+    };
+    const auto numbers = [&](const std::string& word) {
+      return Words{w.values_.call("float", "low_bf16", "i32 " + word),
+                   w.values_.call("float", "high_bf16", "i32 " + word)};
+    };
+    for (int k = 0; k < 4; ++k) {
+      std::vector<Words> left, right;
+      for (int i = 0; i < 2; ++i) {
+        left.push_back(numbers(from_lane(a[static_cast<std::size_t>(i)], std::to_string(k), 28 << 8 | 31)));
+        right.push_back(numbers(from_lane(b, integer("add nsw", column, 4 * i + k), 31)));
+      }
+      for (std::size_t i = 0; i < 4; ++i)
+        for (std::size_t e = 0; e < 2; ++e)
+          acc[i] = w.text_.value("call float @llvm.fma.f32(float {}, float {}, float {})", left[i / 2][e],
+                                 right[i % 2][e], acc[i]);
+    }
+    return acc;
   }
   static Words some(const Words& words, std::size_t first, std::size_t count) {
     return {words.begin() + static_cast<std::ptrdiff_t>(first),

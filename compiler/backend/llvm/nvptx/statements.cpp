@@ -156,9 +156,15 @@ void StatementWriter::begin() {
   text_.begin(first);
   const std::vector<std::int64_t> offsets = mbarrier_offsets(kernel_);
   for (std::size_t i = 0; i < offsets.size(); ++i)
-    for (int at = 0; at < kernel_.mbarriers[i].count; ++at)
-      text_.line(fmt::format("call void @llvm.nvvm.mbarrier.init.shared(ptr addrspace(3) {}, i32 {})",
-                             values_.shared_place(offsets[i] + 8 * at), kernel_.mbarriers[i].arrivals));
+    for (int at = 0; at < kernel_.mbarriers[i].count; ++at) {
+      const std::string arguments =
+          fmt::format("ptr addrspace(3) {}, i32 {}", values_.shared_place(offsets[i] + 8 * at),
+                      kernel_.mbarriers[i].arrivals);
+      if (target_.before_ampere())
+        values_.call("mbarrier_init_75", arguments);
+      else
+        text_.line(fmt::format("call void @llvm.nvvm.mbarrier.init.shared({})", arguments));
+    }
   if (kernel_.cluster > 1) text_.line("call void @llvm.nvvm.fence.mbarrier_init.release.cluster()");
   text_.jump(ready);
   text_.begin(ready);

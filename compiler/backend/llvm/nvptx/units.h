@@ -82,6 +82,7 @@ struct StatementWriter::Units {
   // ---- mbarriers and clusters ----
   void operator()(const kernel::MbarrierArrive& s) const {
     const std::string barrier = w.values_.address(s.barrier);
+    if (w.target_.before_ampere()) return w.values_.call("mbarrier_arrive_75", barrier);
     if (s.rank < 0) {
       w.text_.value("call i64 @llvm.nvvm.mbarrier.arrive.shared({})", barrier);
       return;
@@ -108,6 +109,7 @@ struct StatementWriter::Units {
     const std::string barrier = w.values_.address(s.barrier), parity = w.values_.typed(s.parity);
     const char* helper = w.signalled_by_others_.count(s.barrier.id) != 0 ? "mbarrier_wait_cluster"
                          : w.target_.level >= 90                         ? "mbarrier_wait_90"
+                         : w.target_.before_ampere()                     ? "mbarrier_wait_75"
                                                                          : "mbarrier_wait_80";
     const std::string ended =
         w.values_.call("i1", helper, fmt::format("{}, {}, {}", barrier, parity, status()));

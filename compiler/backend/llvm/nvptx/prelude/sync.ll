@@ -63,6 +63,55 @@ define internal void @mbarrier_arrive_in_block(ptr addrspace(3) %barrier, i32 %r
   ret void
 }
 
+;: mbarrier_init_75
+; A barrier for GPUs that have no mbarrier, in its place: two words, the arrivals of this phase, and how many there are
+; with the parity of the phase in the top bit, which the last thread that arrives turns (compiler/backend/cuda/prelude/turing).
+define internal void @mbarrier_init_75(ptr addrspace(3) %barrier, i32 %arrivals) alwaysinline {
+  store i32 0, ptr addrspace(3) %barrier
+  %state = getelementptr inbounds i32, ptr addrspace(3) %barrier, i32 1
+  store i32 %arrivals, ptr addrspace(3) %state
+  ret void
+}
+
+;: mbarrier_arrive_75
+define internal void @mbarrier_arrive_75(ptr addrspace(3) %barrier) alwaysinline convergent {
+  %place = getelementptr inbounds i32, ptr addrspace(3) %barrier, i32 1
+  %state = call i32 asm sideeffect "ld.relaxed.cta.shared.u32 $0, [$1];", "=r,r,~{memory}"(ptr addrspace(3) %place)
+  %arrivals = and i32 %state, 2147483647
+  %last = sub i32 %arrivals, 1
+  %before = call i32 asm sideeffect "atom.acq_rel.cta.shared.inc.u32 $0, [$1], $2;", "=r,r,r,~{memory}"(ptr addrspace(3) %barrier, i32 %last)
+  %complete = icmp eq i32 %before, %last
+  br i1 %complete, label %turn, label %done
+turn:
+  call void asm sideeffect "red.release.cta.shared.add.u32 [$0], 0x80000000;", "r,~{memory}"(ptr addrspace(3) %place)
+  br label %done
+done:
+  ret void
+}
+
+;: mbarrier_wait_75 needs patience_ends
+; Whether it has waited in vain.
+define internal i1 @mbarrier_wait_75(ptr addrspace(3) %barrier, i32 %parity, ptr addrspace(1) %status) alwaysinline convergent {
+  %tries = alloca i32
+  %start = alloca i64
+  store i32 0, ptr %tries
+  store i64 0, ptr %start
+  %place = getelementptr inbounds i32, ptr addrspace(3) %barrier, i32 1
+  br label %try
+try:
+  %state = call i32 asm sideeffect "ld.acquire.cta.shared.u32 $0, [$1];", "=r,r,~{memory}"(ptr addrspace(3) %place)
+  %phase = lshr i32 %state, 31
+  %met = icmp ne i32 %phase, %parity
+  br i1 %met, label %yes, label %wait
+wait:
+  %ends = call i1 @patience_ends(ptr %tries, ptr %start, ptr addrspace(1) %status)
+  br i1 %ends, label %no, label %try
+yes:
+  ret i1 false
+no:
+  ret i1 true
+}
+
 ;: mbarrier_wait_80 needs patience_ends
 ; Whether it has waited in vain.
 define internal i1 @mbarrier_wait_80(ptr addrspace(3) %barrier, i32 %parity, ptr addrspace(1) %status) alwaysinline convergent {
