@@ -11,9 +11,9 @@ struct Board {
   std::string_view key;
   std::int64_t gigabytes;  // as the data sheet has them
 };
-constexpr Board kBoards[] = {{"a100", 80},  {"a10", 24},     {"l4", 24},    {"rtx4090", 24},
-                             {"h100", 80},  {"h200", 141},   {"b200", 180}, {"b300", 288},
-                             {"thor", 128}, {"rtx5090", 32}, {"gb10", 128}};
+constexpr Board kBoards[] = {{"t4", 16},      {"rtx2080ti", 11}, {"a100", 80},  {"a10", 24},   {"l4", 24},
+                             {"rtx4090", 24}, {"h100", 80},      {"h200", 141}, {"b200", 180}, {"b300", 288},
+                             {"thor", 128},   {"rtx5090", 32},   {"gb10", 128}};
 
 }  // namespace
 

@@ -96,7 +96,7 @@ struct StoredTarget {
   std::optional<Target> target() const;  // none for a level that no CPUs have
 };
 
-// The profiles shipped with Rondo, one at least for each architecture from sm_80 to sm_121 (a10 stands for
+// The profiles shipped with Rondo, one at least for each architecture from sm_75 to sm_121 (a10 stands for
 // any board of sm_86).
 const std::vector<Profile>& shipped_profiles();
 // Those, and the ones that the program has added: Registration<Profile> mine(profile_registry(), profile).

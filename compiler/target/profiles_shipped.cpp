@@ -20,6 +20,7 @@ struct Row {
   // clock. From Hopper on data sheets count other instructions than mma.sync, which is taken at the default
   // (profile.h), as on an A100: of sm_100, sm_103 and sm_110 that is a guess.
   double mma = Speeds{}.mma_flops_per_cycle_sm;
+  double alu = Speeds{}.alu_per_cycle_sm;  // fp32 results a cycle and SM
 };
 
 // B300: L2 and clock are a B200's, which has the same rate of products. GB10 and Thor share their memory with
@@ -27,6 +28,9 @@ struct Row {
 // in fp32 (Hot Chips 2025), its rate of products from 1 PFLOP/s of sparse FP4, which is eight times that of
 // dense bf16; SMs and L2 of Thor are what its driver reports.
 constexpr Row kRows[] = {
+    {"t4", "Tesla T4", "T4 data sheet", 7, 5, 40, 65536, 65536, 1024, 16, 1, 4 * kMiB, 1.59, 320, 1024, 64},
+    {"rtx2080ti", "NVIDIA GeForce RTX 2080 Ti", "Turing white paper", 7, 5, 68, 65536, 65536, 1024, 16, 1,
+     11 * kMiB / 2, 1.545, 616, 512, 64},
     {"a100", "NVIDIA A100-SXM4-80GB", "A100 data sheet", 8, 0, 108, 166912, 167936, 2048, 32, 1, 40 * kMiB,
      1.41, 2039},
     {"a10", "NVIDIA A10", "A10 data sheet", 8, 6, 72, 101376, 102400, 1536, 16, 1, 6 * kMiB, 1.695, 600,
@@ -69,6 +73,7 @@ Profile make(const Row& row) {
   p.speeds.sm_bytes_per_s = 32 * row.clock_ghz * 1e9;  // half of the 64 bytes a clock an SM's L2 port carries
   p.speeds.l2_bytes_per_s = l2_speed(row.sms, p.speeds.clock_hz);
   p.speeds.mma_flops_per_cycle_sm = row.mma;
+  p.speeds.alu_per_cycle_sm = row.alu;
   return p;
 }
 

@@ -78,6 +78,19 @@ TEST_P(PersistentCompile, Fp32) {
   if (has_turn()) expect_compiles("lstm", Math::Tf32, Pass::Backward, 64, sums);
 }
 
+// Before compute capability 8.0, where the tensor cores know fp16 alone.
+class PersistentCompileHalf : public PersistentCompile {};
+TEST_P(PersistentCompileHalf, Fp16) {
+  const Parameters block = {{"exchange", 0}, {"blocks", 1}}, grid = {{"exchange", 1}};
+  Parameters sums = grid;
+  sums["reduce_scatter"] = 1;
+  const kernel::Storage fp16 = kernel::Storage::F16;
+  expect_compiles("elman", Math::Fast, Pass::ForwardSave, 64, block, fp16);
+  expect_compiles("lstm", Math::Fast, Pass::ForwardSave, 512, grid, fp16);
+  expect_compiles("gru", Math::Fast, Pass::Backward, 128, grid, fp16);
+  expect_compiles("lstm", Math::Fast, Pass::Backward, 256, sums, fp16);
+}
+
 // A head that leaves hardly a register or a byte of shared memory.
 class PersistentCompileFull : public PersistentCompile {};
 TEST_P(PersistentCompileFull, Bf16) {
@@ -133,6 +146,8 @@ cell stabilised(D) {
                     bf16);
 }
 
+INSTANTIATE_TEST_SUITE_P(Cuda, PersistentCompileHalf, ::testing::Values("sm_75"),
+                         [](const auto& test) { return std::string(test.param); });
 INSTANTIATE_TEST_SUITE_P(Cuda, PersistentCompileFull, ::testing::Values("sm_90"),
                          [](const auto& test) { return std::string(test.param); });
 INSTANTIATE_TEST_SUITE_P(

@@ -81,6 +81,7 @@ std::vector<Case> cases() {
       {"lstm", kForward, "persistent", {}, Stage::Cuda},
       {"lstm", kBackward, "persistent", {}, Stage::Kernel},
       {"lnlstm", kForward, "persistent", {}, Stage::Llvm},
+      {"mingru", kForward, "stream", {}, Stage::Cuda, "t4"},
       {"lstm", kBackward, "", {}, Stage::Backward},
       {"mingru", kForward, "", {}, Stage::Jacobian},
       {"mingru", kForward, "", {}, Stage::Step},

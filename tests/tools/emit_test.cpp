@@ -139,8 +139,8 @@ TEST(Emit, CudaCompilesWithNvrtc) {
   int turn = 0;
   for (const char* cell : {"mingru", "paralstm", "sru", "lstm", "mgu"})
     for (const char* pass : {"fw", "fws", "bw"})
-      for (const char* arch : {"sm_80", "sm_90", "sm_120"}) {
-        if (!rondo::testing::has_turn(turn++, 4)) continue;
+      for (const char* arch : {"sm_75", "sm_80", "sm_90", "sm_120"}) {
+        if (!rondo::testing::has_turn(turn++, 5)) continue;
         const Outcome outcome = rondo(with({"emit", cell, "--pass", pass, "--arch", arch}, kSmall));
         ASSERT_EQ(outcome.status, 0) << outcome.err;
         const auto compiled = backend.compile(

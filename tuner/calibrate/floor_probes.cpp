@@ -33,6 +33,28 @@ std::vector<WarpgroupProduct> warpgroup_products(const target::Target& target) {
   return products;
 }
 
+// Products of a warp, as products.cuh has them of `sum`, `a` and `b`.
+struct MmaProbe {
+  kernel::Storage storage;
+  const char *name, *by;
+  double operations;
+  const char *helper, *arguments;
+};
+constexpr const char* kPairs = "sum, reinterpret_cast<const int*>(a), reinterpret_cast<const int*>(b)";
+constexpr MmaProbe kMma[] = {
+    {kernel::Storage::BF16, "mma_m16n8k16_bf16", "mma.m16n8k16.bf16", 2.0 * 16 * 8 * 16, "mma_bf16", kPairs},
+    {kernel::Storage::F16, "mma_m16n8k16_fp16", "mma.m16n8k16.fp16", 2.0 * 16 * 8 * 16, "mma_fp16", kPairs},
+    {kernel::Storage::F32, "mma_m16n8k8_tf32", "mma.m16n8k8.tf32", 2.0 * 16 * 8 * 8, "mma_tf32_k8",
+     "sum, a, b"}};
+
+// Those that the tensor cores have.
+std::vector<MmaProbe> mma_probes(const target::Target& target) {
+  std::vector<MmaProbe> probes;
+  for (const MmaProbe& probe : kMma)
+    if (!target.before_ampere() || probe.storage == kernel::Storage::F16) probes.push_back(probe);
+  return probes;
+}
+
 // Operands of all ones lie in shared memory, in rows of 128 bytes; where they are is all that matters here.
 constexpr std::string_view kWarpgroup = R"(
 template <int steps>
@@ -107,18 +129,22 @@ extern "C" __global__ void functions(u64* out, int which, int rounds, float seed
 }
 
 std::string floor_text(const target::Target& target) {
-  backend::cuda::Prelude prelude;
+  backend::cuda::Prelude prelude(target);
   for (const char* helper :
        {"store_flagged_4", "load_flagged_together", "mbarrier_init", "publish_mbarriers", "mbarrier_expect",
         "mbarrier_wait_cluster", "store_async_4", "cluster_barrier", "named_barrier", "shared_address",
-        "mma_bf16", "mma_fp16", "mma_tf32_k8", "bf16", "publish_operands", "wait_products", "settle"})
+        "bf16", "publish_operands", "wait_products", "settle"})
     prelude.require(helper);
+  std::string products;
+  for (const MmaProbe& probe : mma_probes(target)) {
+    prelude.require(probe.helper);
+    products += fmt::format("MMA_PROBE({}, {}({}))\n", probe.name, probe.helper, probe.arguments);
+  }
   for (int i = 0; i < scalar::kKernelOpCount; ++i) {
     const backend::cuda::MathText& text = backend::cuda::math_text(static_cast<scalar::Op>(i));
     for (const Form* form : {&text.fast, &text.accurate})
       if (form->kind == Form::Kind::Call) prelude.require(form->text);
   }
-  std::string products;
   for (const WarpgroupProduct& product : warpgroup_products(target)) {
     prelude.require(product);
     products += probe_of(product);
@@ -146,13 +172,9 @@ GridExchangeProbe grid_exchange(int blocks, int bytes) {
 
 std::vector<ProductProbe> product_probes(const target::Target& target) {
   std::vector<ProductProbe> probes;
-  const auto add_mma = [&](const char* name, const char* by, double operations) {
-    probes.push_back(
-        {name, by, operations, operations * kChainsOfRate * kWarpsOfRate, 32, 32 * kWarpsOfRate});
-  };
-  add_mma("mma_m16n8k16_bf16", "mma.m16n8k16.bf16", 2.0 * 16 * 8 * 16);
-  add_mma("mma_m16n8k16_fp16", "mma.m16n8k16.fp16", 2.0 * 16 * 8 * 16);
-  add_mma("mma_m16n8k8_tf32", "mma.m16n8k8.tf32", 2.0 * 16 * 8 * 8);
+  for (const MmaProbe& probe : mma_probes(target))
+    probes.push_back({probe.name, probe.by, probe.operations, probe.operations * kChainsOfRate * kWarpsOfRate,
+                      32, 32 * kWarpsOfRate});
   for (const WarpgroupProduct& product : warpgroup_products(target)) {
     const double step = 2.0 * 64 * product.columns * 16;
     probes.push_back(

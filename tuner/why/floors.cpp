@@ -44,6 +44,8 @@ Rate product_rate(const Task& task) {
   const double cycles_per_s = speeds.clock_hz * task.profile.units();
   if (task.profile.is_cpu())
     return {kUnitsOfCore * 2 * task.profile.cpu.vector_bytes / 4 * cycles_per_s, "multiply-adds"};
+  if (!schedule::has_mma(task.profile.target, task.problem.storage))
+    return {2 * speeds.alu_per_cycle_sm * cycles_per_s, "multiply-adds"};
   const double of_mma = speeds.mma_flops_per_cycle_sm * cycles_per_s;
   if (task.problem.storage != kernel::Storage::F32) return {of_mma, "mma.sync"};
   if (task.problem.math == kernel::Math::Tf32) return {of_mma / 2, "mma.sync of tf32"};

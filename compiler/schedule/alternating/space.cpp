@@ -146,6 +146,7 @@ struct Model {
   SweepShapes shapes;
   std::int64_t bytes = 0;  // of all tensors with a time axis
   double before = 0;       // seconds of launches before the sweep
+  double mma_cycles = 8;   // of a sub-core
 
   Estimate operator()(const Parameters& parameters) const;
   double launch_seconds(const StageShape& shape, const AlternatingGeometry& g) const;
@@ -182,11 +183,11 @@ double Model::launch_seconds(const StageShape& shape, const AlternatingGeometry&
   double stream =
       pieces == 0 ? 0 : std::max(per_sm * of_block / of_sm, teams * rows * of_block / speeds.l2_bytes_per_s);
   if (!in_l2) stream = std::max(stream, matrices / speeds.copy_bytes_per_s);
-  // Products: an mma each 8 cycles a sub-core, or multiply-adds.
+  // Products: an mma, or multiply-adds.
   const double products = static_cast<double>(row_tiles) * g.p.batch_tiles * g.chunks;
   const double cycles = problem.storage == kernel::Storage::F32
                             ? products * 16 * 8 * g.chunk / speeds.alu_per_cycle_sm * 1.3
-                            : products * 2 * 8 / std::min(4, g.p.warps);
+                            : products * 2 * mma_cycles / std::min(4, g.p.warps);
   const double exchange = 300 + 30.0 * shape.rows() * g.p.warps * g.turns() / 8;  // sums of the warps
   const double turn_cycles =
       shapes.cost.chain + 60.0 +
@@ -217,6 +218,13 @@ Estimate Model::operator()(const Parameters& parameters) const {
   return e;
 }
 
+// Cycles of a sub-core for a product of 16 x 8 x 16. Before compute capability 8.0, a guess: fp16 is two of
+// depth 8 at half the rate; of bf16 64 multiply-adds take two cycles each, and 32 shuffles one.
+double mma_cycles(const Task& task) {
+  if (!task.profile.target.before_ampere()) return 8;
+  return has_mma(task.profile.target, task.problem.storage) ? 16 : 160;
+}
+
 }  // namespace
 
 CostModel Alternating::cost_model(const Task& task) const {
@@ -227,7 +235,8 @@ CostModel Alternating::cost_model(const Task& task) const {
                task.profile.speeds,
                shapes_of(task),
                compulsory_bytes(task) + before.bytes,
-               before.seconds + seconds_of_head_values(task, sweep, task.profile.speeds)};
+               before.seconds + seconds_of_head_values(task, sweep, task.profile.speeds),
+               mma_cycles(task)};
 }
 
 }  // namespace rondo::schedule

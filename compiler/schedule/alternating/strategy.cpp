@@ -8,7 +8,7 @@
 namespace rondo::schedule {
 
 Legality Alternating::serves(const target::Profile& profile) const {
-  return needs_compute_8(profile, "matrix products of 16 x 8 x 16 on the tensor cores");
+  return needs_turing(profile, "matrix products of 16 x 8 on the tensor cores");
 }
 
 Legality Alternating::legal(const Task& task) const { return dense_legal(task.cell); }

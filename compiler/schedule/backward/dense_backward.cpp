@@ -62,15 +62,16 @@ int rows_read(const BackwardSplit& split, const step::Cell& cell, NodeId vector)
 }  // namespace
 
 // A vector takes as long as a copy of as many bytes. A product over all steps takes what bounds it:
-// multiplying, on the tensor cores (fp32: by multiply-adds), or moving vectors in and products out. Products
-// of warpgroups took 16 to 30% less time than that on an H200; only the choice between strategies depends
-// on it.
+// multiplying, on the tensor cores (fp32, and what these do not know: by multiply-adds), or moving vectors in
+// and products out. Products of warpgroups took 16 to 30% less time than that on an H200; only the choice
+// between strategies depends on it.
 BeforeSweep before_sweep(const Task& task) {
   BeforeSweep before;
   if (task.problem.pass != Pass::Backward) return before;
-  const bool reals = task.problem.storage == kernel::Storage::F32;
+  const bool multiply_adds =
+      task.problem.storage == kernel::Storage::F32 || !has_mma(task.profile.target, task.problem.storage);
   const double of_sm =
-      reals ? 2 * task.profile.speeds.alu_per_cycle_sm : task.profile.speeds.mma_flops_per_cycle_sm;
+      multiply_adds ? 2 * task.profile.speeds.alu_per_cycle_sm : task.profile.speeds.mma_flops_per_cycle_sm;
   const double flops = of_sm * task.profile.limits.sm_count * task.profile.speeds.clock_hz;
   const step::Sizes& sizes = task.problem.sizes;
   const std::int64_t elements =

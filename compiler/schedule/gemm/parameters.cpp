@@ -104,6 +104,13 @@ bool by_warpgroups(const Problem& problem, const target::Profile& profile, GemmU
   return true;
 }
 
+// GPUs before compute capability 8.0: copies do not fly, so that two stages are enough, and they take
+// registers beside the sums; a block has less shared memory.
+void suit_turing(GemmParameters& p) {
+  p.stages = 2;
+  p.tile_m = std::min(p.tile_m, 64);
+}
+
 }  // namespace
 
 int widest_access(const Problem& problem, int vector) {
@@ -118,6 +125,7 @@ GemmParameters gemm_parameters(const Problem& problem, const target::Profile& pr
   const bool reals = problem.storage == kernel::Storage::F32;
   GemmParameters p;
   p.vector = widest_access(problem, vector);
+  p.multiply_adds = !has_mma(profile.target, problem.storage);
   if (by_warpgroups(problem, profile, use, rows, p)) {
     if (use == GemmUse::MatrixGradient) p.split_k = choose_split_k(problem, p, rows);
     return p;
@@ -126,6 +134,7 @@ GemmParameters gemm_parameters(const Problem& problem, const target::Profile& pr
     p.tile_n = cover(all, 128);
     p.tile_k = dim <= 16 || reals ? 16 : 32;
     p.stages = static_cast<int>(std::clamp(ceil_div(dim, p.tile_k) + 1, std::int64_t{2}, std::int64_t{4}));
+    if (profile.target.before_ampere()) suit_turing(p);
     choose_warps(p);
     if (!reals) deepen(problem, profile.limits, p);
     if (!reals && p.tile_k * (p.stages - 1) >= dim) make_small(p);
@@ -134,6 +143,7 @@ GemmParameters gemm_parameters(const Problem& problem, const target::Profile& pr
   if (reals) p.tile_k = 16;  // as many bytes a stage
   p.tile_n = cover(dim, 128);
   p.tile_m = cover(all, 128);
+  if (profile.target.before_ampere()) suit_turing(p);
   choose_warps(p);
   p.split_k = choose_split_k(problem, p, rows);
   return p;

@@ -178,7 +178,7 @@ void GemmTile::copy(Place to, Place from) {
 
 void GemmTile::clear(Place to) {
   auto& b = builder_;
-  if (!tensor_cores())
+  if (!halves())
     b.store_vector(to, std::vector<Value>(static_cast<std::size_t>(p_.vector), b.real(0)));
   else if (p_.vector > 1)
     b.store_packed(to, std::vector<Value>(static_cast<std::size_t>(p_.vector / 2), b.constant(0)));
@@ -188,7 +188,7 @@ void GemmTile::clear(Place to) {
 
 void GemmTile::store_vector(Place to, Place from) {
   auto& b = builder_;
-  if (!tensor_cores())
+  if (!halves())
     b.store_vector(to, b.load_vector("element", from, p_.vector));
   else if (p_.vector > 1)
     b.store_packed(to, b.load_packed("pair", from, p_.vector / 2));
@@ -247,7 +247,7 @@ void GemmTile::each_vector(const std::function<void(Place, Value, Value)>& store
   b.comment("C, rounded, takes the ring's place");
   b.barrier();
   each_pair([&](Value m, Value n, Value low, Value high) {
-    if (tensor_cores())
+    if (halves())
       b.store_packed(ring_[m * pitch + n], {b.pack(problem_.storage, low, high)});
     else
       b.store_vector(ring_[m * pitch + n], {low, high});

@@ -4,9 +4,9 @@
 //
 // Warps stand in a grid of warps_m x warps_n over the tile. With 16-bit storage each loads fragments by
 // ldmatrix, adds with mma.m16n8k16, and keeps its part of C in fp32 (PTX ISA, warp-level matrix
-// instructions). With fp32 storage a lane has the same places of C and adds by multiply-adds
-// (tile_reals.cpp); with `warpgroups` the tensor cores read the operands themselves
-// (tile_warpgroups.cpp).
+// instructions). With fp32 storage, or where the tensor cores do not know the type, a lane has the same
+// places of C and adds by multiply-adds (tile_reals.cpp); with `warpgroups` the tensor cores read the
+// operands themselves (tile_warpgroups.cpp).
 #pragma once
 
 #include <functional>
@@ -28,6 +28,8 @@ struct GemmParameters {
   // Products by warpgroups (sm_90; tile_warpgroups.cpp): 16-bit storage, 16 rows of C a warp, all of
   // tile_n columns, tile_k 64, whole copies of 16 bytes, 3 stages or more.
   bool warpgroups = false;
+  // Products by multiply-adds (tile_reals.cpp): those of fp32 always are.
+  bool multiply_adds = false;
 
   int threads() const { return 32 * warps_m * warps_n; }
 };
@@ -95,7 +97,8 @@ class GemmTile {
   Tile tile(int rows, int columns) const;
   Tile tile(Side side) const;
   static constexpr int kPanel = 64;  // elements a row of an operand of warpgroups (kernel::PanelOperand)
-  bool tensor_cores() const { return problem_.storage != kernel::Storage::F32; }
+  bool tensor_cores() const { return halves() && !p_.multiply_adds; }
+  bool halves() const { return scalar::is_half(problem_.storage); }
   int element_bytes() const { return kernel::storage_bytes(problem_.storage); }
   Dealt deal(const std::string& name, const Tile& tile);
   using Turn = std::function<void(kernel::Value turn, kernel::Value row)>;

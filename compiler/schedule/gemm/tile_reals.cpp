@@ -1,5 +1,6 @@
-// The form of GemmTile for fp32 storage: multiply-adds in place of mma, on the same places of C. Lane 4g + q
-// has rows g and g + 8 of each 16, and columns 2q and 2q + 1 of each 8.
+// The form of GemmTile for fp32 storage, and for types that the tensor cores do not know: multiply-adds in
+// place of mma, on the same places of C. Lane 4g + q has rows g and g + 8 of each 16, and columns 2q and 2q +
+// 1 of each 8.
 #include "compiler/schedule/gemm/tile.h"
 
 namespace rondo::schedule {
@@ -9,7 +10,7 @@ using kernel::kFullUnroll;
 namespace {
 
 constexpr int kStep = 16;  // elements of the sum that multiply_step() adds, as one mma does
-constexpr int kFour = 4;   // in 16 bytes
+constexpr int kFour = 4;   // of fp32 in 16 bytes
 
 }  // namespace
 

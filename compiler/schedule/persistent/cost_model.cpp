@@ -25,7 +25,9 @@ struct TileCost {
   double issue = 8, chain = 33;
   double in_flight = 0;  // of the first
 };
-TileCost tile_cost(const Problem& problem) {
+TileCost tile_cost(const Problem& problem, const target::Target& target) {
+  if (target.before_ampere())
+    return {2 * 8, 2 * 20};  // two of depth 8, at half the rate: a guess, not measured
   if (problem.storage != kernel::Storage::F32) return {};
   if (problem.math == kernel::Math::Tf32) return {2 * 8, 2 * 33};
   constexpr double kSplit = 3 * 2 + 1;
@@ -289,7 +291,7 @@ Model model_of(const Task& task) {
   const BeforeSweep before = before_sweep(task);
   return Model{task.problem.sizes,
                task.problem.storage,
-               tile_cost(task.problem),
+               tile_cost(task.problem, task.profile.target),
                task.profile.limits,
                task.profile.speeds,
                shape,

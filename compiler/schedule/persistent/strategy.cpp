@@ -1,5 +1,7 @@
 #include "compiler/schedule/persistent/strategy.h"
 
+#include <fmt/format.h>
+
 #include "compiler/schedule/backward/dense_backward.h"
 #include "compiler/schedule/lower/exchange_clear.h"
 #include "compiler/schedule/persistent/exchange.h"
@@ -10,11 +12,16 @@
 namespace rondo::schedule {
 
 Legality Persistent::serves(const target::Profile& profile) const {
-  return needs_compute_8(profile, "matrix products of 16 x 8 x 16 on the tensor cores");
+  return needs_turing(profile, "matrix products of 16 x 8 on the tensor cores");
 }
 
 Legality Persistent::legal(const Task& task) const {
   if (const Legality dense = dense_legal(task.cell); !dense.legal) return dense;
+  if (!task.profile.is_cpu() && !has_mma(task.profile.target, task.problem.storage))
+    return {false,
+            fmt::format("the tensor cores of {} multiply fp16 alone, not {}: alternating computes such "
+                        "cells there",
+                        task.profile.name, kernel::storage_name(task.problem.storage))};
   if (!task.structure.has_along) return {};
   return {
       false,

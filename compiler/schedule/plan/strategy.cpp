@@ -14,11 +14,12 @@
 
 namespace rondo::schedule {
 
-Legality needs_compute_8(const target::Profile& profile, const std::string& feature) {
-  if (!profile.is_cpu() && profile.target.major() >= 8) return {};
+Legality needs_turing(const target::Profile& profile, const std::string& feature) {
+  constexpr int kTuring = 75;
+  if (!profile.is_cpu() && profile.target.level >= kTuring) return {};
   if (profile.is_cpu())
     return {false, fmt::format("it needs {}, which GPUs have; --strategy host computes on CPUs", feature)};
-  return {false, fmt::format("it needs {}, which GPUs have from compute capability 8.0 on; {} has {}.{}",
+  return {false, fmt::format("it needs {}, which GPUs have from compute capability 7.5 on; {} has {}.{}",
                              feature, profile.name, profile.target.major(), profile.target.minor())};
 }
 

@@ -137,7 +137,7 @@ class StrategyOf : public Strategy {
 // Throws pipeline::BrokenPass.
 void simplify_kernels(const Task& task, KernelPlan& plan);
 
-// Serves GPUs from compute capability 8.0 on: `feature` names what they have since then.
-Legality needs_compute_8(const target::Profile& profile, const std::string& feature);
+// Serves GPUs from compute capability 7.5 on: `feature` names what they have since then.
+Legality needs_turing(const target::Profile& profile, const std::string& feature);
 
 }  // namespace rondo::schedule

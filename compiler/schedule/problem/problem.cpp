@@ -50,6 +50,10 @@ kernel::Math default_math(kernel::Storage storage) {
   return storage == kernel::Storage::F32 ? kernel::Math::Accurate : kernel::Math::Fast;
 }
 
+bool has_mma(const target::Target& target, kernel::Storage storage) {
+  return !target.is_cpu() && (!target.before_ampere() || storage == kernel::Storage::F16);
+}
+
 std::vector<double> constant_values(const step::Cell& cell, const Problem& problem) {
   std::vector<double> values;
   for (const step::NamedConstant& constant : cell.constants) {

@@ -8,6 +8,7 @@
 #include "compiler/schedule/problem/names.h"
 #include "compiler/schedule/problem/parameters.h"
 #include "compiler/step/sizes.h"
+#include "compiler/target/target.h"
 
 namespace rondo::schedule {
 
@@ -52,6 +53,10 @@ step::Cell cell_with_constants(const step::Cell& cell, const Problem& problem);
 // What makes the problem's cell another one than its text says: values of constants, bounds and forms,
 // "p_c=0.1 clip_forward=2 resets"; "" where it is as it is written.
 std::string variant_text(const step::Cell& cell, const Problem& problem);
+
+// Whether a GPU multiplies numbers of the type on its tensor cores, with sums in fp32, fp32 as tf32: before
+// compute capability 8.0 fp16 alone (PTX ISA, mma).
+bool has_mma(const target::Target& target, kernel::Storage storage);
 
 // The default accuracy of a storage type: Fast for 16-bit, Accurate for fp32.
 kernel::Math default_math(kernel::Storage storage);

@@ -44,7 +44,7 @@ Launch shoot_forward(const Task& task, const ShootParameters& parameters) {
 }  // namespace
 
 Legality Shoot::serves(const target::Profile& profile) const {
-  return needs_compute_8(profile, "asynchronous copies to shared memory");
+  return needs_turing(profile, "shared memory of thread blocks and the instruction tanh.approx");
 }
 
 Legality Shoot::legal(const Task& task) const {

@@ -27,7 +27,7 @@ executable::SizeRule exchange_extent(const Task& task, const StreamParameters& p
 }  // namespace
 
 Legality Stream::serves(const target::Profile& profile) const {
-  return needs_compute_8(profile, "asynchronous copies to shared memory");
+  return needs_turing(profile, "shared memory of thread blocks and the instruction tanh.approx");
 }
 
 Legality Stream::legal(const Task& task) const {

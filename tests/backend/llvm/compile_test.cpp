@@ -32,7 +32,7 @@ struct Case {
   }
 };
 
-constexpr const char* kArchs[] = {"sm_80", "sm_90", "sm_100", "sm_120", "sm_121"};
+constexpr const char* kArchs[] = {"sm_75", "sm_80", "sm_90", "sm_100", "sm_120", "sm_121"};
 
 target::Profile board(const std::string& arch) {
   for (const target::Profile& profile : target::shipped_profiles())

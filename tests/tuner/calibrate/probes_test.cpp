@@ -32,7 +32,7 @@ std::set<std::string> kernels_of(const backend::Compiled& code) {
 
 // Each with all its kernels, and none keeps sums outside of registers: a probe that does measures memory.
 TEST(Calibrate, ProbesOfFloorsCompileWithoutSpills) {
-  for (const int capability : {80, 90, 100}) {
+  for (const int capability : {75, 80, 90, 100}) {
     const Target target = Target::gpu(capability);
     const auto code = backend::compile(floor_request(target));
     ASSERT_TRUE(code.ok()) << code.error().message;
@@ -75,6 +75,17 @@ TEST(Calibrate, ProductsOfWarpgroupsAreMeasuredWhereTheyAre) {
   EXPECT_EQ(count(100), 0);
   EXPECT_EQ(floor_request(Target::gpu(90)).target.name(), "sm_90a");
   EXPECT_EQ(floor_request(Target::gpu(100)).target.name(), "sm_100");
+}
+
+// Before compute capability 8.0 the tensor cores know fp16 alone.
+TEST(Calibrate, ProductsAreMeasuredThatTheTensorCoresHave) {
+  const auto names = [](int capability) {
+    std::set<std::string> all;
+    for (const ProductProbe& probe : product_probes(Target::gpu(capability))) all.insert(probe.by);
+    return all;
+  };
+  EXPECT_EQ(names(75), std::set<std::string>{"mma.m16n8k16.fp16"});
+  EXPECT_EQ(names(80), (std::set<std::string>{"mma.m16n8k16.bf16", "mma.m16n8k16.fp16", "mma.m16n8k8.tf32"}));
 }
 
 TEST(Calibrate, FunctionsHaveBothKindsOfMath) {

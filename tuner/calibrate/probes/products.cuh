@@ -28,6 +28,3 @@ __device__ __forceinline__ void multiply_again(u64* out, int rounds, const Multi
   extern "C" __global__ void name##_rate(u64* out, int rounds) {                                                           \
     multiply_again<4>(out, rounds, [](float* sum, const unsigned* a, const unsigned* b) { call; });                        \
   }
-MMA_PROBE(mma_m16n8k16_bf16, mma_bf16(sum, reinterpret_cast<const int*>(a), reinterpret_cast<const int*>(b)))
-MMA_PROBE(mma_m16n8k16_fp16, mma_fp16(sum, reinterpret_cast<const int*>(a), reinterpret_cast<const int*>(b)))
-MMA_PROBE(mma_m16n8k8_tf32, mma_tf32_k8(sum, a, b))
