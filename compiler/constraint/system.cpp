@@ -77,6 +77,12 @@ std::size_t System::require(const Condition& condition, const std::string& label
   return constraints_.size() - 1;
 }
 
+System System::with(std::size_t variable, Domain domain) const {
+  System result = *this;
+  result.domains_.at(variable) = std::move(domain);
+  return result;
+}
+
 System System::restricted_to(std::span<const std::size_t> kept) const {
   System part;
   part.names_ = names_;

@@ -53,6 +53,9 @@ class System {
   // The same variables under only these constraints (indices into constraints()).
   System restricted_to(std::span<const std::size_t> kept) const;
 
+  // The same variables and constraints, one variable (an index into domains()) with another domain.
+  System with(std::size_t variable, Domain domain) const;
+
   // The point a caller chose by hand: exactly one value for each variable. Error of kind Input that names the
   // missing or unknown variable (the hint: those there are), the value outside its domain, or every rule that
   // it breaks, with the numbers.

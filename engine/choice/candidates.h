@@ -30,8 +30,8 @@ Result<std::vector<Candidate>> ranked_candidates(const schedule::Task& task, int
                                                  const std::string& strategy = "");
 
 // The first of them that is not may_spill (schedule::Estimate), if there is one, without making the list: a
-// space may have some 100,000 points.
-Result<Candidate> best_candidate(const schedule::Task& task, int alignment = kFullAlignment);
+// space may have some 100,000 points. `threads` look at parts of a space side by side, 0: one for each core.
+Result<Candidate> best_candidate(const schedule::Task& task, int alignment = kFullAlignment, int threads = 0);
 // The same of those that `granted` takes; nullopt if it takes none.
 Result<std::optional<Candidate>> best_candidate(const schedule::Task& task, int alignment,
                                                 const std::string& strategy,

@@ -3,6 +3,7 @@
 
 #include "compiler/constraint/explain.h"
 #include "compiler/schedule/strategies.h"
+#include "engine/choice/candidates.h"
 #include "engine/choice/choose.h"
 #include "engine/emit/emit_stages.h"
 #include "engine/plan/ready_plan.h"
@@ -30,6 +31,27 @@ std::string chosen(const char* cell, step::Sizes sizes, Storage storage, Pass pa
   const Result<Choice> choice =
       choose({testing::library_cell(cell), problem_of(sizes, storage, pass), kProfile});
   return choice ? choice->strategy : choice.error().message;
+}
+
+// Threads that look at parts of a space find what one finds that looks at all of it, and say the same where
+// there is nothing.
+TEST(ChooseDense, ThreadsFindTheBestThatOneFinds) {
+  for (const char* cell : {"lstm", "gru", "mingru", "slstm"})
+    for (const Pass pass : {Pass::Forward, Pass::Backward})
+      for (const int alignment : {kFullAlignment, 4}) {
+        const schedule::Task task(testing::library_cell(cell),
+                                  problem_of({32, 256, 1, 1024}, Storage::BF16, pass), kProfile);
+        const Result<Candidate> one = best_candidate(task, alignment, 1);
+        const Result<Candidate> many = best_candidate(task, alignment, 5);
+        ASSERT_EQ(one.ok(), many.ok()) << cell;
+        if (!one) {
+          EXPECT_EQ(one.error().message, many.error().message);
+          continue;
+        }
+        EXPECT_EQ(one->strategy, many->strategy) << cell;
+        EXPECT_EQ(one->parameters, many->parameters) << cell << " " << schedule::print(one->parameters);
+        EXPECT_EQ(one->estimate.seconds, many->estimate.seconds);
+      }
 }
 
 TEST(ChooseDense, PersistentWhereverTheMatricesFit) {

@@ -266,7 +266,7 @@ TEST_F(Choosing, GpusThatNoStrategyServesAreRefused) {
   const Result<Choice> any = choose({cell_, problem_, profile_});
   ASSERT_FALSE(any.ok());
   EXPECT_EQ(any.error().kind, ErrorKind::Unsupported);
-  EXPECT_NE(any.error().message.find("stream: it needs asynchronous copies"), std::string::npos)
+  EXPECT_NE(any.error().message.find("stream: it needs shared memory of thread blocks"), std::string::npos)
       << any.error().message;
   const Status one = check_candidate({cell_, problem_, profile_}, "stream", parameters());
   ASSERT_FALSE(one.ok());
