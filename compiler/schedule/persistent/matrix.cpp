@@ -160,39 +160,38 @@ void MatrixSource::declare(const std::vector<ProductGroup>& groups) {
         matrices_[product.matrix] = kernel_.signature().reads({Role::Param, product.matrix});
 }
 
-// Fragments have hundreds of elements, whose places differ by little that the thread works out.
-kernel::Place MatrixSource::place(const Product& product, Value line, Value column) {
+// R[row][out][in] of this head, zero outside of the head.
+Value MatrixSource::element(const Product& product, Value out, Value in, bool many) {
   auto& b = kernel_.builder();
   const std::int64_t dim = problem_.sizes.dim;
   const KernelTensor& matrix = matrices_.at(product.matrix);
-  const Value first = (b.wide(kernel_.here().head) * matrix.rows + product.row) * (dim * dim);
-  const SplitIndex index = split_index(line * dim + column);
-  return matrix.memory[b.wide(index.base) + (first + b.wide(index.step))];
-}
-
-// R[row][out][in] of this head, zero outside of the head.
-Value MatrixSource::element(const Product& product, Value out, Value in) {
-  auto& b = kernel_.builder();
-  const std::int64_t dim = problem_.sizes.dim;
   const Value line = product.transposed ? in : out;
   const Value column = product.transposed ? out : in;
-  const auto load = [&] { return b.load("r", place(product, line, column)); };
+  const Value first = (b.wide(kernel_.here().head) * matrix.rows + product.row) * (dim * dim);
+  const auto load = [&] {
+    if (!many) return b.load("r", matrix.memory[first + b.wide(line * dim + column)]);
+    const auto [base, step] = split_index(line * dim + column);
+    return b.load("r", matrix.memory[b.wide(base) + (first + b.wide(step))]);
+  };
   if (kernel_.geometry().exact()) return load();
   const Value result = b.variable("entry", b.real(0));
   b.if_(out < dim && in < dim, [&] { b.assign(result, load()); });
   return result;
 }
 
-Value MatrixSource::word(const Product& product, Value out, Value in) {
+Value MatrixSource::word(const Product& product, Value out, Value in, bool many) {
   auto& b = kernel_.builder();
   if (problem_.storage == kernel::Storage::F32) {
-    const Value entry = element(product, out, in);
+    const Value entry = element(product, out, in, many);
     return problem_.math == kernel::Math::Tf32 ? b.let("entry", b.round_tf32(entry)) : entry;
   }
   const std::int64_t dim = problem_.sizes.dim;
   if (product.transposed || dim % 2 != 0 || !kernel_.geometry().exact())
-    return b.let("pair", b.pack(problem_.storage, element(product, out, in), element(product, out, in + 1)));
-  return b.load_packed("pair", place(product, out, in), 1)[0];
+    return b.let("pair", b.pack(problem_.storage, element(product, out, in, many),
+                                element(product, out, in + 1, many)));
+  const KernelTensor& matrix = matrices_.at(product.matrix);
+  const Value first = (b.wide(kernel_.here().head) * matrix.rows + product.row) * (dim * dim);
+  return b.load_packed("pair", matrix.memory[first + b.wide(out * dim + in)], 1)[0];
 }
 
 }  // namespace rondo::schedule

@@ -42,9 +42,13 @@ class OnChipMatrix {
   int row_tiles() const { return row_tiles_; }
   int k_tiles() const { return k_tiles_; }
   bool outside_registers() const { return k_tiles_ > resident_; }
+  // Whether a thread loads hundreds of elements into registers, by as many places in the text. With fewer
+  // there is less to gain, and NVRTC kept an array of 96 in local memory once their places were taken apart.
+  bool has_many_places() const { return row_tiles_ * resident_ * words() >= kManyWords; }
 
  private:
   enum class Home { Registers, Shared };
+  static constexpr int kManyWords = 128;  // from which the compiler's time for their places is felt
   kernel::Value place(int tile, kernel::Value k, int vector);
   int words() const { return kernel_.elements().matrix_words(); }
   int accumulator(int row_tile, int batch_tile, int chain) const;
@@ -68,11 +72,11 @@ class MatrixSource {
 
   void declare(const std::vector<ProductGroup>& groups);
   // The word that begins with an element of a row of the product's matrix, zero outside of the head.
-  kernel::Value word(const Product& product, kernel::Value out, kernel::Value in);
+  // Elements of which there are many in the text are loaded by split_index().
+  kernel::Value word(const Product& product, kernel::Value out, kernel::Value in, bool many = false);
 
  private:
-  kernel::Value element(const Product& product, kernel::Value out, kernel::Value in);
-  kernel::Place place(const Product& product, kernel::Value line, kernel::Value column);
+  kernel::Value element(const Product& product, kernel::Value out, kernel::Value in, bool many);
 
   PersistentKernel& kernel_;
   const Problem& problem_;

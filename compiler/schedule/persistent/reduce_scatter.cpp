@@ -79,7 +79,7 @@ void ReduceScatterProducts::load_matrix(std::size_t sum) {
     matrix.load_part(first, first + per_term, [&](int tile, Value k, int i) {
       const Value out = (first_tile + tile) * 16 + (kernel_.here().group + i % 2 * 8);
       const Value in = first_column + ((k - first) * 16 + kernel_.elements().column(i));
-      return source_.word(product, out, in);
+      return source_.word(product, out, in, matrix.has_many_places());
     });
   }
   matrix.finish_loading(sum);
