@@ -217,4 +217,9 @@ tell of the host.""") + "\n\n"
     if host:
         text += "\n" + wrapped(f"""The host takes {host['jax_fw_us']:.0f} us for the call of a small layer in JAX and {host['torch_fw_us']:.0f} in PyTorch,
 {host['jax_fwbw_us']:.0f} and {host['torch_fwbw_us']:.0f} with its gradients.""") + "\n"
+    language = next((row for row in record["rows"] if row["name"] == "language"), None)
+    if language:
+        jax, eager, graphed = (language[f"{who}_tokens_per_s"] / 1e6 for who in ("jax", "torch_eager", "torch_graphed"))
+        text += "\n" + wrapped(f"""The byte model of the examples, trained by `jax_lm.py`, takes {jax:.2f} million tokens a second, and by `charlm.py` with
+PyTorch {eager:.2f} eager and {graphed:.2f} as a CUDA graph: the step of JAX is compiled whole.""") + "\n"
     return text

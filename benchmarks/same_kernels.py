@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Says whether the kernels of a record's rows are still those that were measured. Needs no GPU.
 
-usage: same_kernels.py RONDO-OF-THE-RECORD RONDO RECORD.json [--commit HASH] [--arch sm_90]
+usage: same_kernels.py RONDO-OF-THE-RECORD RONDO RECORD.json [--commit HASH] [--also COMMIT=RONDO ...] [--arch sm_90]
 
-RONDO-OF-THE-RECORD was built at the record's commit, RONDO at the commit HASH. For every row of both tables each prints the CUDA
+RONDO-OF-THE-RECORD was built at the record's commit, RONDO at the commit HASH; rows that were measured at a COMMIT of --also (its
+first digits) are compared with the program that was built there. For every row of both tables each prints the CUDA
 text of the recorded configuration. Texts that differ in more than comments, spaces and names of RENAMED are other kernels, and
 their rows are to be measured again. Rows that say they were measured at HASH are not compared. RECORD.json then holds under
 "same_kernels" what was found, which the pages repeat.
@@ -49,13 +50,15 @@ def rows_of(record):
                    row.get("commit", record.get("commit")))
 
 
-def compare(old, new, record, commit, arch):
+def compare(old_of, new, record, commit, arch):
+    """`old_of`: the program of a commit."""
     changed, refused = [], []
     count = 0
     for name, (arguments, as_recorded), measured_at in rows_of(record):
         count += 1
         if measured_at == commit:
             continue
+        old = old_of(measured_at)
         before, after = (text_of(program, [*arguments, "--arch", arch]) for program in (old, new))
         if before.startswith("status "):  # it knows nothing of what was added after it
             before = text_of(old, [*as_recorded, "--arch", arch])
@@ -73,10 +76,15 @@ def main():
     parser.add_argument("new")
     parser.add_argument("record")
     parser.add_argument("--commit", default="unknown")
+    parser.add_argument("--also", action="append", default=[], metavar="COMMIT=RONDO")
     parser.add_argument("--arch", default="sm_90")
     options = parser.parse_args()
     record = json.loads(pathlib.Path(options.record).read_text(encoding="utf-8"))
-    count, changed, refused = compare(options.old, options.new, record, options.commit, options.arch)
+    others = dict(each.split("=", 1) for each in options.also)
+
+    def old_of(commit):
+        return next((program for at, program in others.items() if commit and commit.startswith(at)), options.old)
+    count, changed, refused = compare(old_of, options.new, record, options.commit, options.arch)
     record["same_kernels"] = {"commit": options.commit, "rows": count, "changed": changed, "refused": refused}
     write(record, options.record)
     for name in changed:

@@ -31,10 +31,13 @@ class SameKernels(unittest.TestCase):
         self.record = self.folder / "record.json"
         self.record.write_text(json.dumps({"rows": [row("mingru", "fw"), row("mingru", "fwbw")], "dense": [row("gru", "bw"), row("lstm", "fw")]}))
 
-    def compare(self, changed=(), refused=(), refused_before=()):
+    def compare(self, changed=(), refused=(), refused_before=(), also=None):
         old = stand_in.program(self.folder, "old", f"VERSION, CHANGED, REFUSED = 1, (), {refused_before!r}\n{RONDO}")
         new = stand_in.program(self.folder, "new", f"VERSION, CHANGED, REFUSED = 2, {changed!r}, {refused!r}\n{RONDO}")
-        done = subprocess.run([sys.executable, ROOT / "benchmarks/same_kernels.py", old, new, self.record, "--commit", "abc"],
+        words = []
+        if also is not None:  # of commit abb, with other kernels of these cells
+            words = ["--also", f"ab={stand_in.program(self.folder, 'also', f'VERSION, CHANGED, REFUSED = 3, {also!r}, (){chr(10)}{RONDO}')}"]
+        done = subprocess.run([sys.executable, ROOT / "benchmarks/same_kernels.py", old, new, self.record, "--commit", "abc", *words],
                               env=stand_in.environment(self.folder), capture_output=True, text=True, check=False)
         return done, json.loads(self.record.read_text(encoding="utf-8"))["same_kernels"]
 
@@ -54,6 +57,14 @@ class SameKernels(unittest.TestCase):
         done, found = self.compare(refused_before=("gru",))
         self.assertEqual((done.returncode, found["changed"]), (1, []))
         self.assertEqual([said.split(":")[0] for said in found["refused"]], ["gru B=1 T=2 D=4 bf16 bw"])
+
+    def test_rows_of_another_commit_are_compared_with_its_program(self):
+        rows = [row("gru", "bw") | {"commit": "abbe"}, row("mingru", "fw") | {"commit": "77"}]
+        self.record.write_text(json.dumps({"rows": [], "dense": rows}))
+        # gru is another kernel than the record's program has, and that of its own commit.
+        self.assertEqual(self.compare(changed=("gru",), also=("gru",))[1]["changed"], [])
+        self.assertEqual(self.compare(changed=("gru",))[1]["changed"], ["gru B=1 T=2 D=4 bf16 bw"])
+        self.assertEqual(self.compare(also=("mingru", "gru"))[1]["changed"], ["gru B=1 T=2 D=4 bf16 bw"])
 
     def test_what_was_measured_at_the_commit_is_not_compared(self):
         rows = [row("gru", "bw") | {"commit": "abc"}, row("lstm", "fw") | {"commit": "abb"}]
