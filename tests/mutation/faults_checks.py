@@ -130,4 +130,7 @@ FAULTS = [
     fault("record: a kernel that proved wrong is recorded as right", "tuner/tune/recorder.cpp",
           "verification.passed = verification.timed = row.verified;",
           "verification.passed = verification.timed = true;", test="test_tuner Recording.*:Trust.*"),
+    fault("cases: what two cuts leave is run twice", C + "cases.cpp",
+          "const std::int64_t time = cut_to(most_steps(batch), wanted);", "const std::int64_t time = std::min(most_steps(batch), wanted);",
+          test="test_engine Cases.*"),
 ]

@@ -109,4 +109,10 @@ FAULTS = [
     fault("shipped: the furthest is taken for the nearest", "engine/choice/recorded.cpp",
           "return a.near.distance < b.near.distance;", "return b.near.distance < a.near.distance;",
           test="test_engine Shipped.*"),
+    fault("choice: the best of one part of a space stands for all", "engine/choice/candidates.cpp",
+          "if (own && (!best || safer(*own, *best))) best = std::move(own);", "if (own && !best) best = std::move(own);",
+          test="test_engine ChooseDense.ThreadsFind*"),
+    fault("choice: shapes that are looked at side by side are mixed up", "engine/choice/recorded.cpp",
+          "found[at(i)] = best_candidate(task_.with(shaped(batch, time)), alignment_);",
+          "found[at(i)] = best_candidate(task_.with(shaped(batch, batch)), alignment_);", test="test_engine Choosing.WhatTheModelLooks*"),
 ]
