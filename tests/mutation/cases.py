@@ -170,6 +170,9 @@ CASES = {
                         "--param head_split=4 --param steps=1 --param stages=2 " + STREAM,
     "heads of a block": HEADS + " --cell stable --shape B=2,T=9,H=3,D=8 --pass fw --param per_thread=1 --param heads=4 "
                         "--param steps=4 --param stages=2 " + STREAM,
+    "turing copies": "mingru --arch t4 --shape B=2,T=70,D=48 --pass fw --param segments=1 --param channels=16 --param steps=8 "
+                     "--param producer_warps=1 --param stages=3 --param unroll=4 " + STREAM,
+    "turing turns bw": "elman --arch t4 --shape B=9,T=20,D=40 --pass bw --param units=8 --param stages=3 --param warps=2 " + TURNS,
     "forms fw": "mingru --forms resets,lengths --shape B=5,T=41,D=40 --pass fw --param steps=8 --param stages=2 " + PLAIN,
     "numbers shoot": NUMBERS.replace("T=19", "T=300") + "--pass fw --param segments=8 --param time_split=2 "
                      "--param exchange=cluster " + SHOT,
