@@ -6,6 +6,9 @@
 
 namespace rondo::target {
 
+// Of the GPUs that Rondo makes kernels for: Turing's, the first with tanh.approx (PTX ISA) and ldmatrix.
+inline constexpr int kLeastCapability = 75;
+
 struct Target {
   // NVIDIA's GPUs, and CPUs by their instruction set.
   enum class Kind { Gpu, X86_64, AArch64 };

@@ -49,6 +49,11 @@ Finding gpu(int ordinal) {
   if (!info) return {subject, Health::Bad, info.error().message, info.error().hint};
   const std::string text = fmt::format("{}, {}, {} SMs, {:.0f} GiB", info->name, info->arch(), info->sm_count,
                                        static_cast<double>(info->memory_bytes) / (1 << 30));
+  if (info->cc() < target::kLeastCapability)
+    return {subject, Health::Bad,
+            fmt::format("{}; Rondo has kernels for compute capability {}.{} and later", text,
+                        target::kLeastCapability / 10, target::kLeastCapability % 10),
+            "`--arch cpu` computes on this machine's CPUs"};
   if (target::find_profile(info->name)) return {subject, Health::Good, text, ""};
   return {subject, Health::Limited, text + "; no shipped profile of this board",
           "run `rondo calibrate`, so that the cost model knows its speeds"};

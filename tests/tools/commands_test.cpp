@@ -281,19 +281,6 @@ TEST(Commands, TunesBothWaysOfSaving) {
   EXPECT_EQ(stored, std::set<std::string>(tuned.begin(), tuned.end()));
 }
 
-TEST(Commands, DoctorSaysWhatIsMissing) {
-  const Outcome outcome = rondo({"doctor", "--json"}, {{"RONDO_NVRTC", "none"}, {"RONDO_LLVM", "none"}});
-  EXPECT_EQ(outcome.status, 0) << outcome.err << outcome.out;
-  const nlohmann::json findings = nlohmann::json::parse(outcome.out)["findings"];
-  for (const char* subject : {"CUDA driver", "NVRTC", "LLVM"}) {
-    const auto found = std::find_if(findings.begin(), findings.end(),
-                                    [&](const auto& f) { return f["subject"] == subject; });
-    ASSERT_NE(found, findings.end());
-    EXPECT_EQ((*found)["health"], "missing");
-    EXPECT_NE((*found)["advice"], "");
-  }
-}
-
 TEST(Commands, BackendsByName) {
   const Outcome unknown = rondo({"verify", "mingru", "--backend", "gcc", "--simulate"});
   EXPECT_EQ(unknown.status, 2);

@@ -15,8 +15,7 @@
 namespace rondo::schedule {
 
 Legality needs_turing(const target::Profile& profile, const std::string& feature) {
-  constexpr int kTuring = 75;
-  if (!profile.is_cpu() && profile.target.level >= kTuring) return {};
+  if (!profile.is_cpu() && profile.target.level >= target::kLeastCapability) return {};
   if (profile.is_cpu())
     return {false, fmt::format("it needs {}, which GPUs have; --strategy host computes on CPUs", feature)};
   return {false, fmt::format("it needs {}, which GPUs have from compute capability 7.5 on; {} has {}.{}",
