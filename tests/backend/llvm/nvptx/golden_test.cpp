@@ -1,9 +1,11 @@
 // The LLVM IR of the sample kernels, character for character. RONDO_UPDATE_GOLDEN=1 writes the files anew.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "compiler/backend/interface/backend.h"
 #include "compiler/backend/llvm/nvptx/emit.h"
 #include "compiler/kernel/builder/builder.h"
+#include "compiler/kernel/passes/legalise_copies.h"
 #include "tests/backend/cuda/kernels.h"
 #include "tests/backend/golden_text.h"
 
@@ -35,6 +37,19 @@ TEST(LlvmGolden, OlderArchitectures) {
   EXPECT_EQ(text.find("wgmma"), std::string::npos);
   EXPECT_EQ(text.find("fence.proxy"), std::string::npos);
   EXPECT_NE(text.find("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"), std::string::npos);
+}
+
+// The forms for GPUs before compute capability 8.0: two words in the place of an mbarrier, two products of
+// depth 8, or multiply-adds of what other lanes have.
+TEST(LlvmGolden, BeforeAmpere) {
+  const target::Target turing = target::Target::gpu(75);
+  const kernel::Kernel waits = kernel::legalise_copies(cuda::testing::warp_roles());
+  compare_golden("llvm/warp_roles_sm_75.ll", emit({&waits}, turing));
+  for (const kernel::Storage storage : {kernel::Storage::F16, kernel::Storage::BF16}) {
+    const kernel::Kernel product = cuda::testing::matrix_product(storage);
+    compare_golden(fmt::format("llvm/matrix_product_{}_sm_75.ll", kernel::storage_name(storage)),
+                   emit({&product}, turing));
+  }
 }
 
 kernel::Kernel product_of(int columns) {

@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "compiler/backend/llvm/nvptx/module_text.h"
+#include "compiler/scalar/storage.h"
 #include "tests/backend/cuda/formulas.h"
 #include "tests/backend/llvm/functions.h"
 #include "tests/backend/llvm/nvptx/evaluator.h"
@@ -180,14 +181,32 @@ TEST(LlvmMath, LimitsAndNaN) {
     EXPECT_TRUE(std::signbit(evaluate(odd, -0.0f))) << odd;
 }
 
+// A form for GPUs before compute capability 8.0, which have no such instruction.
+TEST(LlvmMath, Bf16IsRoundedByItsBits) {
+  testing::Evaluator evaluate;
+  for (const Helper& helper : helpers(target::Target::gpu(75)))
+    if (helper.name == "pack_bf16") evaluate.add(helper.text);
+  for (std::uint32_t high = 0; high < 0x10000; high += 7)
+    for (const std::uint32_t low : {0U, 1U, 0x7fffU, 0x8000U, 0x8001U, 0xffffU}) {
+      const std::uint32_t bits = high << 16 | low;
+      const float x = std::bit_cast<float>(bits);
+      const std::uint64_t expected = std::isnan(x) ? 0x7fff : scalar::half_bits(scalar::Storage::BF16, x);
+      ASSERT_EQ(evaluate("pack_bf16", {bits, 0x40400000U}), expected | 0x4040U << 16) << std::hex << bits;
+      ASSERT_EQ(evaluate("pack_bf16", {0x40400000U, bits}), 0x4040U | expected << 16) << std::hex << bits;
+    }
+}
+
 // Every helper stands after those that it needs, and defines what it is named.
 TEST(LlvmHelpers, StandAfterWhatTheyNeed) {
-  std::vector<std::string_view> seen;
-  for (const Helper& helper : helpers()) {
-    for (const std::string_view needed : helper.needs)
-      EXPECT_TRUE(std::ranges::find(seen, needed) != seen.end()) << helper.name << " needs " << needed;
-    EXPECT_NE(helper.text.find("@" + std::string(helper.name) + "("), std::string_view::npos) << helper.name;
-    seen.push_back(helper.name);
+  for (const int capability : {75, 90}) {
+    std::vector<std::string_view> seen;
+    for (const Helper& helper : helpers(target::Target::gpu(capability))) {
+      for (const std::string_view needed : helper.needs)
+        EXPECT_TRUE(std::ranges::find(seen, needed) != seen.end()) << helper.name << " needs " << needed;
+      EXPECT_NE(helper.text.find("@" + std::string(helper.name) + "("), std::string_view::npos)
+          << helper.name;
+      seen.push_back(helper.name);
+    }
   }
 }
 

@@ -10,16 +10,16 @@ define internal i32 @pack_bf16(float %low, float %high) alwaysinline {
   %half_0 = add i32 %bits_0, 32767
   %up_0 = add i32 %half_0, %odd_0
   %number_0 = lshr i32 %up_0, 16
-  %nan_0 = fcmp uno float %low, 0.0
-  %word_0 = select i1 %nan_0, i32 32767, i32 %number_0
+  %is_number_0 = fcmp ord float %low, 0.0
+  %word_0 = select i1 %is_number_0, i32 %number_0, i32 32767
   %bits_1 = bitcast float %high to i32
   %top_1 = lshr i32 %bits_1, 16
   %odd_1 = and i32 %top_1, 1
   %half_1 = add i32 %bits_1, 32767
   %up_1 = add i32 %half_1, %odd_1
   %number_1 = and i32 %up_1, -65536
-  %nan_1 = fcmp uno float %high, 0.0
-  %word_1 = select i1 %nan_1, i32 2147418112, i32 %number_1
+  %is_number_1 = fcmp ord float %high, 0.0
+  %word_1 = select i1 %is_number_1, i32 %number_1, i32 2147418112
   %pair = or i32 %word_0, %word_1
   ret i32 %pair
 }
