@@ -168,6 +168,22 @@ TEST_F(Shapes, TheNearestIsTaken) {
   EXPECT_EQ(shape(64, 1024, 86), "1 2") << "code for this GPU goes before the shape";
 }
 
+// With code for Turing, whose PTX runs on all later GPUs.
+class WithTuring : public Selection {
+ protected:
+  WithTuring()
+      : Selection({{.arch = "sm_75"},
+                   {.arch = "sm_80"},
+                   {.arch = "compute_75", .images = {image_for("sm_75", ImageKind::Ptx)}}}) {}
+};
+
+TEST_F(WithTuring, RunsThereAndByPtxOnLaterGpus) {
+  EXPECT_EQ(taken(75), "sm_75 cubin sm_75");
+  EXPECT_EQ(taken(86), "sm_80 cubin sm_80");
+  EXPECT_EQ(taken(90), "compute_75 ptx sm_75");
+  EXPECT_FALSE(select(package_, {}, {70, 0}).ok()) << "no code runs on an earlier one";
+}
+
 // Two GPUs of one architecture: each has choices of its own.
 class Boards : public Selection {
  protected:
