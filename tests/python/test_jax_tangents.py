@@ -1,5 +1,5 @@
-"""Derivatives beyond the first backward pass beside JAX's, of steps that are written there by hand: forward mode of all shipped
-cells, and products with the second derivative."""
+"""All shipped cells beside `lax.scan` over steps that are written in JAX by hand: values and gradients of rondo.jax, forward mode of
+PyTorch, and products with the second derivative."""
 
 import pytest
 
@@ -8,9 +8,11 @@ jax = pytest.importorskip("jax", reason="no JAX: derivatives are not compared wi
 
 import numpy as np
 import rondo
+import rondo.jax
 
 import jax_steps
 from conftest import SOURCE
+from jax_parts import TOLERANCE, assert_close
 
 SHIPPED = sorted(path.stem for path in (SOURCE / "cells").glob("*.cell"))
 SIZES = {"B": 2, "T": 4, "H": 2, "D": 8}
@@ -64,6 +66,26 @@ class Case:
     def torchs(self, arrays):
         return {key: torch.tensor(array) for key, array in arrays.items()}
 
+    def in_jax(self, tensors):
+        """As `ours`, by rondo.jax."""
+        groups = self.grouped(tensors)
+        if "seed" in self.cell.params:
+            groups["params"]["seed"] = jax.numpy.zeros(SIZES["H"])
+        cell = rondo.jax.cell(self.cell.name, strategy="reference", **OPTIONS.get(self.cell.name, {}))
+        y, last = cell(groups["x"], groups["params"], groups["initial"])
+        return {
+            **(y if isinstance(y, dict) else {next(iter(self.cell.outputs)): y}),
+            **{f"last {key}": last[key] for key in last},
+        }
+
+    def rounded(self, dtype):
+        """The point, with inputs and matrices of that type."""
+        matrices = {spec.short for spec in self.cell._plain.params if len(spec.axes) == 4}
+        return {
+            (kind, name): jax.numpy.asarray(array, dtype if kind == "x" or name in matrices else np.float32)
+            for (kind, name), array in self.point.items()
+        }
+
 
 def along(function, point, direction):
     """In JAX: the value, and its derivative along the direction."""
@@ -78,6 +100,30 @@ def assert_all_close(found, wanted, tolerance):
         assert one.shape == other.shape, name
         error = np.abs(one - other).max() / max(1.0, np.abs(other).max())
         assert error <= tolerance, f"{name}: error {error:.2e}, at most {tolerance:.0e}"
+
+
+def values_and_gradients(function, point):
+    """Of a number in which every result has its own share."""
+
+    def total(tensors):
+        results = function(tensors)
+        shares = [(results[name].astype(np.float32) * (i + 1)).sum() for i, name in enumerate(sorted(results))]
+        return sum(shares), results
+
+    (_, results), gradients = jax.jit(jax.value_and_grad(total, has_aux=True))(point)
+    return results, gradients
+
+
+@pytest.mark.turns
+@pytest.mark.parametrize("dtype", TOLERANCE)
+@pytest.mark.parametrize("name", SHIPPED)
+def test_a_shipped_cell_agrees_with_a_scan(name, dtype):
+    case = Case(name)
+    point = case.rounded(dtype)
+    found = values_and_gradients(case.in_jax, point)
+    wide = {key: array.astype(np.float32) for key, array in point.items()}
+    assert {str(array.dtype) for key, array in found[1].items() if key[0] == "x"} == {dtype}
+    assert_close(found, values_and_gradients(case.theirs, wide), TOLERANCE[dtype])
 
 
 @pytest.mark.turns  # JAX compiles for a second or two a cell
