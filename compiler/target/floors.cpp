@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -53,7 +54,12 @@ std::optional<double> Floors::exchange(Of of, int blocks, double bytes) const {
     if (floor.of == of) teams[floor.blocks][floor.bytes] = floor.seconds;
   if (teams.empty()) return std::nullopt;
   std::map<int, double> of_teams;
-  for (const auto& [size, points] : teams) of_teams[size] = between(points, bytes, true);
+  for (auto& [size, points] : teams) {
+    double least = std::prev(points.end())->second;
+    for (auto point = points.rbegin(); point != points.rend(); ++point)
+      least = point->second = std::min(least, point->second);
+    of_teams[size] = between(points, bytes, true);
+  }
   return between(of_teams, blocks, false);
 }
 

@@ -38,7 +38,9 @@ struct Floors {
 
   bool empty() const { return all.empty(); }
   // Of an exchange: straight lines between the bytes and the numbers of blocks that were measured, and past
-  // the last bytes on. A team beyond those measured counts as the nearest.
+  // the last bytes on. Fewer bytes take no longer than more: of 768 bytes among 48 blocks of an H200, which
+  // all read the same lines, 1.17 us was measured, of 12288 bytes 0.73 us. A team beyond those measured
+  // counts as the nearest.
   std::optional<double> exchange(MeasuredFloor::Of of, int blocks, double bytes) const;
   // Of what is measured once, or by name.
   std::optional<double> seconds(MeasuredFloor::Of of, const std::string& by = "") const;

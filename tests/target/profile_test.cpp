@@ -279,6 +279,8 @@ TEST(Floors, ExchangesLieOnLinesBetweenWhatWasMeasured) {
   EXPECT_DOUBLE_EQ(at(64, 1000), 3e-7);  // more blocks than were measured
   EXPECT_DOUBLE_EQ(at(2, 1000), 1e-7);
   EXPECT_EQ(floors.exchange(Of::ClusterExchange, 8, 100), std::nullopt);
+  floors.all.push_back({Of::GridExchange, "", 32, 500, 4e-7, 0});
+  EXPECT_DOUBLE_EQ(at(32, 500), 3e-7);  // one could send 1000 bytes
 }
 
 TEST(Profile, ShippedFiguresAreInRange) {

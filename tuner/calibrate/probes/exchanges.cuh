@@ -51,7 +51,8 @@ extern "C" __global__ void __launch_bounds__(256, 1) cluster_exchange(u64* out, 
     if (i == kWarmUp) begin = clock64();
     mbarrier* const barrier = &come[i % 2];
     int4* const mine = received + i % 2 * vectors + rank * part;
-    for (int v = threadIdx.x; v < vectors; v += blockDim.x) store_async_4(mine + v / blocks, v % blocks, barrier, i, i, i, i);
+    // To one block after the other, neighbouring threads to neighbouring places, as kernels do.
+    for (int v = threadIdx.x; v < vectors; v += blockDim.x) store_async_4(mine + v % part, v / part, barrier, i, i, i, i);
     mbarrier_wait_cluster(barrier, i / 2 % 2, status);
     if (threadIdx.x == 0) mbarrier_expect(barrier, vectors * 16);
     __syncthreads();
