@@ -63,10 +63,10 @@ std::size_t launch_of_steps(const KernelPlan& plan) {
 // Each of these is left out beside those before it that the plan has.
 constexpr std::array kBeside = {Part::Exchange, Part::Clears, Part::Messages, Part::Barriers};
 
-// What others wait for goes before what they wait with; products last, for nothing that is computed from them
-// is computed without them.
+// What is computed from a part goes before it, for without the part it would go too: results and messages
+// show products, and barriers order both. Backward nothing but messages shows some products.
 constexpr std::array kInTurn = {Part::Stores, Part::Inputs,   Part::Functions, Part::Exchange,
-                                Part::Clears, Part::Messages, Part::Barriers,  Part::Products};
+                                Part::Clears, Part::Products, Part::Messages,  Part::Barriers};
 static_assert(kInTurn.size() == kernel::kParts.size());
 
 }  // namespace

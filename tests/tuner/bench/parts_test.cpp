@@ -77,8 +77,8 @@ TEST(Parts, InTurn) {
   EXPECT_EQ(names(plans_in_turn(grid_plan(schedule::Pass::Forward))),
             (std::vector<std::string>{"stores", "inputs beside stores", "functions beside inputs",
                                       "exchange beside functions", "clears beside exchange",
-                                      "messages beside clears", "barriers beside messages",
-                                      "products beside barriers"}));
+                                      "products beside clears", "messages beside products",
+                                      "barriers beside messages"}));
   const std::vector<PlanWithout> backward = plans_in_turn(grid_plan(schedule::Pass::Backward));
   ASSERT_FALSE(backward.empty());
   EXPECT_EQ(backward.front().what.rfind("launch ", 0), 0U);
