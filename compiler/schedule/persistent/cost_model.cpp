@@ -6,6 +6,7 @@
 #include "compiler/schedule/analysis/step_cost.h"
 #include "compiler/schedule/backward/dense_backward.h"
 #include "compiler/schedule/backward/time_head_values.h"
+#include "compiler/schedule/persistent/board_factors.h"
 #include "compiler/schedule/persistent/geometry.h"
 #include "compiler/schedule/persistent/reductions.h"
 #include "compiler/schedule/persistent/strategy.h"
@@ -83,6 +84,7 @@ struct Model {
   TileCost tile;
   target::Limits limits;
   target::Speeds speeds;
+  BoardFactors board;
   SweepShape shape;
   StepCost step;
   std::int64_t bytes = 0;  // of all staged and written tensors
@@ -120,7 +122,7 @@ double Model::exchange(const PersistentGeometry& g) const {
   const double vectors = static_cast<double>(shape.products.size()) / shape.levels;
   const double bytes_in = vectors * static_cast<double>(g.padded) * g.turn_batch * g.element_bytes;
   // Through the L2 come 16 bytes a thread and load.
-  if (g.in_grid()) return kGridWay * speeds.clock_hz + bytes_in / 48 + load;
+  if (g.in_grid()) return board.grid * kGridWay * speeds.clock_hz + bytes_in / 48 + load;
   if (g.p.blocks == 1) return speeds.barrier_s * speeds.clock_hz + load + kOneBlock;
   return target::cluster_exchange_cycles(g.p.blocks, bytes_in) + load;
 }
@@ -139,7 +141,7 @@ double Model::reduce_scatter(const PersistentGeometry& g) const {
       static_cast<double>(g.columns()) * shape.product_count / shape.levels * g.turn_batch * g.element_bytes;
   const double shared =
       g.p.cluster_k_split == 1 ? barrier : target::cluster_exchange_cycles(g.p.cluster_k_split, vectors);
-  return shared + barrier + (0.65e-6 + 3 * together / 3e12) * speeds.clock_hz + 150 -
+  return shared + barrier + (board.grid * 0.65e-6 + 3 * together / 3e12) * speeds.clock_hz + 150 -
          gained(g.p.poll_delay, kLooksForSums);
 }
 
@@ -162,7 +164,8 @@ double Model::reduce(const PersistentGeometry& g) const {
     const double line_bytes = 32.0 * words * lines * g.p.batch_tiles;
     double way = barrier;
     if (g.in_grid())
-      way = kLinesWay * speeds.clock_hz + line_bytes / 48 - gained(g.p.poll_delay, kLooksForLines);
+      way =
+          board.grid * kLinesWay * speeds.clock_hz + line_bytes / 48 - gained(g.p.poll_delay, kLooksForLines);
     if (g.in_cluster()) way = target::cluster_exchange_cycles(g.p.blocks, line_bytes) + 30;
     if (by_block) way += barrier + additions;
     const double loads = of_thread ? 2 * lines : std::ceil(lines / 4.0);  // of one row
@@ -176,10 +179,10 @@ double Model::reduce(const PersistentGeometry& g) const {
 // 25 each; fragments from shared memory come at 128 bytes a cycle.
 double Model::multiply(const PersistentGeometry& g) const {
   const double per_core = std::ceil(g.matrix_warps() / 4.0);
-  double issue = 0, chain = tile.in_flight, shared = 0;
+  double issue = 0, chain = tile.in_flight * board.products, shared = 0;
   const auto add = [&](double tiles, int k_tiles, double vector_tiles) {
     issue += tiles * k_tiles * g.p.batch_tiles * tile.issue * per_core;
-    chain += std::ceil(static_cast<double>(k_tiles) / g.p.accumulators) * tile.chain;
+    chain += std::ceil(static_cast<double>(k_tiles) / g.p.accumulators) * tile.chain * board.products;
     shared += tiles * std::max(0, k_tiles - g.p.register_k_tiles) * 256.0 * g.element_bytes * g.warps *
               g.p.split_k / 128;
     shared += vector_tiles * g.p.batch_tiles * 128.0 * g.element_bytes * g.warps / 128;
@@ -245,7 +248,7 @@ StepCycles Model::step_cycles(const PersistentGeometry& g) const {
   c.beside = 0.05 * (c.staging + c.storing) + kOtherWarp * (g.p.producer_warps + g.p.store_warps) +
              (!g.p.setmaxnreg && !g.reduces() ? kFewRegisters : 0);
   c.tiles_in_turn = g.p.tiles_in_turn;
-  c.hidden = kHiddenWay * speeds.clock_hz;
+  c.hidden = board.grid * kHiddenWay * speeds.clock_hz;
   return c;
 }
 
@@ -294,6 +297,7 @@ Model model_of(const Task& task) {
                tile_cost(task.problem, task.profile.target),
                task.profile.limits,
                task.profile.speeds,
+               board_factors(task.profile.floors, task.profile.speeds.clock_hz, task.problem.storage),
                shape,
                step_cost(task, graph.graph, graph.roots),
                compulsory_bytes(task) + before.bytes,

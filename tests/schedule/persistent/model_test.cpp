@@ -147,5 +147,36 @@ TEST(PersistentModel, TurnsHideThePathOfAStoreAlone) {
   is_near(2.518, in_turn("lstm", 1024, 32, 64, 1, 2, 4, 16));
 }
 
+// Seconds of a forward LSTM, one head of 768 channels, whose blocks exchange vectors through the L2, on an
+// H200 of which calibration said this.
+double on_board(const target::Floors& floors) {
+  Problem problem;
+  problem.sizes = {16, 1024, 1, 768};
+  const Parameters point{{"accumulators", 2},   {"batch_tiles", 1},     {"batch_tiles_in_flight", 2},
+                         {"blocks", 48},        {"cluster_k_split", 1}, {"exchange", 1},
+                         {"producer_warps", 1}, {"reduce_scatter", 0},  {"register_k_tiles", 12},
+                         {"setmaxnreg", 1},     {"split_k", 4},         {"stages", 3},
+                         {"steps", 8},          {"store_warps", 1},     {"poll_delay", 0},
+                         {"unit_blocks", 1},    {"vector", 8}};
+  target::Profile profile = target::board("h200");
+  profile.floors = floors;
+  return find_strategy("persistent")->cost_model({cell_named("lstm"), problem, profile})(point).seconds;
+}
+
+// A board whose exchange or products take longer than the H200's takes longer for the steps that wait for
+// them; where nothing was measured the figures are those that were fitted.
+TEST(PersistentModel, StandsOnTheFloorsOfTheBoard) {
+  using Of = target::MeasuredFloor::Of;
+  const double clock = target::board("h200").speeds.clock_hz;
+  const auto floors = [&](double grid, double product) {
+    return target::Floors{{{Of::GridExchange, "", 48, 12288, grid * 730e-9, 0},
+                           {Of::Product, "mma.m16n8k16.bf16", 1, 0, product * 24.2 / clock, 0}}};
+  };
+  const double fitted = on_board({});
+  EXPECT_NEAR(on_board(floors(1, 1)), fitted, 1e-12);
+  EXPECT_NEAR(on_board(floors(1.5, 1)) - fitted, 1024 * 0.5 * 0.55e-6, 1e-9);
+  EXPECT_GT(on_board(floors(1, 1.5)), 1.01 * fitted);
+}
+
 }  // namespace
 }  // namespace rondo::schedule

@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <functional>
+#include <nlohmann/json.hpp>
 
 #include "compiler/schedule/analysis/compulsory_bytes.h"
 #include "compiler/schedule/strategies.h"
+#include "compiler/support/text_file.h"
 #include "engine/choice/candidates.h"
 #include "engine/choice/choose.h"
 #include "tests/engine/plan/cells.h"
@@ -137,6 +139,25 @@ TEST(Chain, IsMadeOfWhatCalibrationMeasured) {
   EXPECT_TRUE(persistent.measured_chain(task, kGrid).empty()) << "a chain without its products is no floor";
 }
 
+// What was measured on an H200: the chain of a step of 768 channels, of which 1.17 ms were measured with the
+// same parameters (h200-why-account.json), is most of it and no more.
+TEST(Chain, OfARecordedBoardIsAFloorOfRecordedTimes) {
+  const Result<std::string> text =
+      read_text_file(std::string(RONDO_SOURCE_DIR) + "/benchmarks/results/h200-calibrate.json");
+  ASSERT_TRUE(text);
+  const nlohmann::json record = nlohmann::json::parse(*text);
+  for (const nlohmann::json& profile : record["profiles"]) {
+    Task task = task_of("lstm", Pass::Forward);
+    task.profile = target::profile_from_json(profile.dump()).value();
+    double seconds = 0;
+    for (const EstimatePart& part : schedule::find_strategy("persistent")->measured_chain(task, kGrid))
+      seconds += part.seconds;
+    EXPECT_GT(seconds, 0.75 * 1.1728e-3);
+    EXPECT_LT(seconds, 1.1728e-3);
+    EXPECT_NEAR(products_floor(task, {"mma.m16n8k16.bf16"}).rate() / 1e12, 711, 5);
+  }
+}
+
 TEST(Chain, OfAClusterHasItsOwnExchange) {
   Task task = task_of("lstm", Pass::Forward);
   task.profile.floors = some_floors();
@@ -244,7 +265,7 @@ TEST(Why, AnOutlineIsExplainedByModel) {
   ASSERT_TRUE(better);
   EXPECT_TRUE(better->floors.front().calibrated);
   EXPECT_NE(made_of(better->floors.front()).find("measured by calibrate"), std::string::npos);
-  EXPECT_EQ(better->model_s, why->model_s);
+  EXPECT_LT(better->model_s, why->model_s);  // its exchange and products are faster than an H200's
 }
 
 }  // namespace
