@@ -1,6 +1,7 @@
 #include "compiler/schedule/persistent/board_factors.h"
 
 #include <optional>
+#include <string>
 
 namespace rondo::schedule {
 
@@ -21,10 +22,11 @@ double factor(const std::optional<double>& measured, double of_h200) {
 }  // namespace
 
 BoardFactors board_factors(const target::Floors& floors, double clock_hz, kernel::Storage storage) {
-  const bool reals = storage == kernel::Storage::F32;
+  const std::string product = storage == kernel::Storage::F32
+                                  ? "mma.m16n8k8.tf32"
+                                  : std::string("mma.m16n8k16.") + kernel::storage_name(storage);
   return {factor(floors.exchange(Of::GridExchange, kBlocks, kBytes), kGridOfH200),
-          factor(floors.seconds(Of::Product, reals ? "mma.m16n8k8.tf32" : "mma.m16n8k16.bf16"),
-                 kProductOfH200 / clock_hz)};
+          factor(floors.seconds(Of::Product, product), kProductOfH200 / clock_hz)};
 }
 
 }  // namespace rondo::schedule

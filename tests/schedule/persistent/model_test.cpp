@@ -149,8 +149,9 @@ TEST(PersistentModel, TurnsHideThePathOfAStoreAlone) {
 
 // Seconds of a forward LSTM, one head of 768 channels, whose blocks exchange vectors through the L2, on an
 // H200 of which calibration said this.
-double on_board(const target::Floors& floors) {
+double on_board(const target::Floors& floors, kernel::Storage storage = kernel::Storage::BF16) {
   Problem problem;
+  problem.storage = storage;
   problem.sizes = {16, 1024, 1, 768};
   const Parameters point{{"accumulators", 2},   {"batch_tiles", 1},     {"batch_tiles_in_flight", 2},
                          {"blocks", 48},        {"cluster_k_split", 1}, {"exchange", 1},
@@ -176,6 +177,9 @@ TEST(PersistentModel, StandsOnTheFloorsOfTheBoard) {
   EXPECT_NEAR(on_board(floors(1, 1)), fitted, 1e-12);
   EXPECT_NEAR(on_board(floors(1.5, 1)) - fitted, 1024 * 0.5 * 0.55e-6, 1e-9);
   EXPECT_GT(on_board(floors(1, 1.5)), 1.01 * fitted);
+  const target::Floors halves{{{Of::Product, "mma.m16n8k16.fp16", 1, 0, 2 * 24.2 / clock, 0}}};
+  EXPECT_GT(on_board(halves, kernel::Storage::F16), 1.01 * fitted);
+  EXPECT_EQ(on_board(halves), fitted) << "bf16 was not measured";
 }
 
 }  // namespace
