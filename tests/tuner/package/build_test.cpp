@@ -84,15 +84,18 @@ TEST(PackageBuild, PtxIsTextThatTheDriverReads) {
 
 // What runs on all later GPUs asks for no more than the least of them has.
 TEST(PackageBuild, ThePortableProfileIsWithinEveryBoard) {
-  const target::Profile portable = portable_profile(target::find_profile("sm_80").value());
-  EXPECT_EQ(portable.arch(), "sm_80");
-  for (const target::Profile& board : target::shipped_profiles()) {
-    EXPECT_LE(portable.limits.shared_per_block, board.limits.shared_per_block) << board.name;
-    EXPECT_LE(portable.limits.shared_per_sm, board.limits.shared_per_sm) << board.name;
-    EXPECT_LE(portable.limits.threads_per_sm, board.limits.threads_per_sm) << board.name;
-    EXPECT_LE(portable.limits.blocks_per_sm, board.limits.blocks_per_sm) << board.name;
-    EXPECT_LE(portable.limits.sm_count, board.limits.sm_count) << board.name;
-    EXPECT_LE(portable.limits.registers_per_sm, board.limits.registers_per_sm) << board.name;
+  for (const char* arch : {"sm_75", "sm_80"}) {
+    const target::Profile base = target::find_profile(arch).value(), portable = portable_profile(base);
+    EXPECT_EQ(portable.arch(), arch);
+    for (const target::Profile& board : target::shipped_profiles()) {
+      if (board.target.level < base.target.level) continue;  // its PTX does not run there
+      EXPECT_LE(portable.limits.shared_per_block, board.limits.shared_per_block) << board.name;
+      EXPECT_LE(portable.limits.shared_per_sm, board.limits.shared_per_sm) << board.name;
+      EXPECT_LE(portable.limits.threads_per_sm, board.limits.threads_per_sm) << board.name;
+      EXPECT_LE(portable.limits.blocks_per_sm, board.limits.blocks_per_sm) << board.name;
+      EXPECT_LE(portable.limits.sm_count, board.limits.sm_count) << board.name;
+      EXPECT_LE(portable.limits.registers_per_sm, board.limits.registers_per_sm) << board.name;
+    }
   }
 }
 
