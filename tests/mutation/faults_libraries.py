@@ -114,5 +114,5 @@ FAULTS = [
           test="test_engine ChooseDense.ThreadsFind*"),
     fault("choice: shapes that are looked at side by side are mixed up", "engine/choice/recorded.cpp",
           "found[at(i)] = best_candidate(task_.with(shaped(batch, time)), alignment_);",
-          "found[at(i)] = best_candidate(task_.with(shaped(batch, batch)), alignment_);", test="test_engine Choosing.WhatTheModelLooks*"),
+          "found[at(i)] = best_candidate(task_.with(shaped(batch, batch)), alignment_);", test="test_engine ChooseDense.WhatTheModelLooks*"),
 ]

@@ -244,6 +244,6 @@ FAULTS = [
           "step_.graph.gradient(after, extent_of(tensor))});", "step_.graph.constant(0)});", test="test_step Forms.*"),
     fault("forms: what stands past the end reaches gradients", "step/derive.cpp",
           "if (valid_ == kNoNode) return gradient;", "return gradient;", test="test_step Forms.*"),
-    fault("places: what an index subtracts is added", "schedule/lower/split_index.cpp",
-          "whole->op == kernel::IntOp::Add ? times : -times", "times", test="test_schedule SplitIndex.*"),
+    fault("places: what an index subtracts is added", "kernel/builder/split_index.cpp",
+          "whole->op == IntOp::Add ? times : -times", "times", test="test_kernel SplitIndex.*"),
 ]

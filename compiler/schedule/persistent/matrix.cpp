@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "compiler/schedule/lower/split_index.h"
+#include "compiler/kernel/builder/split_index.h"
 #include "compiler/support/index.h"
 
 namespace rondo::schedule {
@@ -170,7 +170,7 @@ Value MatrixSource::element(const Product& product, Value out, Value in, bool ma
   const Value first = (b.wide(kernel_.here().head) * matrix.rows + product.row) * (dim * dim);
   const auto load = [&] {
     if (!many) return b.load("r", matrix.memory[first + b.wide(line * dim + column)]);
-    const auto [base, step] = split_index(line * dim + column);
+    const auto [base, step] = kernel::split_index(line * dim + column);
     return b.load("r", matrix.memory[b.wide(base) + (first + b.wide(step))]);
   };
   if (kernel_.geometry().exact()) return load();

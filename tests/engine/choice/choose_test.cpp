@@ -4,7 +4,6 @@
 #include <set>
 
 #include "compiler/step/clip.h"
-#include "engine/choice/recorded.h"
 #include "engine/emit/emit_stages.h"
 #include "engine/plan/compile.h"
 #include "tests/engine/choice/tuned_folder.h"
@@ -51,28 +50,6 @@ class Choosing : public ::testing::Test {
   rondo::testing::TunedFolder database_{profile_, cell_};
   ChooseOptions options_;
 };
-
-// Shapes that the model has looked at side by side have the bests that it finds one by one. On a machine with
-// fewer than two cores nothing is looked at, and the test says nothing.
-TEST_F(Choosing, WhatTheModelLooksAtSideBySideIsWhatItFindsAlone) {
-  const schedule::Task task{cell_, problem_, profile_};
-  const std::int64_t batch = problem_.sizes.batch + 1, time = 16 * problem_.sizes.time;
-  Choice choice;
-  choice.strategy = "stream";
-  choice.parameters = parameters();
-  ModelsOpinion alone(task, options_.alignment), beside(task, options_.alignment);
-  beside.look_at({{batch, time}, {batch, time}});
-  ASSERT_TRUE(alone.best().ok() && beside.best().ok());
-  EXPECT_EQ(alone.best()->parameters, beside.best()->parameters);
-  EXPECT_EQ(alone.outgrown(choice, batch, time), beside.outgrown(choice, batch, time));
-  schedule::Problem other = problem_;
-  other.sizes.batch = batch;
-  other.sizes.time = time;
-  const auto there = best_candidate(task.with(other), options_.alignment);
-  ASSERT_TRUE(there.ok() && beside.best_at(batch, time).ok());
-  EXPECT_EQ(there->strategy, beside.best_at(batch, time)->strategy);
-  EXPECT_EQ(there->parameters, beside.best_at(batch, time)->parameters);
-}
 
 TEST_F(Choosing, TakesTheTunedBestOfExactlyThisProblem) {
   schedule::Problem other = problem_;

@@ -1,4 +1,4 @@
-#include "compiler/schedule/lower/split_index.h"
+#include "compiler/kernel/builder/split_index.h"
 
 #include <utility>
 #include <variant>
@@ -6,10 +6,7 @@
 
 #include "compiler/kernel/passes/integer.h"
 
-namespace rondo::schedule {
-
-using kernel::ExprId;
-using kernel::Value;
+namespace rondo::kernel {
 
 namespace {
 
@@ -19,7 +16,7 @@ class Terms {
   void add(ExprId expression, std::int64_t times) { terms_.emplace_back(expression, times); }
   void add(std::int64_t constant) { constant_ += constant; }
 
-  Value sum(kernel::Builder& builder) const {
+  Value sum(Builder& builder) const {
     Value sum;
     for (const auto& [expression, times] : terms_) {
       const Value one(&builder, expression);
@@ -37,23 +34,23 @@ class Terms {
 
 class Split {
  public:
-  explicit Split(kernel::Builder& builder) : builder_(builder) {}
+  explicit Split(Builder& builder) : builder_(builder) {}
 
   void add(ExprId id, std::int64_t times) {
-    const kernel::Kernel& kernel = builder_.kernel();
-    if (const auto value = kernel::constant_value(kernel, id)) return step_.add(times * *value);
-    const kernel::Expr expression = kernel.expr(id);
-    if (const auto* read = std::get_if<kernel::RegRead>(&expression.node);
+    const Kernel& kernel = builder_.kernel();
+    if (const auto value = constant_value(kernel, id)) return step_.add(times * *value);
+    const Expr expression = kernel.expr(id);
+    if (const auto* read = std::get_if<RegRead>(&expression.node);
         read != nullptr && builder_.is_unrolled(read->reg))
       return step_.add(id, times);
-    if (const auto* whole = std::get_if<kernel::IntExpr>(&expression.node)) {
-      if (whole->op == kernel::IntOp::Add || whole->op == kernel::IntOp::Sub) {
+    if (const auto* whole = std::get_if<IntExpr>(&expression.node)) {
+      if (whole->op == IntOp::Add || whole->op == IntOp::Sub) {
         add(whole->a, times);
-        return add(whole->b, whole->op == kernel::IntOp::Add ? times : -times);
+        return add(whole->b, whole->op == IntOp::Add ? times : -times);
       }
-      if (whole->op == kernel::IntOp::Mul) {
-        if (const auto by = kernel::constant_value(kernel, whole->b)) return add(whole->a, times * *by);
-        if (const auto by = kernel::constant_value(kernel, whole->a)) return add(whole->b, times * *by);
+      if (whole->op == IntOp::Mul) {
+        if (const auto by = constant_value(kernel, whole->b)) return add(whole->a, times * *by);
+        if (const auto by = constant_value(kernel, whole->a)) return add(whole->b, times * *by);
       }
     }
     base_.add(id, times);
@@ -62,7 +59,7 @@ class Split {
   SplitIndex parts() const { return {base_.sum(builder_), step_.sum(builder_)}; }
 
  private:
-  kernel::Builder& builder_;
+  Builder& builder_;
   Terms base_, step_;
 };
 
@@ -74,4 +71,4 @@ SplitIndex split_index(Value index) {
   return split.parts();
 }
 
-}  // namespace rondo::schedule
+}  // namespace rondo::kernel

@@ -1,5 +1,5 @@
 // The two parts of an index: their sum is the index, and what is known when a kernel is compiled is in one.
-#include "compiler/schedule/lower/split_index.h"
+#include "compiler/kernel/builder/split_index.h"
 
 #include <gtest/gtest.h>
 
@@ -9,25 +9,21 @@
 
 #include "compiler/kernel/passes/integer.h"
 
-namespace rondo::schedule {
+namespace rondo::kernel {
 namespace {
 
-using kernel::Builder;
-using kernel::Value;
-
 // Numbers of the registers, as an execution would have them; none of others.
-using Numbers = std::map<kernel::RegId, std::int64_t>;
+using Numbers = std::map<RegId, std::int64_t>;
 
 std::optional<std::int64_t> value_of(const Builder& builder, Value value, const Numbers& numbers) {
-  return kernel::constant_value(builder.kernel(), value.id(),
-                                [&](kernel::RegId reg) -> std::optional<std::int64_t> {
-                                  const auto found = numbers.find(reg);
-                                  return found == numbers.end() ? std::nullopt : std::optional(found->second);
-                                });
+  return constant_value(builder.kernel(), value.id(), [&](RegId reg) -> std::optional<std::int64_t> {
+    const auto found = numbers.find(reg);
+    return found == numbers.end() ? std::nullopt : std::optional(found->second);
+  });
 }
 
-kernel::RegId register_of(const Builder& builder, Value value) {
-  return std::get<kernel::RegRead>(builder.kernel().expr(value.id()).node).reg;
+RegId register_of(const Builder& builder, Value value) {
+  return std::get<RegRead>(builder.kernel().expr(value.id()).node).reg;
 }
 
 // Sums, differences and products of three registers, a loop's variable and constants, of some depth.
@@ -55,7 +51,7 @@ TEST(SplitIndex, ThePartsAddUpToTheIndex) {
     Builder b("index", 32);
     std::vector<Value> leaves;
     for (int leaf = 0; leaf < 3; ++leaf) leaves.push_back(b.let("v", b.thread() + leaf));
-    b.for_("k", 0, 4, kernel::kFullUnroll, [&](Value k) {
+    b.for_("k", 0, 4, kFullUnroll, [&](Value k) {
       leaves.push_back(k);
       const Value index = random_index(b, random, leaves, 4);
       const auto [base, step] = split_index(index);
@@ -85,4 +81,4 @@ TEST(SplitIndex, TheVariableOfALoopThatIsNotUnrolledIsNotKnown) {
 }
 
 }  // namespace
-}  // namespace rondo::schedule
+}  // namespace rondo::kernel
