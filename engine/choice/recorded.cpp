@@ -4,12 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
-#include <thread>
 
 #include "compiler/schedule/strategies.h"
-#include "compiler/support/index.h"
-#include "compiler/support/parallel_for.h"
 
 namespace rondo::engine {
 
@@ -32,23 +28,6 @@ const Result<Candidate>& ModelsOpinion::best_at(std::int64_t batch, std::int64_t
   if (known != bests_.end()) return known->second;
   return bests_.emplace(std::pair{batch, time}, best_candidate(task_.with(shaped(batch, time)), alignment_))
       .first->second;
-}
-
-void ModelsOpinion::look_at(const std::vector<std::pair<std::int64_t, std::int64_t>>& others) {
-  std::set<std::pair<std::int64_t, std::int64_t>> wanted(others.begin(), others.end());
-  wanted.emplace(task_.problem.sizes.batch, task_.problem.sizes.time);
-  for (const auto& [known, best] : bests_) wanted.erase(known);
-  if (wanted.size() < 2 || wanted.size() > std::thread::hardware_concurrency() || task_.watcher != nullptr)
-    return;
-  const std::vector<std::pair<std::int64_t, std::int64_t>> places(wanted.begin(), wanted.end());
-  std::vector<std::optional<Result<Candidate>>> found(places.size());
-  parallel_for(static_cast<std::int64_t>(places.size()), 0, [&] {
-    return [&](std::int64_t i) {
-      const auto& [batch, time] = places[at(i)];
-      found[at(i)] = best_candidate(task_.with(shaped(batch, time)), alignment_);
-    };
-  });
-  for (std::size_t i = 0; i < places.size(); ++i) bests_.emplace(places[i], *std::move(found[i]));
 }
 
 schedule::Estimate ModelsOpinion::of(const Choice& choice, const Problem& problem) const {
@@ -298,20 +277,9 @@ std::optional<Choice> RecordedChoices::nearest(const db::Problem& key, std::stri
       records.push_back(shipped(*choice, key));
   std::ranges::stable_sort(
       records, [](const Record& a, const Record& b) { return a.near.distance < b.near.distance; });
-  look_ahead(records, key);
   for (const Record& record : records)
     if (auto choice = of(record, key, trouble)) return choice;
   return std::nullopt;
-}
-
-void RecordedChoices::look_ahead(const std::vector<Record>& records, const db::Problem& key) {
-  std::vector<std::pair<std::int64_t, std::int64_t>> shapes;
-  for (std::size_t i = 0; i < std::min(records.size(), kLookAhead); ++i) {
-    const db::Problem& tuned = records[i].near.problem;
-    if (db::alike(tuned, key) && far_apart(tuned.shape, key.shape))
-      shapes.emplace_back(tuned.shape.B, tuned.shape.T);
-  }
-  if (!shapes.empty()) model_.look_at(shapes);
 }
 
 std::optional<Choice> RecordedChoices::like(const db::Problem& key, std::string& trouble) {

@@ -23,11 +23,6 @@ class ModelsOpinion {
   ModelsOpinion(const schedule::Task& task, int alignment) : task_(task), alignment_(alignment) {}
 
   const Result<Candidate>& best();
-  // The best of the same problem with another batch and time. Records of two passes often share both.
-  const Result<Candidate>& best_at(std::int64_t batch, std::int64_t time);
-  // Works out side by side what will be asked of: the best here and those of other batches and times, in
-  // (B, T). Nothing is done where there are not as many cores, or where somebody watches the passes.
-  void look_at(const std::vector<std::pair<std::int64_t, std::int64_t>>& others);
   schedule::Estimate of(const Choice& choice, const schedule::Problem& problem) const;
   // Why the choice, which was tuned for the pass `tuned_for`, is not taken over; "" where nothing speaks
   // against it.
@@ -39,6 +34,8 @@ class ModelsOpinion {
   // Times its best's time: how far off the model may be about the choice. There is a best.
   double trusted_factor(const Choice& choice);
   bool may_spill_in(const Choice& choice, const std::string& pass) const;
+  // The best of the same problem with another batch and time. Records of two passes often share both.
+  const Result<Candidate>& best_at(std::int64_t batch, std::int64_t time);
   schedule::Problem shaped(std::int64_t batch, std::int64_t time) const;
 
   const schedule::Task& task_;
@@ -48,10 +45,6 @@ class ModelsOpinion {
 
 // What `options.pinned` says of the problem, with the code and the proof that the database has of it.
 Result<Choice> pinned_choice(const schedule::Task& task, const ChooseOptions& options);
-
-// Of how many records the model looks at the problems side by side, before it is known which it will be
-// asked.
-inline constexpr std::size_t kLookAhead = 4;
 
 // How many of the problems that are like the wanted one are looked at: each asks the model.
 inline constexpr std::size_t kMostAlike = 8;
@@ -75,8 +68,6 @@ class RecordedChoices {
   std::optional<Choice> of(const Record& record, const db::Problem& key, std::string& trouble);
   std::optional<Choice> exact(const db::Problem& key, std::string& trouble);
   std::optional<Choice> nearest(const db::Problem& key, std::string& trouble);
-  // Lets the model look at all problems at once that the nearest of these records ask it about.
-  void look_ahead(const std::vector<Record>& records, const db::Problem& key);
   std::optional<Choice> like(const db::Problem& key, std::string& trouble);
   // With what the database knows of it.
   Record shipped(const ShippedChoice& choice, const db::Problem& key) const;

@@ -112,7 +112,4 @@ FAULTS = [
     fault("choice: the best of one part of a space stands for all", "engine/choice/candidates.cpp",
           "if (own && (!best || safer(*own, *best))) best = std::move(own);", "if (own && !best) best = std::move(own);",
           test="test_engine ChooseDense.ThreadsFind*"),
-    fault("choice: shapes that are looked at side by side are mixed up", "engine/choice/recorded.cpp",
-          "found[at(i)] = best_candidate(task_.with(shaped(batch, time)), alignment_);",
-          "found[at(i)] = best_candidate(task_.with(shaped(batch, batch)), alignment_);", test="test_engine ChooseDense.WhatTheModelLooks*"),
 ]

@@ -5,7 +5,6 @@
 #include "compiler/schedule/strategies.h"
 #include "engine/choice/candidates.h"
 #include "engine/choice/choose.h"
-#include "engine/choice/recorded.h"
 #include "engine/emit/emit_stages.h"
 #include "engine/plan/ready_plan.h"
 #include "tests/engine/plan/cells.h"
@@ -53,29 +52,6 @@ TEST(ChooseDense, ThreadsFindTheBestThatOneFinds) {
         EXPECT_EQ(one->parameters, many->parameters) << cell << " " << schedule::print(one->parameters);
         EXPECT_EQ(one->estimate.seconds, many->estimate.seconds);
       }
-}
-
-// Shapes that the model has looked at side by side have the bests that it finds one by one. On a machine with
-// fewer than two cores nothing is looked at, and the test says nothing.
-TEST(ChooseDense, WhatTheModelLooksAtSideBySideIsWhatItFindsAlone) {
-  const schedule::Task task(testing::library_cell("lstm"),
-                            problem_of({32, 256, 1, 512}, Storage::BF16, Pass::Forward), kProfile);
-  ModelsOpinion alone(task, kFullAlignment), beside(task, kFullAlignment);
-  beside.look_at({{5, 4096}, {5, 4096}});
-  ASSERT_TRUE(alone.best().ok() && beside.best().ok());
-  EXPECT_EQ(alone.best()->parameters, beside.best()->parameters);
-  Choice choice;
-  choice.strategy = alone.best()->strategy;
-  choice.parameters = alone.best()->parameters;
-  EXPECT_EQ(alone.outgrown(choice, 5, 4096), beside.outgrown(choice, 5, 4096));
-  schedule::Problem other = task.problem;
-  other.sizes.batch = 5;
-  other.sizes.time = 4096;
-  const auto there = best_candidate(task.with(other));
-  ASSERT_TRUE(there.ok() && beside.best_at(5, 4096).ok());
-  EXPECT_EQ(there->strategy, beside.best_at(5, 4096)->strategy);
-  EXPECT_EQ(there->parameters, beside.best_at(5, 4096)->parameters);
-  EXPECT_EQ(there->estimate.seconds, beside.best_at(5, 4096)->estimate.seconds);
 }
 
 TEST(ChooseDense, PersistentWhereverTheMatricesFit) {
