@@ -398,6 +398,9 @@ def host_times(contenders):
         found["operator forward"] = host_us(lambda: operator(tensors, how, given, False), device)
         found["cell forward"] = host_us(lambda: cell(tensors[0], params={"R": tensors[1], "b": tensors[2]}), device)
         found["torch.mm"] = host_us(lambda: torch.mm(tensors[1][0, 0], tensors[1][0, 0]), device)
+        # What an operator takes at least: memory for its results, and a launch.
+        found["torch.empty, twice"] = host_us(lambda: (torch.empty(1, 1, 1, 64, device=device), torch.empty(1, 1, 64, device=device)), device)
+        found["a launch of PyTorch (zero_)"] = host_us(tensors[2].zero_, device)
     for kind in ("lstm", "gru"):
         for name, one, first in (("rondo", contenders.rondo(Layer(kind, 1, 1, 64), "bf16"), True), ("torch", contenders.torchs(Layer(kind, 1, 1, 64), "bf16"), False)):
             passes = Passes(one, *contenders.data(Layer(kind, 1, 1, 64), "bf16", first))
