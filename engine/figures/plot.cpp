@@ -110,33 +110,72 @@ bool is_long(const std::vector<Point>& line) {
          std::hypot(line.back().first - line.front().first, line.back().second - line.front().second) > 40;
 }
 
-// Where labels of curves stand, so that no two of them share pixels.
+// Where labels stand, so that no two of them share pixels.
 class Labels {
  public:
   Labels(Svg& svg, double left, double right, double top)
       : svg_(svg), left_(left), right_(right), top_(top) {}
+
   void put(Point at, const std::string& text, bool below) {
     const double width = text_width(text);
     double y = below ? at.second + 14 : std::max(at.second - 5, top_ + 10);
     // A line that rises to the top edge leaves room for its label at the left.
     const double aside = below ? width + 8 : at.second < top_ + 2 ? -18 : 0;
     const double end = std::clamp(at.first + aside, std::min(left_ + width, right_), right_);
-    while (std::ranges::any_of(taken_, [&](const Place& place) {
-      return std::abs(place.y - y) < 12 && end - width < place.end + 4 && place.end - place.width < end + 4;
-    }))
-      y += 12;
-    taken_.push_back({end, y, width});
+    while (is_taken({end - width - 2, end + 2, y - kHeight, y})) y += kHeight;
+    taken_.push_back({end - width, end, y - kHeight, y});
     svg_.text({end, y}, text, Anchor::End, "halo");
   }
 
+  // What names of points keep off: a mark, or a line that is no longer than one.
+  void keep_off(double left, double right, double top, double bottom) {
+    taken_.push_back({left, right, top, bottom});
+  }
+
+  // Right or left of a point, or above it; nowhere where all are taken.
+  void put_beside(Point at, const std::string& text) {
+    const double width = text_width(text, kNameSize), y = at.second + 3;
+    const Point ways[] = {
+        {at.first + kBeside, y}, {at.first - kBeside - width, y}, {at.first - width / 2, y - 10}};
+    for (const auto& [begin, base] : ways) {
+      const Place place{begin, begin + width, base - 8, base + 2};
+      if (begin < left_ || begin + width > right_ || is_taken(place)) continue;
+      taken_.push_back(place);
+      svg_.text({begin, base}, text, Anchor::Start, "halo name");
+      return;
+    }
+  }
+
  private:
+  static constexpr double kHeight = 12;
+  static constexpr double kBeside = 7, kNameSize = 9.5;  // as figures.css has it for `name`
   struct Place {
-    double end, y, width;
+    double left, right, top, bottom;
   };
+  bool is_taken(const Place& wanted) const {
+    return std::ranges::any_of(taken_, [&](const Place& place) {
+      return wanted.left < place.right + 2 && place.left < wanted.right + 2 && wanted.top < place.bottom &&
+             place.top < wanted.bottom;
+    });
+  }
+
   Svg& svg_;
   double left_, right_, top_;
   std::vector<Place> taken_;
 };
+
+// Names of points, of as many as have room: those of one picture are read off beside the others.
+void draw_names(const Plot& plot, Labels& labels) {
+  constexpr double kMark = 4;  // pixels from the middle of a mark to its edge
+  for (const Series& series : plot.series)
+    for (const PlotPoint& point : series.points) {
+      const double x = plot.x.at(point.x), y = plot.y.at(point.y);
+      labels.keep_off(x - kMark, x + kMark, y - kMark, y + kMark);
+    }
+  for (const Series& series : plot.series)
+    for (const PlotPoint& point : series.points)
+      if (!point.label.empty()) labels.put_beside({plot.x.at(point.x), plot.y.at(point.y)}, point.label);
+}
 
 void draw_points(Svg& svg, const Plot& plot) {
   for (const bool marked : {false, true})
@@ -163,13 +202,19 @@ Svg draw(Plot plot, double width, double height) {
   draw_axes(svg, plot.x, plot.y, y_ticks);
   Labels labels(svg, plot.x.from, plot.x.to, plot.y.to);
   std::vector<std::pair<Point, const Curve*>> ends;
+  std::vector<std::vector<Point>> dashes;
   for (const Curve& curve : plot.curves) {
     const std::vector<Point> shown = visible(plot.x, plot.y, curve.points);
     svg.lines(shown, "curve " + curve.kind);
+    if (!is_long(shown)) dashes.push_back(shown);
     if (!curve.label.empty() && is_long(shown)) ends.emplace_back(shown.back(), &curve);
   }
   draw_points(svg, plot);
   for (const auto& [at, curve] : ends) labels.put(at, curve->label, curve->below);
+  for (const std::vector<Point>& dash : dashes)
+    if (!dash.empty())
+      labels.keep_off(dash.front().first, dash.back().first, dash.front().second - 1, dash.back().second + 1);
+  draw_names(plot, labels);
   return svg;
 }
 

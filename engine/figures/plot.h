@@ -13,6 +13,7 @@ struct PlotPoint {
   double x = 0, y = 0;
   std::string title;    // what a pointer that rests on it shows
   bool marked = false;  // drawn with a ring, above the others
+  std::string label{};  // beside it, where there is room: no text lies on another text, point or dash
 };
 
 struct Series {

@@ -103,7 +103,7 @@ Plot roofline_plot(double copy_bytes_per_s, const std::vector<Roof>& roofs,
   fit(plot.y, ys);
   plot.series = series_of(points, [](const MeasuredPoint& point) {
     const Intensity of = intensity_of(point);
-    return PlotPoint{of.operations_a_byte, of.operations_per_s, title_of(point), point.marked};
+    return PlotPoint{of.operations_a_byte, of.operations_per_s, title_of(point), point.marked, point.label};
   });
   add_roof_of_copies(copy_bytes_per_s, top, plot);
   for (const Roof& roof : roofs)
@@ -188,7 +188,7 @@ Figure time_over_floor(const std::string& machine, const std::vector<MeasuredPoi
                              factor == 1 ? "the floor" : fmt::format("{:g}×", factor)});
     plot.y.low = std::min(plot.y.low, plot.x.low);
     plot.series = series_of(points, [](const MeasuredPoint& point) {
-      return PlotPoint{highest(point), point.seconds, title_of(point), point.marked};
+      return PlotPoint{highest(point), point.seconds, title_of(point), point.marked, point.label};
     });
     return figures::draw(plot, width, std::clamp(width * 0.6, 300.0, 430.0));
   };

@@ -19,6 +19,7 @@ struct MeasuredPoint {
   double seconds = 0;
   std::vector<FloorOfPoint> floors;  // those that take time, the one that binds first
   bool marked = false;
+  std::string label{};  // a short name, for the picture itself; "": the point has none
 
   const FloorOfPoint* floor(const std::string& of) const;  // null: it has none
 };

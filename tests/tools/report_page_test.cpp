@@ -56,6 +56,21 @@ TEST(ReportPage, PeersStandBesideTheirProblems) {
   EXPECT_TRUE(page_says(outcome.out, "FlashRNN &lt;fused&gt;"));
 }
 
+TEST(ReportPage, OfARecordIsOnePageOrOnePicture) {
+  const std::string record = std::string(RONDO_SOURCE_DIR) + "/benchmarks/results/h200.json";
+  const Outcome page = rondo({"report", "--record", record});
+  ASSERT_EQ(page.status, 0) << page.err;
+  EXPECT_TRUE(page_says(page.out, "<h1>What was measured on NVIDIA H200</h1>"));
+  EXPECT_TRUE(page_says(page.out, "<h2>Beside peers</h2>"));
+  const Folder folder;
+  const std::string file = folder.path("roofline.svg");
+  const Outcome picture =
+      rondo({"report", "--record", record, "--picture", "roofline", "-o", file, "--json"});
+  ASSERT_EQ(picture.status, 0) << picture.err;
+  EXPECT_EQ(nlohmann::json::parse(picture.out)["figures"], 1);
+  EXPECT_TRUE(read_file(file).starts_with("<svg "));
+}
+
 TEST(ReportPage, WithoutADatabaseSaysSo) {
   const Outcome none = rondo({"report", "--no-db"});
   EXPECT_EQ(none.status, 0) << none.err;
@@ -83,6 +98,11 @@ TEST(ReportPage, MistakesAreNamed) {
                                                 {"report", "lstm", "--shipped"},
                                                 {"report", "--no-db", "--json"},
                                                 {"report", "--shipped", "--no-db"},
+                                                {"report", "--shipped", "--record", kShipped},
+                                                {"report", "--record", kShipped},
+                                                {"report", "--record", "no_such_record.json"},
+                                                {"report", "--no-db", "--picture", "roofline"},
+                                                {"report", "--shipped", "--picture", "nothing"},
                                                 {"report", "no_such_cell", "--no-db"}}) {
     const Outcome outcome = rondo(words);
     EXPECT_NE(outcome.status, 0) << words.back();

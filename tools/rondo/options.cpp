@@ -329,10 +329,16 @@ void report_options(CLI::App& app, Options& o) {
   CLI::Option* shipped =
       app.add_flag("--shipped", o.shipped, "of what is shipped with Rondo, in place of the database");
   shipped->excludes(cell);
+  app.add_option("--record", o.record, "of a record as those of benchmarks/results, in place of the database")
+      ->type_name("FILE")
+      ->excludes(cell)
+      ->excludes(shipped);
+  app.add_option("--picture", o.picture, "one picture as SVG in place of the page: roofline or floors")
+      ->type_name("NAME");
   app.add_option("--peers", o.peers,
                  "times of other implementations: a record as those of benchmarks/results")
       ->type_name("FILE");
-  add_output(app, o, "the page, written whole or not at all");
+  add_output(app, o, "the page or the picture, written whole or not at all");
   add_json(app, o);
 }
 

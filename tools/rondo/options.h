@@ -76,6 +76,8 @@ struct Options {
 
   bool shipped = false;  // report: of what is shipped, not of the database
   std::string peers;     // report: a file with times of peers; "": none
+  std::string record;    // report: a record of benchmarks/results in place of the database; "": none
+  std::string picture;   // report: one picture in place of the page; "": the page
 
   std::string action;  // db, package
   std::string argument;

@@ -12,7 +12,9 @@
 #include "tools/rondo/explained.h"
 #include "tools/rondo/json_view.h"
 #include "tools/rondo/session.h"
+#include "tuner/report/machine_figures.h"
 #include "tuner/report/page.h"
+#include "tuner/report/record.h"
 
 namespace rondo::tools {
 namespace {
@@ -38,6 +40,11 @@ Result<tuner::Report> report_of_all(const Options& options, const std::vector<tu
     const Result<db::Contents> contents = shipped_contents(options);
     if (!contents) return contents.error();
     return tuner::report_of(*contents, "The choices that are shipped with Rondo.", peers);
+  }
+  if (!options.record.empty()) {
+    const Result<std::string> text = read_text_file(options.record);
+    if (!text) return text.error();
+    return tuner::report_of_record(*text, options.record, peers);
   }
   Result<std::optional<db::Database>> database = open_database(options, Use::Optional);
   if (!database) return database.error();
@@ -67,10 +74,25 @@ Result<tuner::Report> report_of_one(const Options& options, const std::vector<tu
       peers);
 }
 
-std::string report_json(const Options& options, const tuner::Report& report, const tuner::Page& page) {
+struct Written {
+  std::string text;  // HTML or SVG
+  std::size_t figures = 0;
+};
+
+Result<Written> page_or_picture(const Options& options, const tuner::Report& report) {
+  if (options.picture.empty()) {
+    tuner::Page page = tuner::page_of(report);
+    return Written{std::move(page.html), page.figures};
+  }
+  Result<std::string> picture = tuner::picture_of(report, options.picture);
+  if (!picture) return picture.error();
+  return Written{std::move(picture).value(), 1};
+}
+
+std::string report_json(const Options& options, const tuner::Report& report, std::size_t figures) {
   const nlohmann::json made = {{"written", {options.output}}, {"problems", report.problems.size()},
                                {"trials", report.trials()},   {"peers", report.comparisons.size()},
-                               {"figures", page.figures},     {"remarks", report.remarks}};
+                               {"figures", figures},          {"remarks", report.remarks}};
   return made.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
@@ -78,21 +100,22 @@ std::string report_json(const Options& options, const tuner::Report& report, con
 
 Status report_page(const Options& options) {
   if (options.json && options.output == "-")
-    return Error{ErrorKind::Input, "the page and --json cannot both go to standard output",
+    return Error{ErrorKind::Input, "the page or picture and --json cannot both go to standard output",
                  "name a file: -o FILE"};
   const Result<std::vector<tuner::PeerRow>> peers = peers_of(options);
   if (!peers) return peers.error();
   const Result<tuner::Report> report =
       options.cell.empty() ? report_of_all(options, *peers) : report_of_one(options, *peers);
   if (!report) return report.error();
-  const tuner::Page page = tuner::page_of(*report);
+  const Result<Written> written = page_or_picture(options, *report);
+  if (!written) return written.error();
   if (options.output == "-") {
-    print(page.html);
+    print(written->text);
     return success();
   }
-  if (Status status = engine::write_output(options.output, page.html, input_files_of(options)); !status)
+  if (Status status = engine::write_output(options.output, written->text, input_files_of(options)); !status)
     return status;
-  if (options.json) print(report_json(options, *report, page));
+  if (options.json) print(report_json(options, *report, written->figures));
   return success();
 }
 

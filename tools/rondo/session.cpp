@@ -102,7 +102,7 @@ Result<Session> open_session(const Options& options, Use use) {
 
 std::vector<std::string> input_files_of(const Options& options) {
   std::vector<std::string> files = {options.lock,     options.list,     options.resets, options.lengths,
-                                    options.argument, options.database, options.peers};
+                                    options.argument, options.database, options.peers,  options.record};
   if (options.database.empty() && !options.no_database)
     if (const Result<std::string> path = db::default_path()) files.push_back(*path);
   const auto add_cell = [&](const std::string& cell) {

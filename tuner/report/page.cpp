@@ -12,6 +12,7 @@
 #include "engine/figures/timeline.h"
 #include "engine/figures/times.h"
 #include "tuner/report/html.h"
+#include "tuner/report/machine_figures.h"
 #include "tuner/report/spread.h"
 
 namespace rondo::tuner {
@@ -27,12 +28,6 @@ constexpr std::size_t kLeastTimed = 2;     // trials of a search that is worth a
 std::string short_name(const db::Problem& problem) {
   return fmt::format("B={} T={} {}×{} {}{} {}", problem.shape.B, problem.shape.T, problem.shape.H,
                      problem.shape.D, problem.dtype, unusual_math(problem), problem.pass);
-}
-
-figures::MeasuredPoint point_of(const ReportedProblem& problem, const std::string& name) {
-  figures::MeasuredPoint point{name, problem.seconds.value_or(0), {}, false};
-  for (const Floor& floor : problem.floors) point.floors.push_back({floor.name, floor.seconds, floor.amount});
-  return point;
 }
 
 std::vector<figures::TriedPoint> tried(const ReportedProblem& problem) {
@@ -103,24 +98,9 @@ class Writer {
            fact("machines", machines.empty() ? "none known" : machines) + "</dl>\n";
   }
 
-  // A roofline and the times over their floors, of each machine.
   std::string overview() {
     std::string inside;
-    for (const ReportedMachine& machine : report_.machines) {
-      std::vector<figures::MeasuredPoint> points;
-      std::map<std::string, double> rates;
-      for (const ReportedProblem& problem : report_.problems) {
-        if (problem.machine != machine.key || !problem.seconds || problem.floors.empty()) continue;
-        points.push_back(point_of(problem, problem_name(problem.cell, problem.problem)));
-        for (const Floor& floor : problem.floors)
-          if (floor.name == "products") rates[floor.by] = floor.rate();
-      }
-      std::vector<figures::Roof> roofs;
-      for (const auto& [name, rate] : rates) roofs.push_back({name, rate});
-      if (!roofs.empty())
-        inside += add(figures::roofline(machine.name, machine.copy_bytes_per_s, roofs, points));
-      if (!points.empty()) inside += add(figures::time_over_floor(machine.name, points));
-    }
+    for (const MachineFigure& one : machine_figures(report_)) inside += add(one.figure);
     return section("Beside what the machine allows", inside);
   }
 

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "compiler/schedule/problem/problem.h"
+#include "tuner/report/record_text.h"
 
 namespace rondo::tuner {
 namespace {
@@ -15,11 +16,6 @@ namespace {
 using nlohmann::json;
 
 const char* kWhat = "a record of benchmarks/results has such rows: cell, shape, dtype, pass, peer_ms, peer";
-
-std::string text_at(const json& row, const char* name) {
-  const auto found = row.find(name);
-  return found != row.end() && found->is_string() ? found->get<std::string>() : "";
-}
 
 std::optional<std::int64_t> extent_at(const json& shape, const char* name) {
   const auto found = shape.find(name);

@@ -41,7 +41,8 @@ std::vector<schedule::EstimatePart> parts_of(const Task& task, const std::string
 // Makes problems, cells and machines of an export's records; each cell and device once.
 class FromRecords {
  public:
-  explicit FromRecords(const db::Contents& contents) : contents_(contents) {}
+  FromRecords(const db::Contents& contents, const std::map<std::string, target::Profile>& profiles)
+      : contents_(contents), profiles_(profiles.begin(), profiles.end()) {}
 
   ReportedProblem problem(const db::TunedProblem& tuned) {
     ReportedProblem made;
@@ -166,11 +167,12 @@ std::string problem_name(const std::string& cell, const db::Problem& problem) {
                      schedule::pass_title(problem.pass));
 }
 
-Report report_of(const db::Contents& contents, const std::string& source, const std::vector<PeerRow>& peers) {
+Report report_of(const db::Contents& contents, const std::string& source, const std::vector<PeerRow>& peers,
+                 const std::map<std::string, target::Profile>& profiles) {
   Report report;
   report.title = "What is tuned";
   report.source = source;
-  FromRecords records(contents);
+  FromRecords records(contents, profiles);
   for (const db::TunedProblem& tuned : contents.problems) report.problems.push_back(records.problem(tuned));
   records.add_to(report);
   report.comparisons = comparisons_of(peers, report);

@@ -1,6 +1,7 @@
 // What a report tells, as plain values: `rondo report`. page.h makes a page of it.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -67,9 +68,11 @@ std::string unusual_math(const db::Problem& problem);
 std::string problem_name(const std::string& cell, const db::Problem& problem);
 
 // Of all that a database or an export holds. A cell, profile or choice that this version cannot make again of
-// what is recorded is told in a remark.
+// what is recorded is told in a remark. `profiles`, by key, come before those that the records or this
+// version have of a device.
 Report report_of(const db::Contents& contents, const std::string& source,
-                 const std::vector<PeerRow>& peers = {});
+                 const std::vector<PeerRow>& peers = {},
+                 const std::map<std::string, target::Profile>& profiles = {});
 
 // Of one problem that was explained, with the trials that `contents` has of it.
 Report report_of(const schedule::Task& task, const Explanation& why, const db::Contents& contents,

@@ -8,6 +8,7 @@
 #include "compiler/step/simplify.h"
 #include "engine/figures/alone.h"
 #include "engine/figures/layers.h"
+#include "engine/figures/plot.h"
 #include "engine/figures/roofline.h"
 #include "engine/figures/search.h"
 #include "engine/figures/step_graph.h"
@@ -176,6 +177,26 @@ TEST(StepGraph, HasWhatTheCellSays) {
   const std::string text = drawn(figure, 560);
   for (const char* box : {">h<", ">z = sigmoid x[0]<", ">1 − ·<", ">· × x[1]<", ">next h, output h<"})
     EXPECT_NE(text.find(box), std::string::npos) << box << "\n" << text;
+}
+
+// Of points that lie on each other one has its name, and no name lies on another or on a point.
+TEST(Plot, PointsHaveNamesWhereThereIsRoom) {
+  Plot plot;
+  plot.x = {"across", Spacing::Linear, 0, 100, 0, 1, [](double) { return std::string("x"); }};
+  plot.y = {"up", Spacing::Linear, 0, 100, 0, 1, [](double) { return std::string("y"); }};
+  Series series{"points", "bytes", Shape::Circle, {}};
+  for (int i = 0; i < 5; ++i) series.points.push_back({50, 50.0 + 0.1 * i, "", false, "crowded"});
+  series.points.push_back({20, 20, "", false, "alone"});
+  plot.series.push_back(series);
+  const std::vector<std::string> texts =
+      test::contents_of(draw(plot, 560, 336).finish("f", "t", "a"), "<text");
+  const auto count = [&](const std::string& name) {
+    return std::ranges::count_if(texts,
+                                 [&](const std::string& text) { return text.find(name) != text.npos; });
+  };
+  EXPECT_EQ(count("alone"), 1);
+  EXPECT_GE(count("crowded"), 1);
+  EXPECT_LE(count("crowded"), 3) << "right, left and above";
 }
 
 TEST(StepGraph, OfEveryShippedCellIsSoundBothWays) {

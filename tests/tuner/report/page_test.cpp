@@ -9,6 +9,7 @@
 #include "engine/choice/choose.h"
 #include "tests/engine/figures/markup.h"
 #include "tests/engine/plan/cells.h"
+#include "tuner/report/machine_figures.h"
 
 namespace rondo::tuner {
 namespace {
@@ -195,6 +196,32 @@ TEST(Page, OfManySearchesShowsThoseWithTheMostTrials) {
 TEST(Page, IsTheSameEachTime) {
   const db::Contents contents = contents_of(tuned_task("lstm"), 20);
   EXPECT_EQ(page_of(report_of(contents, "A test.")).html, page_of(report_of(contents, "A test.")).html);
+}
+
+TEST(Picture, StandsAloneAndNamesItsPoints) {
+  const Report report = report_of(contents_of(tuned_task("lstm"), 5), "A test.");
+  const Result<std::string> roofline = picture_of(report, "roofline");
+  ASSERT_TRUE(roofline) << roofline.error().message;
+  EXPECT_EQ(test::markup_faults(*roofline), Texts());
+  EXPECT_NE(roofline->find("Roofline of NVIDIA H200"), std::string::npos);
+  EXPECT_NE(roofline->find(">lstm 1×256 B=16 fw<"), std::string::npos) << *roofline;
+  EXPECT_TRUE(picture_of(report, "floors"));
+}
+
+TEST(Picture, ThatThereIsNotIsSaid) {
+  const auto fault = [](const Report& report, const std::string& name) {
+    const Result<std::string> picture = picture_of(report, name);
+    return picture ? "" : picture.error().message + "; " + picture.error().hint;
+  };
+  const schedule::Task task = tuned_task("lstm");
+  db::Contents two = contents_of(task, 2);
+  two.problems.push_back(two.problems[0]);
+  two.problems[1].problem.device = "h100";
+  EXPECT_NE(fault(report_of(two, ""), "roofline").find("several machines: NVIDIA H100"), std::string::npos);
+  EXPECT_NE(fault(report_of(db::Contents(), ""), "roofline").find("has no picture 'roofline'"),
+            std::string::npos);
+  EXPECT_NE(fault(report_of(two, ""), "search").find("'roofline' and 'floors' are pictures"),
+            std::string::npos);
 }
 
 }  // namespace

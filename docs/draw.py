@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Makes what follows from the program in the gallery of cells: the pictures CELL.svg beside this script, by `rondo emit
---stage graph`, and in the pages the tables of what cells cost, between the marks <!-- costs --> and <!-- end -->.
+"""Makes what of the documentation follows from the program. In the gallery of cells these are the pictures cells/CELL.svg, by
+`rondo emit --stage graph`, and in its pages the tables of what cells cost, between the marks <!-- costs --> and <!-- end -->.
+roofline.svg and floors.svg are the record's measured times beside what the machine allows, by `rondo report --picture`.
 
 usage: draw.py RONDO [--check]
 
-Times are those of the model on an H200, and beside them those of the record benchmarks/results/h200.json for the same
-problem. With --check nothing is written: the exit status is 1 if a file differs. Needs no GPU, no database and Python 3.9.
+Times of the tables are those of the model on an H200, and beside them those of the record benchmarks/results/h200.json for the
+same problem. With --check nothing is written: the exit status is 1 if a file differs. Needs no GPU, no database and Python 3.9.
 """
 import json
 import pathlib
@@ -13,9 +14,11 @@ import re
 import subprocess
 import sys
 
-FOLDER = pathlib.Path(__file__).resolve().parent
-ROOT = FOLDER.parents[1]
+DOCS = pathlib.Path(__file__).resolve().parent
+ROOT, CELLS = DOCS.parent, DOCS / "cells"
 BOARD = "h200"
+RECORD = ROOT / f"benchmarks/results/{BOARD}.json"
+OF_RECORD = ("roofline", "floors")  # pictures, as `rondo report --picture` names them
 SHAPES = {True: {"B": 16, "T": 1024, "H": 1, "D": 768}, False: {"B": 8, "T": 4096, "H": 1, "D": 1536}}  # with a matrix; without
 COSTS = re.compile(r"<!-- costs -->\n.*?<!-- end -->\n", re.DOTALL)
 HEADING = "| cell | problem | strategy | forward | forward and backward | measured | saved for backward |\n|---|---|---|--:|--:|--:|--:|\n"
@@ -24,7 +27,7 @@ HEADING = "| cell | problem | strategy | forward | forward and backward | measur
 def run(rondo, *words):
     done = subprocess.run([rondo, *words], capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        sys.exit(f"draw: rondo {' '.join(words)}: {done.stderr.strip()}")
+        sys.exit(f"draw: rondo {' '.join(map(str, words))}: {done.stderr.strip()}")
     return done.stdout
 
 
@@ -65,10 +68,11 @@ def costs_of(rondo, record, cells):
 def files(rondo):
     """What every file is to hold, by path."""
     cells = sorted(path.stem for path in (ROOT / "cells").glob("*.cell"))
-    made = {FOLDER / f"{cell}.svg": run(rondo, "emit", cell, "--stage", "graph") for cell in cells}
-    record = json.loads((ROOT / f"benchmarks/results/{BOARD}.json").read_text(encoding="utf-8"))
+    made = {CELLS / f"{cell}.svg": run(rondo, "emit", cell, "--stage", "graph") for cell in cells}
+    made |= {DOCS / f"{name}.svg": run(rondo, "report", "--record", RECORD, "--picture", name) for name in OF_RECORD}
+    record = json.loads(RECORD.read_text(encoding="utf-8"))
     shown = []
-    for page in sorted(FOLDER.glob("*.md")):
+    for page in sorted(CELLS.glob("*.md")):
         text = page.read_text(encoding="utf-8")
         of_page = re.findall(r"\]\((\w+)\.svg\)", text)
         shown += of_page
@@ -86,7 +90,7 @@ def main(words):
              if not path.exists() or path.read_text(encoding="utf-8") != text]
     if words[1:]:
         if stale:
-            sys.exit(f"draw: out of date: {', '.join(path.name for path, _ in stale)}; run docs/cells/draw.py RONDO")
+            sys.exit(f"draw: out of date: {', '.join(path.name for path, _ in stale)}; run docs/draw.py RONDO")
         return
     for path, text in stale:
         path.write_text(text, encoding="utf-8")
