@@ -45,7 +45,8 @@ NO_GPU = 4
 STAGES = ("table", "first", "host", "tf32", "more", "proj", "memory", "compiled", "peers", "loop")
 NEEDS = {"first": 45, "host": 40, "memory": 15, "compiled": 20, "peers": 20, "loop": 25}  # seconds without which a stage or its next layer is not begun
 SHOWN = ("error", "right", "fw_ms", "fwbw_ms", "fw_graph_ms", "fwbw_graph_ms", "peak_MiB", "kept_MiB")
-NN = {"lstm": "LSTM", "gru": "GRU", "rnn": "RNN", "slstm": "SLSTM", "mingru": "MinGRU", "paragru": "ParaGRU"}
+NN = {"lstm": "LSTM", "gru": "GRU", "rnn": "RNN", "slstm": "SLSTM", "mingru": "MinGRU", "paragru": "ParaGRU",
+      "lnlstm": "LayerNormLSTM"}
 
 
 def options_of(arguments):
@@ -112,10 +113,12 @@ class Contenders:
         module.load_state_dict(self.weights(layer))
         return self.placed(module, dtype)
 
-    def loop(self, layer, dtype):
+    def loop(self, layer, dtype, compiled=True):
         import torch._dynamo
         torch._dynamo.reset()
-        step = self.torch.compile(self.shapes.STEPS[layer.cell][0], fullgraph=True, dynamic=False)
+        step = self.shapes.STEPS[layer.cell][0]
+        if compiled:
+            step = self.torch.compile(step, fullgraph=True, dynamic=False)
         return self.placed(self.shapes.Loop(layer, self.weights(layer), step), dtype)
 
     def made(self, layer, who):
@@ -128,10 +131,11 @@ class Contenders:
         elif name == "torch":
             module, first = self.torchs(layer, dtype), False
         elif name == "loop":
-            module, first = self.loop(layer, dtype), False
+            module, first = self.loop(layer, dtype, how == ["compiled"]), False
         else:
             import layers_peers
-            module, first = self.placed(layers_peers.PEERS[name][3](layer, self.weights(layer)), dtype), True
+            peer = layers_peers.PEERS[name]
+            module, first = self.placed(peer.make(layer, self.weights(layer)), dtype), peer.batch_first
         if how == ["compiled"] and name != "loop":
             import torch._dynamo
             torch._dynamo.reset()
@@ -149,15 +153,18 @@ class Contenders:
         passes.training()
         turn = (lambda one: one.transpose(0, 1)) if batch_first else (lambda one: one)
         names = getattr(module, "names", {})
-        return {"h": turn(passes.h), "u": turn(passes.leaf.grad),
+        return {"h": turn(passes.h), "u": turn(module.restored(passes.leaf.grad) if hasattr(module, "restored") else passes.leaf.grad),
                 **{names.get(name, name): weight.grad for name, weight in module.named_parameters() if weight.grad is not None}}
 
     def checked(self, layer, who, of_torch):
         """A module's passes, the module, and the errors of its results."""
         from layers_time import Passes
         dtype = who.split()[1]
+        self.torch.backends.cuda.matmul.allow_tf32 = self.torch.backends.cudnn.allow_tf32 = dtype != "fp32"
         run, module, batch_first = self.made(layer, who)
         u, gradient = self.data(layer, dtype, batch_first)
+        if hasattr(module, "arranged"):  # a peer has its input as it likes it best
+            u = module.arranged(u)
         passes = Passes(run, u, gradient)
         errors = self.shapes.errors_of(self.results(passes, module, batch_first), self.exact(layer))
         return passes, module, {"errors": errors, "right": self.shapes.within(errors, of_torch, dtype)}
@@ -173,7 +180,7 @@ class Contenders:
         if who.startswith("rondo"):
             row["save"] = module.cell.save
         slow = who.startswith("loop")
-        return row | passes.measure(self.device, least=3 if slow else 5)
+        return row | passes.measure(self.device, least=3 if slow else 5, eager="graphed" not in who)
 
 
 # --- the run ---
@@ -322,7 +329,7 @@ class Run:
         for name in there:
             for layer in self.chosen((*self.more, *self.table)):
                 if layers_peers.serves(name, layer):
-                    self.contend(layer, f"{name} {layers_peers.PEERS[name][2]}", NEEDS["peers"])
+                    self.contend(layer, f"{name} {layers_peers.PEERS[name].dtype}", NEEDS["peers"])
 
     def stage_first(self):
         """Fresh processes, the first without a database and what is compiled; the second finds it."""
@@ -433,7 +440,6 @@ def main():
         print("layers: PyTorch finds no GPU", file=sys.stderr)
         return NO_GPU
     import rondo
-    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = True  # of fp32 layers, which are all tf32 here
     contenders = Contenders(options.device)
     if options.first_call:
         return first_call(options, contenders)

@@ -1,6 +1,9 @@
-"""Layers of other packages for benchmarks/layers.py, where they import. Each has the weights of `layers_shapes.weights_of`; a layer that
-computes something else is found by the comparison that comes before any time."""
+"""Layers of other packages for benchmarks/layers.py and beside.py, where they import. Each has the weights of
+`layers_shapes.weights_of`; a layer that computes something else is found by the comparison that comes before any time."""
+import dataclasses
+import functools
 import importlib
+from collections.abc import Callable
 
 import torch
 
@@ -57,46 +60,106 @@ class ParaRnn(torch.nn.Module):
         return (h[0] if isinstance(h, tuple) else h,)
 
 
-class FlashRnn(Projected):
-    """Its fused kernels, one head: rows [B, T, G, N, D]."""
+class FlashRnn(torch.nn.Module):
+    """Its recurrence alone, for it has no product of the input. What it reads lies in memory as the backend has it within, so that it
+    copies nothing into another order."""
+
+    KEPT = {"cuda_fused": "TBHDG", "cuda": "TBHGD", "triton_fused": "BTGHD", "vanilla": "TBGHD"}  # axes of its input
+
+    def __init__(self, backend, layer, weights):
+        super().__init__()
+        self.layer, self.backend = layer, backend
+        for name, weight in weights.items():
+            self.register_parameter(name, torch.nn.Parameter(weight))
+
+    def order(self, given, wanted):
+        return [given.index(axis) for axis in wanted]
+
+    def arranged(self, u):
+        """From [T, B, H * G * D]."""
+        u = u.unflatten(-1, (self.layer.heads, self.layer.gates, self.layer.dim))
+        return u.permute(self.order("TBHGD", self.KEPT[self.backend])).contiguous()
+
+    def restored(self, u):
+        return u.permute(self.order(self.KEPT[self.backend], "TBHGD")).flatten(2)
+
+    def weights(self):
+        """R [G, H, D, D] and b [G, H, D]. Its GRU has the candidate first, with one bias of the state's part and one of the input's."""
+        R, b = self.R.transpose(0, 1), self.b.transpose(0, 1)
+        if self.layer.cell != "gru":
+            return R, b
+        return torch.stack((R[2], R[0], R[1])), torch.stack((b[2], b[0], b[1], torch.zeros_like(b[0])))
 
     def forward(self, u):
         run = importlib.import_module("flashrnn").flashrnn
-        kind = {"lstm": "lstm", "slstm": "slstm"}[self.layer.cell]
-        x = self.input_projection(u).unflatten(-1, (self.layer.gates, 1, self.layer.D))
-        h, _ = run(x, self.R.transpose(0, 1), self.b.transpose(0, 1), function=kind, backend="cuda_fused", dtype="bfloat16")
-        return (h[0].flatten(2),)
+        x = u.permute(self.order(self.KEPT[self.backend], "BTGHD"))
+        backend = self.backend if u.is_cuda else "vanilla"
+        h, _ = run(x, *self.weights(), function=self.layer.cell, backend=backend, dtype="bfloat16" if u.is_cuda else "float32")
+        return (h[0].transpose(0, 1).flatten(2),)
 
 
 class Haste(torch.nn.Module):
-    """haste_pytorch's layers, in fp32."""
+    """haste_pytorch's layers: by their own names the gates of an LSTM are i, g, f, o, and there is one bias."""
 
     def __init__(self, layer, weights):
         super().__init__()
         haste = importlib.import_module("haste_pytorch")
-        self.layer = {"lstm": haste.LSTM, "gru": haste.GRU}[layer.cell](layer.D, layer.D, batch_first=True)
-        self.layer.from_native_weights(*(weights[f"{name}_l0"] for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")))
+        self.layer = {"lstm": haste.LSTM, "gru": haste.GRU, "lnlstm": haste.LayerNormLSTM}[layer.cell](layer.D, layer.D)
+        if layer.cell == "lnlstm":
+            self.take(weights)
+        else:
+            self.layer.from_native_weights(*(weights[f"{name}_l0"] for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")))
+
+    def take(self, weights):
+        def gates(rows):  # the last axis
+            i, f, g, o = rows.chunk(4, -1)
+            return torch.cat((i, g, f, o), -1)
+
+        of = self.layer
+        with torch.no_grad():
+            of.kernel.copy_(gates(weights["input_projection.weight"].T))
+            of.recurrent_kernel.copy_(gates(weights["R"].flatten(0, 2).T))
+            of.bias.copy_(gates(weights["b"].flatten()))
+            of.gamma.copy_(torch.stack((gates(weights["gamma_x"][0]), gates(weights["gamma"].flatten()))))
+            of.gamma_h.copy_(weights["gamma_h"].flatten())
+            of.beta_h.copy_(weights["beta_h"].flatten())
 
     def forward(self, u):
         return (self.layer(u)[0],)
 
 
-# name: (module, cells it serves, type, class)
+@dataclasses.dataclass(frozen=True)
+class Peer:
+    module: str  # that is imported
+    cells: tuple
+    dtype: str
+    make: Callable  # (layer, weights) -> module
+    batch_first: bool = True
+    bare: bool = False  # of the recurrence alone
+    dims: Callable = lambda layer: True  # whether it has kernels of that size
+
+
+def flashrnn(backend, cells, dims=lambda layer: True):
+    return Peer("flashrnn", cells, "bf16", functools.partial(FlashRnn, backend), batch_first=False, bare=True, dims=dims)
+
+
 PEERS = {
-    "FlashRNN": ("flashrnn", ("slstm",), "bf16", FlashRnn),
-    "Haste": ("haste_pytorch", ("lstm", "gru"), "tf32", Haste),
-    "accelerated-scan": ("accelerated_scan.scalar", ("mingru",), "bf16", AcceleratedScan),
-    "fla": ("fla.ops.hgrn", ("mingru",), "bf16", Fla),
-    "ParaRNN": ("pararnn", ("paragru",), "bf16", ParaRnn),
+    "FlashRNN-fused": flashrnn("cuda_fused", ("lstm", "slstm")),
+    "FlashRNN-alternating": flashrnn("cuda", ("lstm", "slstm", "gru")),
+    "FlashRNN-Triton": flashrnn("triton_fused", ("lstm", "slstm"), lambda layer: layer.dim <= 128),
+    "Haste": Peer("haste_pytorch", ("lstm", "gru", "lnlstm"), "fp32", Haste, batch_first=False),
+    "accelerated-scan": Peer("accelerated_scan.scalar", ("mingru",), "bf16", AcceleratedScan),
+    "fla": Peer("fla.ops.hgrn", ("mingru",), "bf16", Fla),
+    "ParaRNN": Peer("pararnn", ("paragru",), "bf16", ParaRnn),
 }
 
 
 def present():
     """The peers that import, and why the others do not."""
     there, absent = [], {}
-    for name, (module, *_) in PEERS.items():
+    for name, peer in PEERS.items():
         try:
-            importlib.import_module(module)
+            importlib.import_module(peer.module)
             there.append(name)
         except BaseException as error:  # a package that builds its kernels at import can fail in any way
             absent[name] = f"{type(error).__name__}: {str(error).strip().splitlines()[0][:100] if str(error).strip() else ''}"
@@ -104,4 +167,5 @@ def present():
 
 
 def serves(name, layer):
-    return layer.cell in PEERS[name][1] and layer.layers == layer.directions == 1
+    peer = PEERS[name]
+    return layer.cell in peer.cells and layer.layers == layer.directions == 1 and layer.bare == peer.bare and peer.dims(layer)

@@ -1,18 +1,20 @@
-"""The layers that benchmarks/layers.py times: what each is, its weights, and what it computes, in float64."""
+"""The layers that benchmarks/layers.py and beside.py time: what each is, its weights, and what it computes, in float64."""
 import dataclasses
 import math
 
 import torch
 
-GATES = {"lstm": 4, "gru": 3, "rnn": 1, "mingru": 2, "paragru": 3, "slstm": 4}
+GATES = {"lstm": 4, "gru": 3, "rnn": 1, "mingru": 2, "paragru": 3, "slstm": 4, "lnlstm": 4}
 TORCH = {"lstm": torch.nn.LSTM, "gru": torch.nn.GRU, "rnn": torch.nn.RNN}
-DTYPES = {"bf16": torch.bfloat16, "fp16": torch.float16, "tf32": torch.float32}
+DTYPES = {"bf16": torch.bfloat16, "fp16": torch.float16, "tf32": torch.float32, "fp32": torch.float32}
+EPS = 1e-5  # of layer normalisation
 
 
 @dataclasses.dataclass(frozen=True)
 class Layer:
     """A layer, or a stack of layers, over B sequences of T steps. D is the size of its input and of each direction's state; its
-    output has `proj` features, if that is not 0, else D too."""
+    output has `proj` features, if that is not 0, else D too. A bare one is the recurrence alone: its input is what the product of the
+    input would give, [B, T, heads * gates * D / heads], and it may have several heads, each with a matrix of its own."""
 
     cell: str
     B: int
@@ -21,16 +23,23 @@ class Layer:
     layers: int = 1
     directions: int = 1
     proj: int = 0
+    heads: int = 1
+    bare: bool = False
 
     @property
     def name(self):
         more = (f" x{self.layers}" if self.layers > 1 else "") + (" bi" if self.directions > 1 else "")
         more += f" proj={self.proj}" if self.proj else ""
+        more += (f" heads={self.heads}" if self.heads > 1 else "") + (" alone" if self.bare else "")
         return f"{self.cell} B={self.B} T={self.T} D={self.D}{more}"
 
     @property
     def is_torchs(self):
-        return self.cell in TORCH
+        return self.cell in TORCH and not self.bare
+
+    @property
+    def dim(self):
+        return self.D // self.heads
 
     @property
     def gates(self):
@@ -64,21 +73,27 @@ def weights_of(layer):
     if layer.is_torchs:
         made = TORCH[layer.cell](layer.D, layer.D, **layer.options).state_dict()
     else:
-        rows, bound = layer.gates * layer.D, layer.D ** -0.5
-        made = {"input_projection.weight": torch.empty(rows, layer.D).uniform_(-bound, bound),
-                "input_projection.bias": torch.empty(rows).uniform_(-bound, bound)}
-        if layer.cell == "slstm":
-            made |= {"R": torch.empty(1, layer.gates, layer.D, layer.D).uniform_(-bound, bound),
-                     "b": torch.empty(1, layer.gates, layer.D).uniform_(-bound, bound)}
+        rows, bound = layer.gates * layer.D, layer.dim ** -0.5
+        made = {}
+        if not layer.bare:
+            made |= {"input_projection.weight": torch.empty(rows, layer.D).uniform_(-bound, bound),
+                     "input_projection.bias": torch.empty(rows).uniform_(-bound, bound)}
+        if layer.cell not in ("mingru", "paragru"):
+            made |= {"R": torch.empty(layer.heads, layer.gates, layer.dim, layer.dim).uniform_(-bound, bound),
+                     "b": torch.empty(layer.heads, layer.gates, layer.dim).uniform_(-bound, bound)}
+        if layer.cell == "lnlstm":  # gains that keep the recurrence from being chaotic: what is rounded away would grow from step to step
+            made |= {"gamma": torch.empty(1, 4, layer.D).uniform_(0.1, 0.3), "gamma_x": torch.empty(1, rows).uniform_(0.8, 1.2),
+                     "gamma_h": torch.empty(1, 1, layer.D).uniform_(0.5, 0.8), "beta_h": torch.empty(1, 1, layer.D).uniform_(-0.1, 0.1)}
+            made["input_projection.bias"].zero_()  # Haste has none
         if layer.cell == "paragru":
             made |= {"a": torch.empty(1, 3, layer.D).uniform_(-0.5, 0.5)}
     return {name: weight.bfloat16().float() for name, weight in made.items()}
 
 
 def data_of(layer):
-    """u [B, T, D], and the gradient of h."""
+    """u [B, T, D], or of a bare layer what takes its place; and the gradient of h."""
     torch.manual_seed(2)
-    u = torch.randn(layer.B, layer.T, layer.D).bfloat16().float()
+    u = torch.randn(layer.B, layer.T, layer.D * (layer.gates if layer.bare else 1)).bfloat16().float()
     return u, torch.randn(layer.B, layer.T, (layer.proj or layer.D) * layer.directions).bfloat16().float()
 
 
@@ -116,6 +131,20 @@ def slstm(x, state, R, b):
     return h, (h, c, n, scale)
 
 
+def normalised(v):
+    return torch.nn.functional.layer_norm(v, v.shape[-1:], eps=EPS)
+
+
+def lnlstm(x, state, R, b):
+    """R holds the matrix and the gains; x is normalised."""
+    h, c = state
+    R, gamma, gamma_h, beta_h = R
+    i, f, g, o = (x + gamma * normalised(torch.nn.functional.linear(h, R)) + b).chunk(4, -1)
+    c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
+    h = torch.sigmoid(o) * torch.tanh(gamma_h * normalised(c) + beta_h)
+    return h, (h, c)
+
+
 def mingru(x, state, R, b):
     z, candidate = x.chunk(2, -1)
     h = torch.lerp(state[0], candidate, torch.sigmoid(z))
@@ -130,11 +159,12 @@ def paragru(x, state, R, b):
     return h, (h,)
 
 
-STEPS = {"lstm": (lstm, 2), "gru": (gru, 1), "rnn": (rnn, 1), "slstm": (slstm, 4), "mingru": (mingru, 1), "paragru": (paragru, 1)}
+STEPS = {"lstm": (lstm, 2), "gru": (gru, 1), "rnn": (rnn, 1), "slstm": (slstm, 4), "mingru": (mingru, 1), "paragru": (paragru, 1),
+         "lnlstm": (lnlstm, 2)}
 
 
 class Loop(torch.nn.Module):
-    """The layer as a loop over time in PyTorch: `step` is one of STEPS, compiled or not. u [T, B, D] to h."""
+    """The layer of one head as a loop over time in PyTorch: `step` is one of STEPS, compiled or not. u [T, B, D] to h."""
 
     def __init__(self, layer, weights, step):
         super().__init__()
@@ -150,6 +180,8 @@ class Loop(torch.nn.Module):
         there = {"weight_ih": "input_projection_weight", "bias_ih": "input_projection_bias", "weight_hh": "R", "bias_hh": "b"}[which]
         if which == "weight_hh" and layer.cell == "paragru":
             return self.a[0]
+        if which == "weight_hh" and layer.cell == "lnlstm":
+            return self.R.flatten(0, 2), self.gamma.flatten(), self.gamma_h.flatten(), self.beta_h.flatten()
         found = getattr(self, there, None)
         if which == "weight_hh" and found is not None:
             return found.flatten(0, 2)
@@ -160,7 +192,8 @@ class Loop(torch.nn.Module):
             outputs = []
             for direction in range(self.layer.directions):
                 end = f"_l{number}" + ("_reverse" if direction else "")
-                x = torch.nn.functional.linear(u, self.of("weight_ih", end), self.of("bias_ih", end))
+                x = u if self.layer.bare else torch.nn.functional.linear(u, self.of("weight_ih", end), self.of("bias_ih", end))
+                x = self.gamma_x[0] * normalised(x) if self.layer.cell == "lnlstm" else x
                 outputs.append(self.walk(x, self.of("weight_hh", end), self.of("bias_hh", end), bool(direction)))
             u = outputs[0] if len(outputs) == 1 else torch.cat(outputs, -1)
         return (u,)
@@ -179,13 +212,30 @@ class Loop(torch.nn.Module):
 
 # --- agreement ---
 
-UNITS = {"bf16": 2 ** -8, "fp16": 2 ** -11, "tf32": 2 ** -11}  # half an ulp at 1
+UNITS = {"bf16": 2 ** -8, "fp16": 2 ** -11, "tf32": 2 ** -11, "fp32": 2 ** -21}  # half an ulp at 1; of fp32 that of three terms of tf32
 WITHIN = (2, 8)  # an error may be so many times that of torch.nn in the same type, or so many units, of a tensor's largest element
 
 
 def exact_results(layer, device):
     """h, the gradient of u and those of all weights in float64, h and u as [T, B, D]; by torch.nn where it has the layer."""
+    return exact_of(layer, weights_of(layer), *data_of(layer), device) if layer.heads == 1 else exact_of_heads(layer, device)
+
+
+def exact_of_heads(layer, device):
+    """Of a bare layer as one head, whose matrices are zero but in the blocks of the heads: a loop a head would take as long each."""
     weights, (u, gradient) = weights_of(layer), data_of(layer)
+    heads, gates, dim = layer.heads, layer.gates, layer.dim
+    whole = torch.stack([torch.block_diag(*weights["R"][:, gate]) for gate in range(gates)])[None]
+    one = {"R": whole, "b": weights["b"].transpose(0, 1).reshape(1, gates, layer.D)}
+    rows_first = u.unflatten(-1, (heads, gates, dim)).transpose(-3, -2).flatten(-3)
+    found = exact_of(dataclasses.replace(layer, heads=1), one, rows_first, gradient, device)
+    blocks = [slice(head * dim, (head + 1) * dim) for head in range(heads)]
+    return {"h": found["h"], "u": found["u"].unflatten(-1, (gates, heads, dim)).transpose(-3, -2).flatten(-3),
+            "R": torch.stack([found["R"][0][:, block, block] for block in blocks]),
+            "b": found["b"].reshape(gates, heads, dim).transpose(0, 1)}
+
+
+def exact_of(layer, weights, u, gradient, device):
     if layer.is_torchs:
         module = TORCH[layer.cell](layer.D, layer.D, **layer.options)
         module.load_state_dict(weights)

@@ -1,4 +1,4 @@
-"""Times for benchmarks/layers.py: of calls on the device, of CUDA graphs, of the host, and peaks of memory."""
+"""Times for benchmarks/layers.py and beside.py: of calls on the device, of CUDA graphs, of the host, and peaks of memory."""
 import statistics
 import time
 
@@ -105,10 +105,12 @@ class Passes:
         self.drop()
         return {"peak_MiB": round(highest / 2 ** 20, 4), "kept_MiB": round(kept / 2 ** 20, 4)}
 
-    def measure(self, device, graphs=True, least=5):
-        """Medians in ms, and a training step's memory."""
+    def measure(self, device, graphs=True, least=5, eager=True):
+        """Medians in ms, and a training step's memory. A loop that takes a second to call may be timed as a graph alone."""
         self.h = None
-        row = {"fw_ms": median_ms(self.forward, device, least=least), "fwbw_ms": median_ms(self.training, device, least=least)}
+        row = {}
+        if eager or device != "cuda":
+            row |= {"fw_ms": median_ms(self.forward, device, least=least), "fwbw_ms": median_ms(self.training, device, least=least)}
         if device == "cuda":
             row |= self.memory(device)
             for name in ("forward", "training") if graphs else ():

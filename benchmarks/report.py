@@ -12,6 +12,7 @@ import pathlib
 import sys
 
 from report_backends import backends_page
+from report_beside import beside_page
 from report_checks import checks_page, gpu_tests_page, normalised_page
 from report_dense import dense_page, layers_page, memory_page, parts_page, saved_page, sweeps_page
 from report_layers import capi_page, cpu_page, forms_page, min_page, packed_page, service_page
@@ -183,6 +184,7 @@ PAGES = (  # name, title, what it shows, text or files of records
     ("matrices", "Cells with matrices", "the time of each cell with matrices, beside its target and the peer's time", dense_page),
     ("layers", "Beside PyTorch's layers", "how much faster LSTM, GRU and RNN are than cuDNN's layers on the same machine", layers_page),
     ("python-layers", "Layers of rondo.nn", "how fast whole layers of rondo.nn are in PyTorch, beside cuDNN's best", "*-layers.json"),
+    ("beside", "Beside its peers in one run", "what layers and recurrences take beside cuDNN, Haste, FlashRNN, JAX and loops of PyTorch, timed in one run", "*-beside.json"),
     ("language-model", "Language models", "how many tokens a second language models of rondo.nn train on, beside PyTorch's best way", "*-language.json"),
     ("python-layers-costs", "What layers of rondo.nn cost beside their time", "what a training step of rondo.nn needs in memory beside cuDNN, and how long the host and first calls take",
      "*-layers.json"),
@@ -208,7 +210,7 @@ PAGES = (  # name, title, what it shows, text or files of records
 # Pages from records of their own, which stand in place of the text.
 OF_RECORDS = {"shoot": shoot_page, "shoot-map": shoot_map_page, "min": min_page, "cpu": cpu_page, "capi": capi_page, "service": service_page, "shipped": shipped_page, "shoot-kept": kept_page,
               "forms": forms_page, "packed": packed_page, "checks": checks_page, "gpu-tests": gpu_tests_page, "normalised": normalised_page, "backends": backends_page,
-              "model": model_page, "python-layers": python_layers_page,
+              "model": model_page, "beside": beside_page, "python-layers": python_layers_page,
               "python-layers-costs": layers_costs_page, "language-model": language_model_page, "jax": jax_page}
 
 

@@ -1,4 +1,4 @@
-"""benchmarks/layers.py measures the memory of a training step, here that of a CPU."""
+"""benchmarks/layers.py measures the memory of a training step, here that of a CPU, and beside.py times layers that are right."""
 
 import json
 import subprocess
@@ -64,3 +64,14 @@ def test_a_rehearsal_says_that_chunks_keep_less(tmp_path):
     assert len(chunked) == 2
     for who in chunked:
         assert found[who]["kept_MiB"] < found[who.partition(" chunk")[0]]["kept_MiB"]
+
+
+def test_the_same_layers_beside_each_other_are_right(tmp_path):
+    """Recurrences alone too, of several heads, and JAX's loop where there is JAX."""
+    record = tmp_path / "record.json"
+    words = ["--device", "cpu", "--who", "^(rondo|jax) bf16", "--only", "^(gru.*alone|slstm)", "--threads", "2", "--out", record]
+    done = subprocess.run([sys.executable, BENCHMARKS / "beside.py", library_path(), *words], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = {(row["layer"], who): one for row in json.loads(record.read_text())["rows"] for who, one in row["times"].items()}
+    assert all(one["right"] for one in found.values()), found
+    assert {("gru B=4 T=16 D=32 alone", "rondo bf16"), ("slstm B=4 T=16 D=32 heads=2 alone", "rondo bf16")} <= set(found)
