@@ -17,6 +17,7 @@ TEST(Why, OfABoardThatIsNotHereIsByModel) {
   EXPECT_TRUE(says(outcome.out, "by model: nothing was run")) << outcome.out;
   EXPECT_TRUE(says(outcome.out, "  floors   chain ")) << outcome.out;
   EXPECT_TRUE(says(outcome.out, "  binds    chain: ")) << outcome.out;
+  EXPECT_TRUE(says(outcome.out, "  chain    ns a step, by the model: exchange ")) << outcome.out;
   EXPECT_TRUE(says(outcome.out, "ns a step, by model: exchange ")) << outcome.out;
   EXPECT_TRUE(says(outcome.out, "strategy alternating ")) << outcome.out;
   EXPECT_FALSE(says(outcome.out, "without")) << outcome.out;

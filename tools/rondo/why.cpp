@@ -70,11 +70,11 @@ std::string parts_line(const Explanation& why, const step::Sizes& sizes) {
   return "ns a step, by model: " + listed(items);
 }
 
-// What the floor of the chain is made of, where calibration measured that.
-std::string chain_line(const Explanation& why, const step::Sizes& sizes) {
+// What the floor of the chain is made of. Parts below zero are what others hide.
+std::string chain_line(const Explanation& why, const tuner::Floor& chain, const step::Sizes& sizes) {
   std::vector<std::string> items;
   for (const EstimatePart& part : why.chain) items.push_back(part_text(part, ns_a_step(sizes)));
-  return "ns a step, measured by calibrate: " + listed(items);
+  return fmt::format("ns a step, {}: {}", chain.source, listed(items));
 }
 
 std::string account_line(const Explanation& why, const step::Sizes& sizes) {
@@ -97,9 +97,14 @@ std::string above_line(const Explanation& why, const step::Sizes& sizes) {
                      digits(most.floor_s * to_ns));
 }
 
+// What no part that was left out accounts for, but a floor asks for, is told beside it.
 std::string not_explained(const Explanation& why) {
-  const double seconds = why.account.not_explained_s, share = seconds / std::max(why.seconds(), 1e-12);
-  return fmt::format("  not explained: {:.4g} us, {:.0f}% of the time\n", seconds * 1e6, share * 100);
+  const double seconds = why.account.not_explained_s, whole = std::max(why.seconds(), 1e-12);
+  std::string text = fmt::format("{:.4g} us, {:.0f}% of the time", seconds * 1e6, seconds / whole * 100);
+  if (const tuner::AccountPart* rest = why.account.by_floor_alone(); rest != nullptr)
+    text += fmt::format("; {}, {:.4g} us or {:.0f}%, counts as explained", rest->name, rest->seconds * 1e6,
+                        rest->seconds / whole * 100);
+  return "  not explained: " + text + "\n";
 }
 
 std::string without_line(const Explanation& why, const step::Sizes& sizes) {
@@ -147,9 +152,9 @@ std::string why_text(const step::Cell& cell, const std::string& device, const sc
   for (std::size_t i = 0; i < why.floors.size(); ++i)
     line(i == 0 ? "floors" : "", fmt::format("{:<9}{:>12}  {}", why.floors[i].name, ms(why.floors[i].seconds),
                                              made_of(why.floors[i])));
-  if (std::ranges::any_of(why.floors,
-                          [](const tuner::Floor& f) { return f.name == "chain" && f.calibrated; }))
-    line("", chain_line(why, problem.sizes));
+  const auto chain = std::ranges::find(why.floors, "chain", &tuner::Floor::name);
+  if (chain != why.floors.end() && why.chain.size() > 1)
+    line("chain", chain_line(why, *chain, problem.sizes));
   line("binds", binds_line(why));
   line("parts", parts_line(why, problem.sizes));
   if (why.measured) {

@@ -25,6 +25,8 @@ const std::array<Group, 5>& groups() {
   return all;
 }
 
+const std::string kRestOfFloor = "the rest of the floor of ";
+
 double sum_of(const Account& account, const std::set<std::string>& names) {
   double sum = 0;
   for (const AccountPart& part : account.parts)
@@ -48,6 +50,12 @@ double saved_alone(const PartTimes& times) {
 
 }  // namespace
 
+const AccountPart* Account::by_floor_alone() const {
+  const auto found = std::ranges::find_if(
+      parts, [](const AccountPart& part) { return part.name.starts_with(kRestOfFloor); });
+  return found == parts.end() ? nullptr : &*found;
+}
+
 Account account_of(const PartTimes& times, const std::vector<Floor>& floors, double starting_s) {
   Account account;
   double in_turn = 0;
@@ -68,7 +76,7 @@ Account account_of(const PartTimes& times, const std::vector<Floor>& floors, dou
   for (const Floor& floor : floors)
     if (const double left = floor.seconds - sum_of(account, parts_of(floor)); left > most)
       most = left, highest = &floor;
-  if (highest != nullptr) explain("the rest of the floor of " + highest->name, most);
+  if (highest != nullptr) explain(kRestOfFloor + highest->name, most);
   account.not_explained_s = rest;
   return account;
 }

@@ -25,6 +25,9 @@ struct Account {
   double not_explained_s = 0;  // what no part and no floor explains
   // Measured: how much less is saved by leaving out one part at a time, where another takes its place.
   double hidden_alone_s = 0;
+
+  // The part that no part left out accounts for, and its floor does; null: there is none.
+  const AccountPart* by_floor_alone() const;
 };
 
 // Of a time that was measured (PartTimes::in_turn). What is left when all is left out is explained by

@@ -101,7 +101,7 @@ Floor chain_floor(const Task& task, const std::vector<EstimatePart>& parts) {
   double seconds = 0;
   for (const EstimatePart& part : parts)
     if (part.of == EstimatePart::Of::Chain) seconds += part.seconds;
-  return {"chain", seconds, static_cast<double>(task.problem.sizes.time), ""};
+  return {"chain", seconds, static_cast<double>(task.problem.sizes.time), "", false, "by the model"};
 }
 
 std::vector<Floor> floors(const Task& task, const std::vector<EstimatePart>& parts, double copy_bytes_per_s,
@@ -123,8 +123,7 @@ std::string made_of(const Floor& floor) {
                        with_prefix(floor.rate(), "FLOP/s"), floor.by,
                        floor.calibrated ? " (measured by calibrate)" : "");
   return fmt::format("{} steps of {} ns that wait for each other ({})", floor.amount,
-                     digits(1e9 / floor.rate()),
-                     floor.calibrated ? "measured by calibrate" : "by the shipped profile");
+                     digits(1e9 / floor.rate()), floor.source);
 }
 
 }  // namespace rondo::tuner

@@ -16,6 +16,7 @@ struct Floor {
   double amount = 0;        // bytes, operations, steps
   std::string by;           // what the products are computed by: "mma.sync", "mma.m16n8k16.bf16"; else ""
   bool calibrated = false;  // stands on floors that calibration measured
+  std::string source{};     // of a chain, who says what it is made of: "measured by calibrate"
 
   double rate() const { return amount / seconds; }  // a second
 };
@@ -41,8 +42,7 @@ std::vector<std::string> product_instructions(const schedule::KernelPlan& plan);
 std::vector<Floor> floors(const schedule::Task& task, const std::vector<schedule::EstimatePart>& parts,
                           double copy_bytes_per_s, const std::vector<std::string>& instructions = {});
 
-// What a floor is made of: "126 MB, each once, at 4.32 TB/s". That of a chain ends with who says so:
-// "(measured by calibrate)" or "(by the shipped profile)".
+// What a floor is made of: "126 MB, each once, at 4.32 TB/s". That of a chain ends with its source.
 std::string made_of(const Floor& floor);
 
 }  // namespace rondo::tuner

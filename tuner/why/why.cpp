@@ -22,6 +22,13 @@ double starting_s(const std::vector<schedule::EstimatePart>& parts) {
   return seconds;
 }
 
+// Who says what a chain is made of. A board may be calibrated and a strategy have no chain that is measured.
+std::string chain_source(const schedule::Task& task, const std::string& strategy, bool calibrated) {
+  if (calibrated) return "measured by calibrate";
+  return task.profile.floors.empty() ? "by the model"
+                                     : "by the model: calibrate measures no chain of " + strategy;
+}
+
 // Those that calibration may have measured; without it none is asked for.
 Result<std::vector<std::string>> instructions_of(const schedule::Task& task, const engine::Choice& choice) {
   if (task.profile.floors.empty()) return std::vector<std::string>();
@@ -68,7 +75,10 @@ Result<Explanation> explain(const schedule::Task& task, const engine::Machine& m
   if (!instructions) return instructions.error();
   why.floors = floors(task, why.chain, why.copy_bytes_per_s, *instructions);
   for (Floor& floor : why.floors)
-    if (floor.name == "chain") floor.calibrated = calibrated;
+    if (floor.name == "chain") {
+      floor.calibrated = calibrated;
+      floor.source = chain_source(task, ready.choice.strategy, calibrated);
+    }
   why.account =
       ready.plan ? account_of(times, why.floors, starting_s(why.parts)) : account_of(why.parts, why.model_s);
   if (ready.plan) why.excesses = excesses(why.account, why.chain, why.floors);

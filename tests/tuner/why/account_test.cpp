@@ -119,6 +119,9 @@ TEST(Account, TheRestIsExplainedByLaunchesAndTheHighestFloor) {
   EXPECT_DOUBLE_EQ(sum_of(account), 10);
   EXPECT_DOUBLE_EQ(of_part(account, "launches and first loads"), 1);
   EXPECT_DOUBLE_EQ(of_part(account, "the rest of the floor of bytes"), 5);
+  ASSERT_NE(account.by_floor_alone(), nullptr);
+  EXPECT_DOUBLE_EQ(account.by_floor_alone()->seconds, 5);
+  EXPECT_EQ(account_of(times, {}, 1).by_floor_alone(), nullptr);
   EXPECT_DOUBLE_EQ(account.not_explained_s, 2);
   EXPECT_DOUBLE_EQ(account.hidden_alone_s, 1.5);
   const Account full = account_of(times, {{"bytes", 70, 1, "", false}}, 1);

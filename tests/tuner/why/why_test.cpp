@@ -255,7 +255,7 @@ TEST(Why, AnOutlineIsExplainedByModel) {
   EXPECT_TRUE(why->without.empty());
   EXPECT_FALSE(why->changes.empty());
   EXPECT_FALSE(why->floors.front().calibrated);
-  EXPECT_NE(made_of(why->floors.front()).find("by the shipped profile"), std::string::npos);
+  EXPECT_NE(made_of(why->floors.front()).find("(by the model)"), std::string::npos);
   double sum = why->account.not_explained_s - why->account.overlapped_s;
   for (const AccountPart& part : why->account.parts) sum += part.seconds;
   EXPECT_NEAR(sum, why->model_s, 1e-12);
@@ -266,6 +266,23 @@ TEST(Why, AnOutlineIsExplainedByModel) {
   EXPECT_TRUE(better->floors.front().calibrated);
   EXPECT_NE(made_of(better->floors.front()).find("measured by calibrate"), std::string::npos);
   EXPECT_LT(better->model_s, why->model_s);  // its exchange and products are faster than an H200's
+}
+
+// On a board that is calibrated, too, the chain of a strategy of which nothing is measured is the model's.
+TEST(Why, AChainThatNobodyMeasuredSaysSo) {
+  Task task = task_of("mingru", Pass::Forward);
+  task.profile.floors = some_floors();
+  engine::Machine machine;
+  machine.profile = task.profile;
+  const auto outline = engine::outline_of(task, engine::choose(task).value());
+  ASSERT_TRUE(outline);
+  const auto why = explain(task, machine, *outline, 5);
+  ASSERT_TRUE(why) << why.error().message;
+  const auto chain = std::ranges::find(why->floors, "chain", &Floor::name);
+  ASSERT_NE(chain, why->floors.end());
+  EXPECT_FALSE(chain->calibrated);
+  EXPECT_NE(made_of(*chain).find("(by the model: calibrate measures no chain of stream)"), std::string::npos)
+      << made_of(*chain);
 }
 
 }  // namespace
