@@ -203,9 +203,10 @@ TEST(Parts, OfAPersistentPointMakeItsTime) {
       ASSERT_TRUE(candidates);
       for (std::size_t i = 0; i < candidates->size(); i += 1 + candidates->size() / 40) {
         const std::vector<EstimatePart> parts = strategy.parts(task, (*candidates)[i].parameters);
-        const double chain = seconds_of(parts, {"exchange", "products", "reductions", "functions",
-                                                "functions of a thread's other channels", "rings",
-                                                "hidden by each other", "turns of other tiles"});
+        const double chain =
+            seconds_of(parts, {"exchange", "products", "reductions", "functions",
+                               "functions of a thread's other channels", "rings", "hidden by each other",
+                               "hidden beside the chain", "turns of other tiles"});
         const double walk = std::max({chain, seconds_of(parts, {"staging of inputs"}),
                                       seconds_of(parts, {"storing of results"})}) +
                             seconds_of(parts, {"other warps"});
@@ -266,6 +267,29 @@ TEST(Why, AnOutlineIsExplainedByModel) {
   EXPECT_TRUE(better->floors.front().calibrated);
   EXPECT_NE(made_of(better->floors.front()).find("measured by calibrate"), std::string::npos);
   EXPECT_LT(better->model_s, why->model_s);  // its exchange and products are faster than an H200's
+}
+
+// What parts of a step hide of each other is no more of the chain than the chain is of the step: the floor of
+// small heads, whose other channels take as long, is not below what one of its parts takes.
+TEST(Chain, HidesItsShareOfWhatTheStepHides) {
+  Task task = task_of("lstm", Pass::Forward);
+  task.problem.sizes = {16, 1024, 12, 64};
+  const auto ranked = engine::ranked_candidates(task, engine::kFullAlignment, "persistent");
+  ASSERT_TRUE(ranked);
+  const std::vector<EstimatePart> parts =
+      schedule::find_strategy("persistent")->parts(task, ranked->front().parameters);
+  double step = 0, chain = 0;
+  for (const EstimatePart& part : parts) {
+    const bool of_chain = part.of == EstimatePart::Of::Chain && part.seconds > 0;
+    if (of_chain) chain += part.seconds;
+    if (of_chain || part.name == "functions of a thread's other channels" || part.name == "rings")
+      step += part.seconds;
+  }
+  const double hidden = seconds_of(parts, {"hidden by each other"});
+  const double of_step = hidden + seconds_of(parts, {"hidden beside the chain"});
+  ASSERT_LT(hidden, 0);
+  EXPECT_NEAR(hidden / of_step, chain / step, 1e-9);
+  EXPECT_NEAR(chain_floor(task, parts).seconds, chain + hidden, 1e-12);
 }
 
 // On a board that is calibrated, too, the chain of a strategy of which nothing is measured is the model's.
