@@ -21,7 +21,7 @@ namespace {
 constexpr const char* kVariantLabel = "variant";
 
 // Of one variant on one GPU, searches and reasons: a dozen of them take less than a second.
-constexpr constraint::Limits kFitLimits{.work = 12'000'000};
+constexpr constraint::Limits kFitLimits{.work = 15'000'000};
 
 // The space's part where the variant's parameters have their values.
 constraint::System space_of_variant(constraint::System space, const Variant& variant) {

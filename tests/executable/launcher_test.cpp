@@ -116,7 +116,8 @@ TEST(Launcher, PassesTheStatus) {
                             {"producer_warps", 1},
                             {"store_warps", 1},
                             {"poll_delay", 0},
-                            {"tiles_in_turn", 1}});
+                            {"tiles_in_turn", 1},
+                            {"gather_fragments", 0}});
   Launcher launcher = rondo::testing::launcher_of(cell, problem, plan);
   launcher.set_status(0x5000);
   Bindings bindings;

@@ -22,15 +22,16 @@ class GiveUp : public rondo::testing::GpuTest, public ::testing::WithParamInterf
     if (gpu_ != nullptr && gpu_->info.cc() < 90) GTEST_SKIP() << "clusters begin with sm_90";
   }
   schedule::Parameters parameters() const {
-    return {{"blocks", 4},         {"exchange", GetParam()},
-            {"reduce_scatter", 0}, {"cluster_k_split", 1},
-            {"setmaxnreg", 0},     {"batch_tiles_in_flight", 1},
-            {"split_k", 1},        {"unit_blocks", 1},
-            {"batch_tiles", 1},    {"register_k_tiles", 1},
-            {"accumulators", 1},   {"steps", 4},
-            {"stages", 3},         {"vector", 8},
-            {"producer_warps", 1}, {"store_warps", 1},
-            {"poll_delay", 0},     {"tiles_in_turn", 1}};
+    return {{"blocks", 4},          {"exchange", GetParam()},
+            {"reduce_scatter", 0},  {"cluster_k_split", 1},
+            {"setmaxnreg", 0},      {"batch_tiles_in_flight", 1},
+            {"split_k", 1},         {"unit_blocks", 1},
+            {"batch_tiles", 1},     {"register_k_tiles", 1},
+            {"accumulators", 1},    {"steps", 4},
+            {"stages", 3},          {"vector", 8},
+            {"producer_warps", 1},  {"store_warps", 1},
+            {"poll_delay", 0},      {"tiles_in_turn", 1},
+            {"gather_fragments", 0}};
   }
   Result<std::unique_ptr<runtime::LoadedPlan>> loaded(const step::Cell& cell, const schedule::Problem& p,
                                                       bool silent) const {

@@ -15,6 +15,8 @@ SPLIT = STREAM + "--param segments=4 --param channels=64 --param steps=32 --para
 KEPT = "--strategy persistent "
 IN_TURN = KEPT + ("--param exchange=global --param reduce_scatter=0 --param blocks=4 --param split_k=2 "
                   "--param unit_blocks=1 --param batch_tiles=1 --param tiles_in_turn=2 --param steps=2 ")
+FRAGMENTS = KEPT + ("--param exchange=global --param reduce_scatter=0 --param gather_fragments=1 --param split_k=2 "
+                    "--param unit_blocks=1 --param steps=2 ")
 TURNS = "--strategy alternating "
 SHOT = "--strategy shoot --param newton=1 --param warmup=0 "
 
@@ -82,6 +84,9 @@ CASES = {
                          "--param reduce_scatter=1 --param steps=4 " + KEPT,
     "sums in the grid": "gru --shape B=9,T=9,D=48 --pass bw --param blocks=3 --param exchange=global "
                         "--param reduce_scatter=1 --param batch_tiles=2 --param steps=2 " + KEPT,
+    "fragments": "lstm --shape B=11,T=9,D=128 --pass fws --param blocks=8 --param batch_tiles=1 " + FRAGMENTS,
+    "fragments of batch tiles": "gru --shape B=17,T=5,D=128 --pass fw --param blocks=16 --param batch_tiles=2 " + FRAGMENTS,
+    "fragments for long": "elman --shape B=3,T=90,D=64 --pass fw --param blocks=8 --param batch_tiles=1 " + FRAGMENTS,
     "tiles in turn": "lstm --shape B=11,T=40,D=64 --pass fws " + IN_TURN,
     "tiles in turn of forms": "lstm --forms resets,lengths,reversed --shape B=11,T=9,D=64 --pass fws " + IN_TURN,
     "tiles in turn ahead": AHEAD + " --shape B=11,T=9,D=64 --pass fws " + IN_TURN,

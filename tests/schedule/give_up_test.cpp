@@ -49,9 +49,9 @@ TEST_P(GiveUp, NobodyGivesUpWhereAllSend) {
 
 INSTANTIATE_TEST_SUITE_P(Plans, GiveUp,
                          ::testing::Values("cluster_of_4", "grid_of_2", "tiles_in_turn",
-                                           "reduce_scatter_in_cluster", "reduce_scatter_in_grid",
-                                           "reduce_scatter_in_grid_of_clusters", "stream_cluster",
-                                           "stream_grid", "head_in_cluster"),
+                                           "fragments_in_grid_of_8", "reduce_scatter_in_cluster",
+                                           "reduce_scatter_in_grid", "reduce_scatter_in_grid_of_clusters",
+                                           "stream_cluster", "stream_grid", "head_in_cluster"),
                          [](const auto& test) { return test.param; });
 
 // Every kernel whose threads wait for mbarriers or flags has a status; no other pays for one.

@@ -94,6 +94,8 @@ inline std::vector<PartPlan> part_plans() {
       persistent_plan("grid_of_2", Pass::Forward, {{"blocks", 2}, {"exchange", 1}, {"split_k", 2}}, grid),
       persistent_plan("tiles_in_turn", Pass::Forward,
                       {{"blocks", 2}, {"exchange", 1}, {"split_k", 2}, {"tiles_in_turn", 2}}, grid),
+      persistent_plan("fragments_in_grid_of_8", Pass::Forward,
+                      {{"blocks", 8}, {"exchange", 1}, {"split_k", 2}, {"gather_fragments", 1}}, grid),
       persistent_plan("fp32_in_grid_of_2", Pass::Forward, {{"blocks", 2}, {"exchange", 1}, {"vector", 4}},
                       grid, kernel::Storage::F32),
       persistent_plan("reduce_scatter_in_cluster", Pass::Backward, {{"blocks", 4}, {"reduce_scatter", 1}},

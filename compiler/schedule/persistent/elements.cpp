@@ -40,6 +40,16 @@ class HalfElements : public ChipElements {
     builder().load_matrix(into, builder().constant(first), 2 * k_tiles, true, vector[from]);
   }
 
+  // A word holds two neighbouring channels of one batch row (PTX ISA, mma.m16n8k16, B), and a lane has one
+  // channel of two rows: the lanes of two neighbouring channels give each other a row.
+  std::vector<Value> fragment_words_of(Value low, Value high) const override {
+    auto& b = builder();
+    const Value odd = threads_.here().group % 2 == 1;
+    const Value other =
+        b.shuffle("of_other_channel", b.select(odd, low, high), kernel::ShuffleMode::Xor, b.constant(4));
+    return {b.pack(storage_, b.select(odd, other, low), b.select(odd, high, other))};
+  }
+
   // Matrix m of a load is pair number first + m: 8 batch rows by 8 units, transposed on the way (PTX ISA,
   // ldmatrix.trans), so that this lane receives its unit of batch rows 2q and 2q + 1.
   void load_staged(Array into, const std::string& name, const Memory& ring, int rows,
@@ -120,6 +130,8 @@ class RealElements : public ChipElements {
       b.write(into, b.constant(first + i), b.load("element", vector[from + i * 32]));
   }
 
+  std::vector<Value> fragment_words_of(Value low, Value high) const override { return {low, high}; }
+
   void load_staged(Array into, const std::string& name, const Memory& ring, int rows,
                    Value line) const override {
     auto& b = builder();
@@ -167,6 +179,20 @@ class RealElements : public ChipElements {
 }  // namespace
 
 kernel::Builder& ChipElements::builder() const { return threads_.builder(); }
+
+Value ChipElements::fragment_column(Value k, int word) const {
+  const int of_k_tile = vector_channels() / vector_k_tiles();
+  return threads_.here().quarter * vector_channels() + k % vector_k_tiles() * of_k_tile +
+         word / 2 * per_word();
+}
+
+std::vector<Value> ChipElements::fragment_places(Value unit) const {
+  const Value quarter = unit / vector_channels(), word = unit % vector_channels() / per_word();
+  const Value rows = threads_.here().quarter * 2;
+  if (pair_words() == 1) return {((rows + threads_.here().group % 2) * 4 + quarter) * 4 + word};
+  const Value first = (rows * 4 + quarter) * 4 + word;
+  return {first, first + 16};
+}
 
 int ChipElements::pitch() const { return threads_.geometry().units + 4 * per_word(); }
 

@@ -50,6 +50,21 @@ class ChipElements {
                            kernel::Value from) const = 0;
   virtual bool tf32x3() const { return false; }  // of kernel::Mma
 
+  // ---- vectors that are sent as fragments ----
+  // A lane's fragments of vector_k_tiles() k-tiles are a vector of 16 bytes. Which channel a row of a k-tile
+  // is makes no difference to a product, if vector and matrix agree. So neighbouring channels share a vector,
+  // and the vectors of eight batch rows lie side by side, [quarter][batch row][4 words]: the eight units of a
+  // block of units, in all batch rows, are 128 bytes (fp32: 256) that one warp writes.
+  int fragment_words() const { return matrix_words() / 2; }  // of a k-tile
+  int vector_k_tiles() const { return 4 / fragment_words(); }
+  int vector_channels() const { return 4 * per_word(); }
+  // A column as column() has it, of the k-th k-tile, from the first of its vector_k_tiles() on.
+  kernel::Value fragment_column(kernel::Value k, int word) const;
+  // The words that a lane sends of two batch rows of its unit. All lanes of a warp call it together.
+  virtual std::vector<kernel::Value> fragment_words_of(kernel::Value low, kernel::Value high) const = 0;
+  // Where they lie; `unit`: from the first channel of its vector_k_tiles() on.
+  std::vector<kernel::Value> fragment_places(kernel::Value unit) const;
+
   // ---- staged rows: [rows, batch, pitch()] a step ----
   // Elements from row to row: 16 bytes more than the units, so that the eight rows of a matrix that ldmatrix
   // reads lie in different banks (fp32: elements.cpp).

@@ -6,7 +6,7 @@
 
 namespace rondo::schedule {
 
-std::vector<Value> packed_rows(PersistentKernel& kernel, const std::vector<Value>& values, int channel) {
+TwoRows rows_of_unit(PersistentKernel& kernel, const std::vector<Value>& values, int channel) {
   auto& b = kernel.builder();
   const ChipElements& elements = kernel.elements();
   Value low = values[at(channel)], high = values[at(channel + 1)];
@@ -14,7 +14,12 @@ std::vector<Value> packed_rows(PersistentKernel& kernel, const std::vector<Value
     low = b.select(exists, low, b.real(0));
     high = b.select(exists, high, b.real(0));
   }
-  return elements.pack(elements.operand(low), elements.operand(high));
+  return {elements.operand(low), elements.operand(high)};
+}
+
+std::vector<Value> packed_rows(PersistentKernel& kernel, const std::vector<Value>& values, int channel) {
+  const TwoRows rows = rows_of_unit(kernel, values, channel);
+  return kernel.elements().pack(rows.low, rows.high);
 }
 
 std::vector<Value> let_words(PersistentKernel& kernel, const std::string& name, std::vector<Value> words) {

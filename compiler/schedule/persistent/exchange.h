@@ -56,8 +56,13 @@ class GridRing {
   int tiles_in_turn_ = 1;
 };
 
-// The thread's values of a vector at channels c and c + 1, two batch rows of one unit, rounded to the storage
-// type (and to tf32, where products are); zero where the head has no such unit.
+// The thread's values of a vector at channels c and c + 1, two batch rows of one unit, as a matrix multiplies
+// them; zero where the head has no such unit.
+struct TwoRows {
+  kernel::Value low, high;
+};
+TwoRows rows_of_unit(PersistentKernel& kernel, const std::vector<kernel::Value>& values, int channel);
+// The same in words, rounded to the storage type (and to tf32, where products are).
 std::vector<kernel::Value> packed_rows(PersistentKernel& kernel, const std::vector<kernel::Value>& values,
                                        int channel);
 // The same in registers, for words that are used more than once.

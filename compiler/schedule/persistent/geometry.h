@@ -35,7 +35,9 @@ struct PersistentGeometry {
   int columns() const { return units * p.cluster_k_split; }
   int sum_tiles() const { return p.blocks * p.unit_blocks / (2 * p.split_k * p.cluster_k_split); }
   int senders() const { return p.blocks / p.cluster_k_split; }
-  int k_tiles_of_warp() const { return k_tiles / p.split_k; }  // k-tiles a warp multiplies
+  // k-tiles that a warp multiplies, for the units of the warp, or, where it gathers fragments, of the block.
+  int k_tiles_of_warp() const { return k_tiles / (p.gather_fragments ? matrix_warps() : p.split_k); }
+  int multiplied_unit_blocks() const { return p.gather_fragments ? units / 8 : p.unit_blocks; }
   // Shares of the multiplying warps: the first computes too, but with reduce-scatter it only computes.
   int parts() const { return p.split_k + (reduces() ? 1 : 0); }
   int matrix_warps() const { return warps * p.split_k; }  // that hold matrices
@@ -63,8 +65,8 @@ struct PersistentGeometry {
   int tile_of(int channel) const { return channel / 2 % p.batch_tiles; }
   // Vectors of 16 bytes that hold a unit's rows of a tile of 8 batch rows.
   int row_vectors() const { return 8 * element_bytes / 16; }
-  // m16 tiles of a group of `products` products.
-  int row_tiles(int products) const { return (products * p.unit_blocks + 1) / 2; }
+  // m16 tiles of a group of `products` products that a warp multiplies.
+  int row_tiles(int products) const { return (products * multiplied_unit_blocks() + 1) / 2; }
 };
 
 // Teams that come after each other, as each needs blocks of its own.

@@ -9,6 +9,7 @@
 
 namespace rondo::schedule {
 
+using kernel::Array;
 using kernel::Memory;
 
 OnChipMatrix::OnChipMatrix(PersistentKernel& kernel, const Problem& problem, int row_tiles, int k_tiles)
@@ -87,17 +88,47 @@ void OnChipMatrix::multiply(const Memory& vector, Value first, std::int64_t tile
                             const MatrixScratch& scratch) {
   auto& b = kernel_.builder();
   const Value from = b.let("from_slot", first + kernel_.elements().vector_lane());
-  b.for_("i", 0, accumulator(row_tiles_, 0, 0), kernel::kFullUnroll,
-         [&](Value i) { b.write(accumulators_, i, b.real(0)); });
+  clear_sums();
   if (resident_ > 0) multiply_tiles(vector, from, tile_pitch, 0, resident_, Home::Registers, scratch);
   if (resident_ < k_tiles_)
     multiply_tiles(vector, from, tile_pitch, resident_, k_tiles_, Home::Shared, scratch);
+}
+
+void OnChipMatrix::clear_sums() {
+  auto& b = kernel_.builder();
+  b.for_("i", 0, accumulator(row_tiles_, 0, 0), kernel::kFullUnroll,
+         [&](Value i) { b.write(accumulators_, i, b.real(0)); });
+}
+
+void OnChipMatrix::multiply(Array fragments, const MatrixScratch& scratch) {
+  auto& b = kernel_.builder();
+  const int of_tile = kernel_.elements().fragment_words();
+  clear_sums();
+  const auto tile = [&](Value k, int chain, Home home) {
+    multiply_tile(
+        k, fragments, [&](int batch) { return k * of_tile + batch * k_tiles_ * of_tile; }, chain, home,
+        scratch);
+  };
+  const auto tiles = [&](int first, int end, Home home) {
+    if (end - first > 1)
+      b.for_("kk", 0, (end - first) / 2, kernel::kFullUnroll, [&](Value kk) {
+        for (int half = 0; half < 2; ++half) tile(kk * 2 + (first + half), half, home);
+      });
+    if ((end - first) % 2 == 1) tile(b.constant(end - 1), 0, home);
+  };
+  tiles(0, resident_, Home::Registers);
+  tiles(resident_, k_tiles_, Home::Shared);
 }
 
 // k-tiles [first, end): pairs of them, an odd last one by itself.
 void OnChipMatrix::multiply_tiles(const Memory& vector, Value from, std::int64_t tile_pitch, int first,
                                   int end, Home home, const MatrixScratch& scratch) {
   auto& b = kernel_.builder();
+  const auto multiply = [&](Value k, int half) {
+    multiply_tile(
+        k, scratch.vector, [&](int batch) { return b.constant(batch * words() + half * (words() / 2)); },
+        half, home, scratch);
+  };
   const auto load = [&](Value k, int k_tiles) {
     for (int tile = 0; tile < geometry_.p.batch_tiles; ++tile)
       kernel_.elements().load_vector(scratch.vector, tile * words(), k_tiles, vector,
@@ -108,16 +139,17 @@ void OnChipMatrix::multiply_tiles(const Memory& vector, Value from, std::int64_t
     b.for_("kk", 0, pairs, kernel::kFullUnroll, [&](Value kk) {
       const Value k = kk * 2 + first;
       load(k, 2);
-      for (int half = 0; half < 2; ++half) multiply_tile(k + half, half, half, home, scratch);
+      for (int half = 0; half < 2; ++half) multiply(k + half, half);
     });
   if ((end - first) % 2 == 0) return;
   const Value k = b.constant(end - 1);
   load(k, 1);
-  multiply_tile(k, 0, 0, home, scratch);
+  multiply(k, 0);
 }
 
-// One k-tile: every row tile by every tile of the batch. `half`: which half of the operand.
-void OnChipMatrix::multiply_tile(Value k, int half, int chain, Home home, const MatrixScratch& scratch) {
+// One k-tile: every row tile by every tile of the batch.
+void OnChipMatrix::multiply_tile(Value k, Array fragments, const Fragments& first_word, int chain, Home home,
+                                 const MatrixScratch& scratch) {
   auto& b = kernel_.builder();
   for (int tile = 0; tile < row_tiles_; ++tile) {
     kernel::Array matrix = fragments_;
@@ -133,7 +165,7 @@ void OnChipMatrix::multiply_tile(Value k, int half, int chain, Home home, const 
     }
     for (int batch = 0; batch < geometry_.p.batch_tiles; ++batch)
       b.mma(problem_.storage, accumulators_, b.constant(accumulator(tile, batch, chain)), matrix, piece,
-            scratch.vector, b.constant(batch * words() + half * (words() / 2)), kernel_.elements().tf32x3());
+            fragments, first_word(batch), kernel_.elements().tf32x3());
   }
 }
 

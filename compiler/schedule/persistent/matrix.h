@@ -35,6 +35,9 @@ class OnChipMatrix {
   // `tile_pitch` elements from one tile of batch rows to the next.
   void multiply(const kernel::Memory& vector, kernel::Value first, std::int64_t tile_pitch,
                 const MatrixScratch& scratch);
+  // Multiplies a vector that lies in registers: fragments [batch tiles, k-tiles,
+  // ChipElements::fragment_words()].
+  void multiply(kernel::Array fragments, const MatrixScratch& scratch);
   // Element of the accumulator of a row tile and batch tile: 0 and 1 are row g, 2 and 3 row g + 8.
   kernel::Value sum(int row_tile, int batch_tile, int element) const;
   void add_to_sum(int row_tile, int batch_tile, int element, kernel::Value value);
@@ -54,7 +57,11 @@ class OnChipMatrix {
   int accumulator(int row_tile, int batch_tile, int chain) const;
   void multiply_tiles(const kernel::Memory& vector, kernel::Value from, std::int64_t tile_pitch, int first,
                       int end, Home home, const MatrixScratch& scratch);
-  void multiply_tile(kernel::Value k, int half, int chain, Home home, const MatrixScratch& scratch);
+  // The first word of a batch tile's fragment of the vector.
+  using Fragments = std::function<kernel::Value(int batch_tile)>;
+  void multiply_tile(kernel::Value k, kernel::Array fragments, const Fragments& first_word, int chain,
+                     Home home, const MatrixScratch& scratch);
+  void clear_sums();
 
   PersistentKernel& kernel_;
   const Problem& problem_;

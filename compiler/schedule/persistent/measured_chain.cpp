@@ -91,7 +91,7 @@ std::optional<double> MeasuredChain::products() const {
   if (!latency || !rate) return std::nullopt;
   Sum sum;
   sum.add(std::max(chain * *latency, tiles * operations / *rate / task.profile.speeds.clock_hz));
-  if (g.p.split_k > 1 && !g.reduces())
+  if (g.p.gather_fragments || (g.p.split_k > 1 && !g.reduces()))
     sum.add(floors.seconds(Of::BlockExchange), static_cast<double>(shape.products.size()));
   return sum.total();
 }

@@ -15,7 +15,8 @@ struct PersistentParameters {
   bool setmaxnreg = false;  // PTX ISA, setmaxnreg
   int unit_blocks = 1;
   int batch_tiles = 1;
-  int tiles_in_turn = 1;  // each of `batch_tiles` tiles
+  int tiles_in_turn = 1;          // each of `batch_tiles` tiles
+  bool gather_fragments = false;  // or vectors through shared memory
   // A k-tile has 16 columns. What is not in registers lies in shared memory.
   int register_k_tiles = 0;
   // With reduce-scatter, multiplying warps for each computing one.
@@ -56,6 +57,11 @@ inline constexpr auto kParameters<PersistentParameters> = [] {
        row<P, &P::tiles_in_turn>("tiles_in_turn", PowersOfTwo{1, 4},
                                  "sets of that many tiles that a block walks in turn (through global memory)",
                                  {.added = true}),
+       row<P, &P::gather_fragments>(
+           "gather_fragments",
+           "1: a warp loads its k-tiles of the vectors from global memory as fragments, for all rows of "
+           "the block; 0: the vectors come through shared memory",
+           {.added = true}),
        row<P, &P::register_k_tiles>(
            "register_k_tiles", Between{0, 4096},
            "k-tiles of the matrices in registers: a few numbers up to 64, or a warp's whole share",

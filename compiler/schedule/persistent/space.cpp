@@ -6,6 +6,7 @@
 
 #include "compiler/schedule/persistent/all_gather.h"
 #include "compiler/schedule/persistent/early_vectors.h"
+#include "compiler/schedule/persistent/fragment_gather.h"
 #include "compiler/schedule/persistent/geometry.h"
 #include "compiler/schedule/persistent/reductions.h"
 #include "compiler/schedule/persistent/strategy.h"
@@ -82,6 +83,7 @@ class PersistentSpace {
     turns();
     launches();
     products();
+    fragments();
     threads();
     registers();
     shared_memory();
@@ -94,13 +96,14 @@ class PersistentSpace {
   void turns();          // which tiles of the batch a block walks one after the other
   void launches();       // which blocks run at once
   void products();       // how blocks and warps divide them
+  void fragments();      // where vectors go from global memory straight into registers
   void threads();        // how many a block has
   void registers();      // that a thread needs
   void shared_memory();  // that a block needs
 
   int most_terms() const { return shape_.terms.empty() ? 0 : *std::ranges::max_element(shape_.terms); }
-  // Tiles of the rows of a group of products.
-  Expr tiles_of(int products) const { return floor_div(products * unit_blocks_ + 1, 2); }
+  // Tiles of the rows of a group of products, of a warp's units, or, with fragments, of the block's.
+  Expr tiles_of(int products) const { return floor_div(products * multiplied_ + 1, 2); }
   Expr all_tiles() const;
   Expr widest_tiles() const;
   Expr matrix_tiles(bool in_registers) const;
@@ -147,6 +150,7 @@ class PersistentSpace {
   const Var unit_blocks_ = variable<P, &P::unit_blocks>(s_);
   const Var batch_tiles_ = variable<P, &P::batch_tiles>(s_, constraint::powers_of_two(1, most_batch_tiles_));
   const Var tiles_in_turn_ = variable<P, &P::tiles_in_turn>(s_);
+  const Var fragments_ = variable<P, &P::gather_fragments>(s_);
   const Var register_k_tiles_ =
       variable<P, &P::register_k_tiles>(s_, constraint::values(register_choices(dim_, shape_, teams_)));
   const Var split_k_ = variable<P, &P::split_k>(s_);
@@ -167,8 +171,10 @@ class PersistentSpace {
   const Expr columns_ = units_ * cluster_k_split_;
   const Expr own_tiles_ = floor_div(columns_, 16);  // of a term (reduce-scatter)
   const Expr sum_tiles_ = floor_div(blocks_ * unit_blocks_, 2 * split_k_ * cluster_k_split_);
-  const Expr k_share_ = when(reduce_ == 1, own_tiles_* most_terms(), floor_div(k_tiles_, split_k_));
   const Expr warps_ = floor_div(units_, 8 * unit_blocks_);
+  const Expr k_share_ = when(reduce_ == 1, own_tiles_* most_terms(),
+                             floor_div(k_tiles_, split_k_* when(fragments_ == 1, warps_, 1)));
+  const Expr multiplied_ = when(fragments_ == 1, floor_div(units_, 8), unit_blocks_);
   const Expr working_ = 32 * warps_ * (split_k_ + reduce_);
   const Expr threads_ =
       s_.define("threads", working_ + when(setmaxnreg_ == 1, 128, 32 * (producer_warps_ + store_warps_)),
@@ -205,7 +211,8 @@ void PersistentSpace::teams() {
   s_.require(implies(poll_delay_ > 0, exchange_ == Exchange::Global),
              "only what comes through global memory is polled");
   if (!reduces_head())
-    s_.require(implies(poll_delay_ > 0, reduce_ == 1), "vectors are looked for at once: waiting costs time");
+    s_.require(implies(poll_delay_ > 0, reduce_ == 1 || (fragments_ == 1 && split_k_ > 1)),
+               "vectors are looked for at once by warps that compute: waiting costs time");
 }
 
 // A tile's vector is under way while the others have their turns, if it is sent at the end of a step. Warps
@@ -250,6 +257,17 @@ void PersistentSpace::products() {
              "rows divide evenly");
   s_.require(implies(reduce_ == 1, divides(16, columns_)), "whole k-tiles");
   s_.require(register_k_tiles_ <= k_share_, "k-tiles a warp multiplies");
+}
+
+void PersistentSpace::fragments() {
+  s_.require(implies(fragments_ == 1, exchange_ == Exchange::Global && reduce_ == 0),
+             "fragments are what comes as vectors through global memory");
+  s_.require(implies(fragments_ == 1, tiles_in_turn_ == 1), "tiles take turns in shared memory");
+  s_.require(implies(fragments_ == 1, divides(split_k_ * warps_ * (2 / words_), k_tiles_)),
+             "a lane's fragments of a warp's k-tiles are whole vectors of 16 bytes");
+  s_.require(
+      implies(fragments_ == 1, batch_tiles_ * k_share_ * words_ <= 2 * FragmentGatherProducts::kMostVectors),
+      "a warp's k-tiles of the vectors lie in registers");
 }
 
 void PersistentSpace::threads() {
@@ -297,7 +315,8 @@ Expr PersistentSpace::collected_words() const {
   const Expr collectors = 32 * warps_ * max(1, split_k_ - when(tiles_in_turn_ > 1, 1, 0));
   const Expr vectors_of_thread = ceil_div(batch_tiles_ * units_ * blocks_ * words_, collectors);
   return when(reduce_ == 1, sums * 4 * words_ * ceil_div(batch_tiles_ * senders_, lines_),
-              4 * min(AllGatherProducts::kMostCollected, vectors_of_thread));
+              when(fragments_ == 1, 2 * words_ * batch_tiles_ * k_share_,
+                   4 * min(AllGatherProducts::kMostCollected, vectors_of_thread)));
 }
 
 // Beside the products: the registers of the other values of a step.
@@ -345,7 +364,8 @@ void PersistentSpace::registers() {
   const Expr of_sums =
       when(split_k_ > 1, max(sums_of_warp, of_products_kept), sums_of_warp + of_products_kept);
   const Expr waiting = when(exchange_ == Exchange::Global, max(0, collected - kRegistersOfTemporaries), 0);
-  const Expr of_products = max(of_sums + 4 * words_ * batch_tiles_, waiting);
+  const Expr of_products = when(fragments_ == 1, max(sums_of_warp + collected, of_products_kept),
+                                max(of_sums + 4 * words_ * batch_tiles_, waiting));
   const Expr of_matrices = 4 * words_ * matrix_tiles(true) + of_reals;
   const Expr reducing = of_matrices + max(sums_of_warp + 4 * words_ * batch_tiles_,
                                           when(exchange_ == Exchange::Global, collected, 0));
@@ -394,7 +414,10 @@ void PersistentSpace::shared_memory() {
                                   "bytes of matrices in shared memory");
   const Expr partial = when(reduce_ == 1, 0, (split_k_ - 1) * warps_ * row_tiles_ * batch_tiles_ * 512) *
                        when(exchange_ == Exchange::Cluster && blocks_ > 1, 2, 1);
-  Expr all = staging + results + exchange_bytes + matrices + partial + kBarrierBytes;
+  const Expr of_fragments = warps_ * split_k_ * floor_div(units_, 8) * (batch_tiles_ * shape_.product_count) *
+                            (256 * FragmentGatherProducts::kSlots);
+  Expr all = staging + results + when(fragments_ == 1, of_fragments, exchange_bytes + partial) + matrices +
+             kBarrierBytes;
   if (reduces_head()) all = all + reduction_bytes();
   if (has_head_values() || shape_.head_values_before > 0) all = all + head_values;
   const Expr shared = s_.define("shared_bytes", all, "bytes of shared memory a block");

@@ -1,6 +1,7 @@
 #include "compiler/schedule/persistent/step_products.h"
 
 #include "compiler/schedule/persistent/all_gather.h"
+#include "compiler/schedule/persistent/fragment_gather.h"
 #include "compiler/schedule/persistent/reduce_scatter.h"
 
 namespace rondo::schedule {
@@ -10,6 +11,8 @@ std::unique_ptr<StepProducts> step_products(PersistentKernel& kernel, const Prob
                                             const std::vector<ProductSum>& sums, std::int64_t other_words) {
   if (kernel.geometry().reduces())
     return std::make_unique<ReduceScatterProducts>(kernel, problem, groups, sums, other_words);
+  if (kernel.geometry().p.gather_fragments)
+    return std::make_unique<FragmentGatherProducts>(kernel, problem, groups, other_words);
   return std::make_unique<AllGatherProducts>(kernel, problem, groups, other_words);
 }
 

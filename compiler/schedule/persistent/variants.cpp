@@ -13,7 +13,9 @@ std::vector<Variant> Persistent::variants() const {
   std::vector<Variant> result = {{"one block", in_cluster(1), 1}};
   for (const int blocks : {2, 4, 8, 16})
     result.push_back({fmt::format("cluster of {}", blocks), in_cluster(blocks), blocks});
-  result.push_back({"grid", {named<P, &P::exchange>(Exchange::Global)}, 1});
+  // Gathered fragments are another way through a grid, for what fits without them.
+  result.push_back(
+      {"grid", {named<P, &P::exchange>(Exchange::Global), named<P, &P::gather_fragments>(false)}, 1});
   return result;
 }
 

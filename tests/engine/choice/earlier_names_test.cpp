@@ -79,7 +79,8 @@ std::vector<Expected> expected() {
             {"producer_warps", 2},
             {"store_warps", 1},
             {"poll_delay", 0},
-            {"tiles_in_turn", 1}}},
+            {"tiles_in_turn", 1},
+            {"gather_fragments", 0}}},
           {"lstm",
            Pass::Backward,
            "persistent",
@@ -100,7 +101,8 @@ std::vector<Expected> expected() {
             {"producer_warps", 2},
             {"store_warps", 1},
             {"poll_delay", 0},
-            {"tiles_in_turn", 1}}}};
+            {"tiles_in_turn", 1},
+            {"gather_fragments", 0}}}};
 }
 
 class EarlierNames : public ::testing::Test {

@@ -4,11 +4,11 @@
 
 #include "compiler/constraint/solver.h"
 #include "compiler/frontend/frontend.h"
-#include "compiler/schedule/plan/tensor_layout.h"
 #include "compiler/step/forms.h"
 #include "tests/schedule/cell_files.h"
 #include "tests/schedule/comparison.h"
 #include "tests/schedule/damage.h"
+#include "tests/schedule/drawn_for.h"
 #include "tests/support/turns.h"
 
 namespace rondo::schedule {
@@ -46,20 +46,6 @@ Case case_in_turn(const step::Cell& cell, const step::Sizes& sizes, int tiles_in
   c.parameters = point_in_turn(c.problem, tiles_in_turn, batch_tiles);
   c.backward = point_in_turn(c.problem, 1);
   return c;
-}
-
-TensorValues drawn_for(const Case& c) {
-  std::mt19937 rng(3);
-  TensorValues given;
-  const auto give = [&](Role role, TensorKind kind, double scale) {
-    for (const TensorId id : c.cell.of_kind(kind))
-      given[{role, id}] =
-          draw(rng, total_elements({role, id}, c.cell, c.problem.sizes), scale, Storage::BF16);
-  };
-  give(Role::Input, TensorKind::Input, 1.5);
-  give(Role::Param, TensorKind::Param, 0.2);
-  give(Role::InitialState, TensorKind::State, 0.5);
-  return given;
 }
 
 void compare(Case c) {

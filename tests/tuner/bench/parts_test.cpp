@@ -34,7 +34,8 @@ schedule::KernelPlan grid_plan(schedule::Pass pass) {
                                {"producer_warps", 1},
                                {"store_warps", 1},
                                {"poll_delay", 0},
-                               {"tiles_in_turn", 1}});
+                               {"tiles_in_turn", 1},
+                               {"gather_fragments", 0}});
 }
 
 std::vector<std::string> names(const std::vector<PlanWithout>& plans) {

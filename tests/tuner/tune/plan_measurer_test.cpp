@@ -15,7 +15,8 @@ schedule::Parameters in_the_grid(std::int64_t batch_tiles_in_flight) {
           {"split_k", 1},          {"unit_blocks", 1},  {"batch_tiles", 1},
           {"register_k_tiles", 1}, {"accumulators", 1}, {"steps", 4},
           {"stages", 3},           {"vector", 8},       {"producer_warps", 1},
-          {"store_warps", 1},      {"poll_delay", 0},   {"tiles_in_turn", 1}};
+          {"store_warps", 1},      {"poll_delay", 0},   {"tiles_in_turn", 1},
+          {"gather_fragments", 0}};
 }
 
 // Batch tiles in flight are a matter of the launch: the text is the same, and the time is not.

@@ -110,6 +110,7 @@ const schedule::Parameters kGrid = {{"accumulators", 2},
                                     {"steps", 8},
                                     {"store_warps", 1},
                                     {"tiles_in_turn", 1},
+                                    {"gather_fragments", 0},
                                     {"unit_blocks", 1},
                                     {"vector", 8}};
 
