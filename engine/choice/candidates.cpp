@@ -212,17 +212,25 @@ Result<std::optional<Candidate>> best_candidate(const Task& task, int alignment,
   return best;
 }
 
-Status check_candidate(const Task& task, const std::string& strategy, const schedule::Parameters& parameters,
-                       int alignment) {
-  if (Status status = check_strategy(task, strategy); !status) return status;
-  const constraint::System space = schedule::find_strategy(strategy)->space(task);
-  const Result<constraint::Assignment> point = space.check({parameters.begin(), parameters.end()});
+Status CandidateCheck::operator()(const std::string& strategy, const schedule::Parameters& parameters,
+                                  int alignment) {
+  auto space = spaces_.find(strategy);
+  if (space == spaces_.end()) {
+    if (Status status = check_strategy(task_, strategy); !status) return status;
+    space = spaces_.emplace(strategy, schedule::find_strategy(strategy)->space(task_)).first;
+  }
+  const Result<constraint::Assignment> point = space->second.check({parameters.begin(), parameters.end()});
   if (!point) return point.error();
-  const int needed = schedule::find_strategy(strategy)->alignment(task.problem, parameters);
+  const int needed = schedule::find_strategy(strategy)->alignment(task_.problem, parameters);
   if (needed > alignment)
     return Error{ErrorKind::Input, fmt::format("{} needs tensors aligned to {} bytes; they are aligned to {}",
                                                schedule::print(parameters), needed, alignment)};
   return success();
+}
+
+Status check_candidate(const Task& task, const std::string& strategy, const schedule::Parameters& parameters,
+                       int alignment) {
+  return CandidateCheck(task)(strategy, parameters, alignment);
 }
 
 }  // namespace rondo::engine

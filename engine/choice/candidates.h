@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -36,6 +37,19 @@ Result<Candidate> best_candidate(const schedule::Task& task, int alignment = kFu
 Result<std::optional<Candidate>> best_candidate(const schedule::Task& task, int alignment,
                                                 const std::string& strategy,
                                                 const std::function<bool(const Candidate&)>& granted);
+
+// Which points ranked_candidates() would list; makes the space of a strategy once. Refers to the task.
+class CandidateCheck {
+ public:
+  explicit CandidateCheck(const schedule::Task& task) : task_(task) {}
+  // Errors: those of check_candidate().
+  Status operator()(const std::string& strategy, const schedule::Parameters& parameters,
+                    int alignment = kFullAlignment);
+
+ private:
+  const schedule::Task& task_;
+  std::map<std::string, constraint::System> spaces_;  // by strategy
+};
 
 // Would ranked_candidates() list it? Errors: Input naming what is unknown, illegal or out of range.
 Status check_candidate(const schedule::Task& task, const std::string& strategy,

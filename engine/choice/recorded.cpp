@@ -116,7 +116,7 @@ std::optional<Candidate> RecordedChoices::closest(const Choice& wanted) const {
   return best == nullptr ? std::nullopt : std::optional(*best);
 }
 
-std::optional<Choice> RecordedChoices::buildable(const db::Trial& trial) const {
+std::optional<Choice> RecordedChoices::buildable(const db::Trial& trial) {
   std::optional<Parameters> parameters = recorded_parameters(trial);
   if (!parameters) return std::nullopt;
   Choice choice;
@@ -128,8 +128,8 @@ std::optional<Choice> RecordedChoices::buildable(const db::Trial& trial) const {
   // Code of a version without some of the parameters may expect other arguments: it is looked up by source.
   // Where parameters have other names only, it is the same.
   if (choice.parameters.size() != parameters_from_json(trial.parameters)->size()) choice.cubin_key.clear();
-  if (check_candidate(task_, choice.strategy, choice.parameters, options_.alignment).ok()) return choice;
-  if (!check_candidate(task_, choice.strategy, choice.parameters).ok()) return std::nullopt;
+  if (check_(choice.strategy, choice.parameters, options_.alignment).ok()) return choice;
+  if (!check_(choice.strategy, choice.parameters).ok()) return std::nullopt;
   const std::optional<Candidate> variant = closest(choice);
   if (!variant) return std::nullopt;
   choice.note = fmt::format(", changed from {} for tensors aligned to {} bytes",

@@ -53,7 +53,7 @@ inline constexpr std::size_t kMostAlike = 8;
 class RecordedChoices {
  public:
   RecordedChoices(const schedule::Task& task, const ChooseOptions& options, ModelsOpinion& model)
-      : task_(task), options_(options), model_(model) {}
+      : task_(task), options_(options), model_(model), check_(task) {}
 
   // The nearest that can be taken; what kept nearer ones from it goes to `trouble`. Of the database's and the
   // layer's that are equally near the database's comes first.
@@ -77,12 +77,13 @@ class RecordedChoices {
   std::optional<Choice> of_other_pass(const db::Neighbour& near, Choice choice, std::string& trouble);
   static void with_proof(const db::Neighbour& near, Choice& choice);
   // The trial's parameters, bent to the alignment at hand. None if this version cannot build them.
-  std::optional<Choice> buildable(const db::Trial& trial) const;
+  std::optional<Choice> buildable(const db::Trial& trial);
   std::optional<Candidate> closest(const Choice& wanted) const;
 
   const schedule::Task& task_;
   const ChooseOptions& options_;
   ModelsOpinion& model_;
+  CandidateCheck check_;
 };
 
 }  // namespace rondo::engine
