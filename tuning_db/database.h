@@ -198,4 +198,14 @@ class Database {
   std::unique_ptr<Impl> impl_;
 };
 
+// `body(database)` with the database itself where it may be written, else through another connection to its
+// file. Errors: those of opening that, and of `body`.
+template <class Body>
+Status write_to(Database& database, Body&& body, const OpenOptions& options = {}) {
+  if (database.access() == Access::ReadWrite) return body(database);
+  Result<Database> writer = Database::open(database.path(), options);
+  if (!writer) return writer.error();
+  return body(*writer);
+}
+
 }  // namespace rondo::db

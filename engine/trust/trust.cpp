@@ -11,12 +11,9 @@ namespace {
 
 void block(const TrustWork::Made& made, const std::string& why, const TrustOptions& options) {
   if (options.database == nullptr) return;
-  if (options.database->access() == db::Access::ReadWrite) {
-    (void)options.database->block_cubin(made.code, why);
-  } else if (options.keep) {
-    if (Result<db::Database> writer = db::Database::open(options.database->path()))
-      (void)writer->block_cubin(made.code, why);
-  }
+  if (options.keep || options.database->access() == db::Access::ReadWrite)
+    (void)db::write_to(*options.database,
+                       [&](db::Database& database) { return database.block_cubin(made.code, why); });
 }
 
 Status admit(TrustWork& work, const TrustWork::Made& made, const TrustOptions& options,
@@ -71,12 +68,11 @@ class Trusting {
   }
 
   std::optional<Choice> without_proof(const TrustWork::Made& made) {
-    if (options_.keep && options_.database != nullptr) {
-      if (options_.database->access() == db::Access::ReadWrite)
-        work_.keep(*options_.database);
-      else if (Result<db::Database> writer = db::Database::open(options_.database->path()))
-        work_.keep(*writer);
-    }
+    if (options_.keep && options_.database != nullptr)
+      (void)db::write_to(*options_.database, [&](db::Database& database) {
+        work_.keep(database);
+        return success();
+      });
     note(unproven(made.choice) + ", and is used before it is verified");
     return called_unproven(made.choice);
   }
@@ -200,14 +196,10 @@ Status admit_foreign(TrustWork& work, const TrustWork::Made& made, const TrustOp
   return admit(work, made, options, summary);
 }
 
-Status keep_verification(TrustWork& work, const TrustWork::Made& made, const db::Platform& platform,
-                         const schedule::Problem& problem, const TrustWork::Outcome& outcome,
-                         db::Database& database) {
-  if (database.access() != db::Access::ReadWrite) {
-    Result<db::Database> writer = db::Database::open(database.path());
-    if (!writer) return writer.error();
-    return keep_verification(work, made, platform, problem, outcome, *writer);
-  }
+namespace {
+
+Status keep_in(TrustWork& work, const TrustWork::Made& made, const db::Platform& platform,
+               const schedule::Problem& problem, const TrustWork::Outcome& outcome, db::Database& database) {
   work.keep(database);
   db::Verification verification;
   verification.trial = made.choice.trial;
@@ -225,6 +217,16 @@ Status keep_verification(TrustWork& work, const TrustWork::Made& made, const db:
   verification.passed = outcome.passed;
   verification.summary = outcome.summary;
   return database.record_verification(verification);
+}
+
+}  // namespace
+
+Status keep_verification(TrustWork& work, const TrustWork::Made& made, const db::Platform& platform,
+                         const schedule::Problem& problem, const TrustWork::Outcome& outcome,
+                         db::Database& database) {
+  return db::write_to(database, [&](db::Database& writer) {
+    return keep_in(work, made, platform, problem, outcome, writer);
+  });
 }
 
 }  // namespace rondo::engine
