@@ -73,7 +73,7 @@ struct CubinSummary {
 
 struct Stats {
   std::int64_t devices = 0, cells = 0, problems = 0, trials = 0, verified = 0, best = 0, cubins = 0;
-  std::int64_t verifications = 0;
+  std::int64_t verifications = 0, opinions = 0;
   std::int64_t cubin_bytes = 0;
   std::int64_t file_bytes = 0;  // main file and log
   int schema_version = 0;
@@ -150,6 +150,13 @@ class Database {
   // All problems, or those of one cell (by hash) or of all cells of a name, sorted by cell name and shape.
   Result<std::vector<ProblemSummary>> list(const std::string& of_cell = "");
 
+  // Opinions of cost models. Storing one replaces what was stored for `asked`, and drops those of other
+  // models, and the oldest where there are more than kMostOpinions. It does not wait for other processes:
+  // storing one is worth less than that.
+  static constexpr std::int64_t kMostOpinions = 4096;
+  Status put_opinion(const Opinion& opinion);
+  Result<std::optional<Opinion>> find_opinion(const std::string& model, const std::string& asked);
+
   // Cubins. Storing one whose key is there replaces it. A damaged image is an Error: use it as a miss and
   // store a new one; it is never returned.
   Result<std::string> put_cubin(const Cubin& cubin);  // the key
@@ -188,8 +195,8 @@ class Database {
   Result<std::vector<std::string>> damage();
   // Everything that can be wrong with the file, one finding a line; reads it whole. Empty when sound.
   Result<std::vector<std::string>> check();
-  // Removes trials and cubins from before the time `before`, except the best and their cubins, and what was
-  // verified of removed trials, and shrinks the file.
+  // Removes trials, cubins and opinions from before the time `before`, except the best and their cubins, and
+  // what was verified of removed trials, and shrinks the file. Opinions are not counted in the report.
   Result<PruneReport> prune(std::int64_t before);
 
  private:

@@ -63,6 +63,7 @@ void delete_old(Connection& c, std::int64_t before, PruneReport& report) {
       "SELECT v.code FROM best JOIN verifications v ON v.trial = best.trial)",
       before);
   report.cubins = c.changes();
+  c.run("DELETE FROM opinions WHERE created_at < ?1", before);
 }
 
 }  // namespace
@@ -78,6 +79,7 @@ Result<Stats> Database::stats() {
     stats.best = c.integer("SELECT count(*) FROM best");
     stats.cubins = c.integer("SELECT count(*) FROM cubins");
     stats.verifications = c.integer("SELECT count(*) FROM verifications");
+    stats.opinions = c.integer("SELECT count(*) FROM opinions");
     stats.cubin_bytes = c.integer("SELECT coalesce(sum(length(image)), 0) FROM cubins");
     stats.schema_version = static_cast<int>(c.integer("PRAGMA user_version"));
     stats.file_bytes = bytes_on_disk(impl_->path);

@@ -38,6 +38,15 @@ struct Database::Impl {
     });
   }
 
+  // The same, where another process in the way is an Error at once.
+  template <class Body>
+  auto write_at_once(Body&& body) {
+    return guarded([&] {
+      require_writable();
+      return connection->write_at_once([&] { return body(*connection); });
+    });
+  }
+
   template <class Body>
   auto guarded(Body&& body)
       -> Result<std::conditional_t<std::is_void_v<decltype(body())>, Unit, decltype(body())>> {

@@ -67,6 +67,16 @@ Status validate(const Problem& problem) {
   return success();
 }
 
+Status validate(const Opinion& opinion) {
+  const std::pair<std::string_view, const std::string&> texts[] = {
+      {"model", opinion.model}, {"question", opinion.asked}, {"strategy", opinion.strategy}};
+  for (const auto& [name, text] : texts)
+    if (text.empty()) return Error{ErrorKind::Input, fmt::format("the opinion's {} is empty", name)};
+  if (!std::isfinite(opinion.seconds))
+    return Error{ErrorKind::Input, fmt::format("the opinion's estimate is {} seconds", opinion.seconds)};
+  return success();
+}
+
 double least_ms(const Problem& problem) {
   // Threads of a CPU begin a block without a launch: some nanoseconds are true of a small problem.
   const double least_launch = problem.arch.starts_with("sm_") ? 0.5e-3 : 1e-6;

@@ -152,6 +152,18 @@ struct Verification {
   std::string image{};
 };
 
+// What a cost model thinks best of all points of a problem. It is nobody's measurement: whoever has the time
+// finds the same again, and it never travels.
+struct Opinion {
+  std::string model;  // which one: anything that may change its opinion makes another
+  std::string asked;  // a hash of all that it was asked
+  std::string strategy;
+  std::string parameters = "{}";  // JSON object; stored in canonical form
+  double seconds = 0;             // its estimate, bit for bit
+};
+// Error Input naming what is empty or no number.
+Status validate(const Opinion& opinion);
+
 // A compiled kernel, which is a program: whoever runs it runs what its maker wanted. The key's fields are
 // stored beside the image, so that `rondo db show` can tell what it is.
 struct Cubin {

@@ -147,6 +147,14 @@ Verification read_verification(const Statement& row, int first) {
   return v;
 }
 
+Opinion read_opinion(const Statement& row, const std::string& path) {
+  Opinion opinion;
+  row.read(0, opinion.model, opinion.asked, opinion.strategy);
+  opinion.parameters = object_text(row, 3, path, "parameters of an opinion");
+  row.read(4, opinion.seconds);
+  return opinion;
+}
+
 bool insert_device(Connection& connection, const Device& d, bool keep_newer) {
   // Shipped never replaces measured; with keep_newer, of two measured profiles the later one stays.
   connection.run(

@@ -48,6 +48,8 @@ inline constexpr const char* kVerificationColumns =
     "v.trial, v.b, v.t, v.rondo_version, v.device, v.driver, v.code, v.passed, v.timed, v.summary, "
     "v.created_at, v.pass, v.image";
 Verification read_verification(const Statement& row, int first);
+inline constexpr const char* kOpinionColumns = "model, asked, strategy, parameters, seconds";
+Opinion read_opinion(const Statement& row, const std::string& path);
 // Whether a row was added or renewed. A measured profile is replaced only by a newer measured one when
 // `keep_newer`.
 bool insert_device(Connection& connection, const Device& device, bool keep_newer);

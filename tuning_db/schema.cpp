@@ -159,11 +159,25 @@ ALTER TABLE verifications ADD COLUMN image TEXT NOT NULL DEFAULT '';
 ALTER TABLE cubins ADD COLUMN origin TEXT NOT NULL DEFAULT '';
 )sql";
 
+// What cost models think best (records.h). The id is the order of storing.
+constexpr const char* kVersion5 = R"sql(
+CREATE TABLE opinions (
+  id         INTEGER PRIMARY KEY,
+  asked      TEXT NOT NULL UNIQUE,
+  model      TEXT NOT NULL CHECK (model <> ''),
+  strategy   TEXT NOT NULL CHECK (strategy <> ''),
+  parameters TEXT NOT NULL CHECK (json_valid(parameters)),
+  seconds    REAL NOT NULL,
+  created_at INTEGER NOT NULL
+) STRICT;
+)sql";
+
 constexpr Migration kMigrations[] = {
     {1, kVersion1, "0dc73ec2c5b558ccb295a943107102fba7b61138493c6c360535d44e158a6bcd"},
     {2, kVersion2, "1a465b9978f8f542606474984261225f8cfaf071bc5acc0ab0e5aff7382378cf"},
     {3, kVersion3, "93a3cec20410c5c5106bcf4e6b9501fdfec9f11d4e456334ee72f4366a46a084"},
     {4, kVersion4, "49103d1a49a100c3f4ca720815932e475024a04e0613a0bb571e041ee6c5916c"},
+    {5, kVersion5, "bee39e1eba875bf6c204270df98998931bafa1fd0d25bac287f8426799cbc2cb"},
 };
 
 struct Header {

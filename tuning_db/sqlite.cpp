@@ -103,7 +103,7 @@ Connection::Connection(std::string path, OpenMode mode, std::chrono::millisecond
   }
   sqlite3_extended_result_codes(handle_, 1);
   sqlite3_limit(handle_, SQLITE_LIMIT_LENGTH, kMostValueBytes);
-  sqlite3_busy_timeout(handle_, static_cast<int>(busy_timeout.count()));
+  wait_for_others(busy_timeout_);
 }
 
 Connection::~Connection() { sqlite3_close_v2(handle_); }
@@ -126,6 +126,10 @@ bool Connection::read_only() const { return sqlite3_db_readonly(handle_, "main")
 
 void Connection::checkpoint_on_close(bool on) {
   sqlite3_db_config(handle_, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, on ? 0 : 1, nullptr);
+}
+
+void Connection::wait_for_others(std::chrono::milliseconds most) {
+  sqlite3_busy_timeout(handle_, static_cast<int>(most.count()));
 }
 
 void Connection::rollback() noexcept {

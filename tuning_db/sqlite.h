@@ -133,6 +133,12 @@ class Connection {
   auto write(Body&& body) {
     return retry([&] { return transaction("BEGIN IMMEDIATE", body); });
   }
+  // The same, tried once: a Failure that is busy() where another process is in the way.
+  template <class Body>
+  auto write_at_once(Body&& body) {
+    const Impatience impatience(*this);
+    return transaction("BEGIN IMMEDIATE", body);
+  }
   // One consistent view of the database for several queries.
   template <class Body>
   auto read(Body&& body) {
@@ -183,6 +189,17 @@ class Connection {
     }
   }
   void rollback() noexcept;
+  void wait_for_others(std::chrono::milliseconds most);
+  // SQLite does not wait for other processes, for as long as it lives.
+  struct Impatience {
+    explicit Impatience(Connection& of) : connection(of) {
+      connection.wait_for_others(std::chrono::milliseconds(0));
+    }
+    Impatience(const Impatience&) = delete;
+    Impatience& operator=(const Impatience&) = delete;
+    ~Impatience() { connection.wait_for_others(connection.busy_timeout_); }
+    Connection& connection;
+  };
 
   std::string path_;
   LockedFile locked_{path_};

@@ -13,6 +13,7 @@ inline void read_all(db::Database& database) {
   (void)database.export_json();
   (void)database.export_lock();
   (void)database.find_cell("c0");
+  (void)database.find_opinion("model", "asked");
   if (const auto devices = database.devices())
     for (const db::Device& device : *devices) (void)database.get_device(device.key);
   if (const auto cubins = database.cubins())
@@ -45,6 +46,7 @@ inline void use_database(const Folder& folder, const std::string& path) {
   if (empty.merge_database(path, {}, db::Database::Kernels::Taken))
     require(empty.check()->empty(), "what was merged is sound");
   if (auto database = db::Database::open(path)) {
+    (void)database->put_opinion({"model", "asked", "stream", "{}", 1});
     (void)database->prune(1'700'000'001);
     (void)database->stats();
   }

@@ -106,6 +106,27 @@ TEST_F(ProcessesTest, EightProcessesCreateOneFileWhileOthersRead) {
   }
 }
 
+// Whoever finds another process in the way goes on without storing; what is found is always whole.
+TEST_F(ProcessesTest, EightProcessesStoreOpinionsAtOnce) {
+  const auto said = all_at_once(kTuners, [&](int process) {
+    Database db = must(Database::open(file));
+    const std::string model = process % 2 == 0 ? "even" : "odd";
+    for (int k = 0; k < kTrials; ++k) {
+      const std::string asked = std::to_string(k % 4), parameters = "{\"asked\":" + asked + "}";
+      if (const Status put = db.put_opinion({model, asked, model, parameters, 1}); !put.ok())
+        if (put.error().message.find("locked") == std::string::npos) return put.error().message;
+      const std::optional<Opinion> found = must(db.find_opinion(model, asked));
+      if (found && (found->strategy != model || found->parameters != parameters)) return found->parameters;
+    }
+    return std::string("done");
+  });
+  EXPECT_EQ(said, std::vector<std::string>(kTuners, "done"));
+  Database db = must(Database::open(file));
+  EXPECT_TRUE(must(db.check()).empty());
+  EXPECT_GT(must(db.stats()).opinions, 0);
+  EXPECT_LE(must(db.stats()).opinions, 4);
+}
+
 // Writes until it is killed, and reports each trial's number when the call has returned.
 [[noreturn]] void write_forever(const std::string& file, int round, int report) {
   try {
