@@ -102,7 +102,7 @@ Choice verified_here(Choice choice, const std::string& code, const std::string& 
 Result<Choice> choose(const Task& task, const ChooseOptions& options) {
   if (options.pinned != nullptr) return pinned_choice(task, options);
   std::string trouble;
-  ModelsOpinion model(task, options.alignment);
+  ModelsOpinion model(task, options);
   if (options.recorded && (options.database != nullptr || options.shipped != nullptr))
     if (auto choice = RecordedChoices(task, options, model).first(trouble)) return *choice;
   const Result<Candidate>& best = model.best();

@@ -70,7 +70,10 @@ struct Sources {
 };
 
 struct ChooseOptions : Sources {
-  bool recorded = true;  // false: by model, and the database is asked for code alone
+  bool recorded = true;  // false: by model, and the database is asked for code and the model's opinion alone
+  // What is found out is kept in the database, through a connection of its own if the given one only reads.
+  // False: it is kept nowhere.
+  bool keep = true;
   // Bytes to which base addresses and strides of the caller's tensors are aligned. A tuned choice that needs
   // more is replaced by the point of its space that differs in the fewest parameters.
   int alignment = kFullAlignment;

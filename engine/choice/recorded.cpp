@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "compiler/schedule/strategies.h"
+#include "engine/choice/remembered.h"
 
 namespace rondo::engine {
 
@@ -26,7 +27,7 @@ const Result<Candidate>& ModelsOpinion::best() {
 const Result<Candidate>& ModelsOpinion::best_at(std::int64_t batch, std::int64_t time) {
   const auto known = bests_.find({batch, time});
   if (known != bests_.end()) return known->second;
-  return bests_.emplace(std::pair{batch, time}, best_candidate(task_.with(shaped(batch, time)), alignment_))
+  return bests_.emplace(std::pair{batch, time}, remembered_best(task_.with(shaped(batch, time)), options_))
       .first->second;
 }
 

@@ -17,10 +17,10 @@ namespace rondo::engine {
 // The problem in the other passes that share what is tuned (passes_alike).
 std::vector<schedule::Problem> problems_alike(const schedule::Problem& problem);
 
-// What the model thinks of a problem, worked out when it is first asked. Refers to its arguments.
+// What the model thinks of a problem, found when it is first asked. Refers to its arguments.
 class ModelsOpinion {
  public:
-  ModelsOpinion(const schedule::Task& task, int alignment) : task_(task), alignment_(alignment) {}
+  ModelsOpinion(const schedule::Task& task, const ChooseOptions& options) : task_(task), options_(options) {}
 
   const Result<Candidate>& best();
   schedule::Estimate of(const Choice& choice, const schedule::Problem& problem) const;
@@ -39,7 +39,7 @@ class ModelsOpinion {
   schedule::Problem shaped(std::int64_t batch, std::int64_t time) const;
 
   const schedule::Task& task_;
-  int alignment_;
+  const ChooseOptions& options_;
   std::map<std::pair<std::int64_t, std::int64_t>, Result<Candidate>> bests_;  // by B and T
 };
 

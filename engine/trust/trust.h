@@ -19,10 +19,8 @@ struct Compared {
   std::string summary;
 };
 
-// What is verified is kept in the database, through a connection of its own if the given one only reads.
-// Platform and refused trials are those of the call.
+// What is verified is kept in the database too. Platform and refused trials are those of the call.
 struct TrustOptions : ChooseOptions {
-  bool keep = true;                                // false: what is verified is kept nowhere
   bool strict = false;                             // nothing is verified now: what has no proof is refused
   bool later = false;                              // nor here, but what was compiled here serves without
   std::function<void(const std::string&)> note{};  // remarks for people: what was verified, and what it cost

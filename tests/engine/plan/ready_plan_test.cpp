@@ -9,6 +9,7 @@
 #include "compiler/executable/producer.h"
 #include "compiler/executable/serialise.h"
 #include "compiler/schedule/plan/asked.h"
+#include "tests/engine/plan/borrowed_strategy.h"
 #include "tests/engine/plan/cells.h"
 
 namespace rondo::engine {
@@ -130,30 +131,8 @@ TEST_F(ReadyCode, AnythingElseThatIsAskedGoesTheOldWay) {
   EXPECT_TRUE(!renamed.ok() || !renamed->as_stored) << "a name in the text";
 }
 
-// Streams under another name. What a program brings itself may change while the build's id stays.
-class Borrowed final : public schedule::Strategy {
- public:
-  std::string name() const override { return "borrowed"; }
-  schedule::Legality serves(const target::Profile& profile) const override { return of().serves(profile); }
-  schedule::Legality legal(const schedule::Task& task) const override { return of().legal(task); }
-  constraint::System space(const schedule::Task& task) const override { return of().space(task); }
-  schedule::CostModel cost_model(const schedule::Task& task) const override { return of().cost_model(task); }
-  int alignment(const schedule::Problem& problem, const schedule::Parameters& parameters) const override {
-    return of().alignment(problem, parameters);
-  }
-  schedule::KernelPlan build_kernels(const schedule::Task& task,
-                                     const schedule::Parameters& parameters) const override {
-    schedule::KernelPlan plan = of().build_kernels(task, parameters);
-    plan.strategy = name();
-    return plan;
-  }
-
- private:
-  static const schedule::Strategy& of() { return *schedule::find_strategy("stream"); }
-};
-
 TEST_F(ReadyCode, AStrategyThatTheProgramBringsIsAlwaysBuilt) {
-  const Borrowed borrowed;
+  const testing::Borrowed borrowed;
   const Registration<const schedule::Strategy*> mine(schedule::strategy_registry(), &borrowed);
   choice_.strategy = "borrowed";
   store();
