@@ -189,6 +189,9 @@ class Database {
   Result<std::string> export_lock(const std::string& of_cell = "");
 
   // Care.
+  // Moves what the log holds into the file, as far as no other process is in the way. Closing does that only
+  // where no other connection is open, and a file with a log cannot be read in a folder that is read-only.
+  Status empty_log();
   Result<Stats> stats();
   // What check() finds of pages and references: who is about to write much asks this. Damaged kernels are no
   // danger, since they are compiled again.
@@ -212,7 +215,9 @@ Status write_to(Database& database, Body&& body, const OpenOptions& options = {}
   if (database.access() == Access::ReadWrite) return body(database);
   Result<Database> writer = Database::open(database.path(), options);
   if (!writer) return writer.error();
-  return body(*writer);
+  Status done = body(*writer);
+  (void)writer->empty_log();
+  return done;
 }
 
 }  // namespace rondo::db

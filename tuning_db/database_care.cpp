@@ -118,6 +118,13 @@ Result<std::vector<std::string>> Database::check() {
   });
 }
 
+Status Database::empty_log() {
+  return impl_->guarded([&] {
+    impl_->require_writable();
+    impl_->connection->at_once([&] { impl_->connection->run_script("PRAGMA wal_checkpoint(TRUNCATE)"); });
+  });
+}
+
 Result<PruneReport> Database::prune(std::int64_t before) {
   return impl_->guarded([&] {
     impl_->require_writable();

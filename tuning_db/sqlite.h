@@ -136,8 +136,13 @@ class Connection {
   // The same, tried once: a Failure that is busy() where another process is in the way.
   template <class Body>
   auto write_at_once(Body&& body) {
+    return at_once([&] { return transaction("BEGIN IMMEDIATE", body); });
+  }
+  // What `body` runs does not wait for other processes.
+  template <class Body>
+  auto at_once(Body&& body) {
     const Impatience impatience(*this);
-    return transaction("BEGIN IMMEDIATE", body);
+    return body();
   }
   // One consistent view of the database for several queries.
   template <class Body>

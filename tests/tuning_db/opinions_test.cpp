@@ -119,6 +119,7 @@ TEST_F(OpinionsTest, AReaderWritesThroughAnotherConnection) {
   expect_error(put(reader), ErrorKind::Database, "opened for reading only");
   must(write_to(reader, put));
   EXPECT_TRUE(must(reader.find_opinion("model", "asked")));
+  EXPECT_EQ(std::filesystem::file_size(file + "-wal"), 0u) << "it can still be read in a read-only folder";
 }
 
 TEST_F(OpinionsTest, NeverTravel) {
