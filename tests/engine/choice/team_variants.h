@@ -10,7 +10,7 @@
 
 namespace rondo::testing {
 
-enum class Variant { Block, Cluster, Grid, Alternating };
+enum class Variant { Block, Cluster, Grid, Fragments, Alternating };
 
 inline bool is_variant(const engine::Candidate& candidate, Variant variant) {
   if ((candidate.strategy == "alternating") != (variant == Variant::Alternating)) return false;
@@ -18,7 +18,9 @@ inline bool is_variant(const engine::Candidate& candidate, Variant variant) {
   const schedule::Parameters& parameters = candidate.parameters;
   const auto blocks = parameters.find("blocks");
   if (blocks == parameters.end()) return false;
-  if (variant == Variant::Grid) return parameters.at("exchange") == 1;
+  if (variant == Variant::Grid || variant == Variant::Fragments)
+    return parameters.at("exchange") == 1 &&
+           parameters.at("gather_fragments") == (variant == Variant::Fragments ? 1 : 0);
   return parameters.at("exchange") == 0 && (blocks->second > 1) == (variant == Variant::Cluster);
 }
 
