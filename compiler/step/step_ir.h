@@ -42,7 +42,7 @@ const char* tensor_kind_name(TensorKind kind);
 inline bool is_flag(TensorKind kind) { return kind == TensorKind::Reset || kind == TensorKind::Length; }
 enum class Tail { Scalar, Vector, Matrix };  // declared as x[k], x[k, D], x[k, D, D]; Matrix only for Param
 
-inline constexpr int kMaxRows = 64;  // of one tensor
+inline constexpr int kMaxRows = 256;  // of one tensor
 
 // A number in a declaration: a literal, or a constant of the cell, which a caller may override.
 struct DeclaredNumber {

@@ -51,12 +51,12 @@ TEST(Verify, FindsEveryPlantedDefect) {
          c.tensors[0].lead = {-2, -2};
          c.tensors[0].rows = 4;
        }},
-      {"more than 64 rows",
+      {"more than 256 rows",
        [](Cell& c) {
          c.tensors[0].lead = {1 << 30, 1 << 30, 1 << 30};
          c.tensors[0].rows = 0;
        }},
-      {"more than 64 rows", [](Cell& c) { c.tensors[0].lead = {c.tensors[0].rows = 1 << 30}; }},
+      {"more than 256 rows", [](Cell& c) { c.tensors[0].lead = {c.tensors[0].rows = 1 << 30}; }},
       {"declared twice", [](Cell& c) { c.tensors[0].name = c.tensors[2].name; }},
       {"a matrix but no parameter", [](Cell& c) { c.tensors[0].tail = Tail::Matrix; }},
       {"is a vector, the tensor is a scalar", [](Cell& c) { c.tensors[5].tail = Tail::Scalar; }},
