@@ -40,6 +40,7 @@ Origin own_origin(const Node& node) {
     case NodeKind::Rotate:
     case NodeKind::PrefixSum:
     case NodeKind::SuffixSum:
+    case NodeKind::SumRows:
     case NodeKind::Gradient:
     case NodeKind::Uniform:
     case NodeKind::StepIndex: return Origin::Tensors;

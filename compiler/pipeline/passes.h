@@ -25,6 +25,7 @@ enum class Pass {
   Differentiate,
   Jacobian,
   SplitBackward,
+  DealRows,
   FewerExchanges,
   Linearise,
   ShortenChain,
@@ -58,7 +59,7 @@ struct PassInfo {
   const char* what;
 };
 
-// In the order in which a compilation comes to them. Of the rewritings of a step, FewerExchanges to
+// In the order in which a compilation comes to them. Of the rewritings of a step, DealRows to
 // FoldParameters, a strategy may run some in another order.
 inline constexpr PassInfo kPasses[] = {
     {Pass::Parse, "parse", Level::Step, "step::verify", false, "the text of a cell to one step as a graph"},
@@ -72,6 +73,8 @@ inline constexpr PassInfo kPasses[] = {
      "the derivatives of the next states by the previous ones, for Newton's method"},
     {Pass::SplitBackward, "split-backward", Level::Step, "step::verify", false,
      "what a dense backward pass does step by step, apart from what it does for all steps at once"},
+    {Pass::DealRows, "deal-rows", Level::Step, "step::verify", false,
+     "the rows of matrix states dealt to the lanes of a warp: what each does to its own"},
     {Pass::FewerExchanges, "fewer-exchanges", Level::Step, "step::verify", false,
      "reductions over a head that can share an exchange do"},
     {Pass::Linearise, "linearise", Level::Step, "step::verify", false,

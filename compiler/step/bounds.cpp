@@ -77,6 +77,7 @@ class Bounds {
       case NodeKind::MatVec:
       case NodeKind::MatTVec:
       case NodeKind::ReduceSum:
+      case NodeKind::SumRows:
       case NodeKind::ReduceSpread: return kAny;
     }
     return kAny;

@@ -113,6 +113,7 @@ class ReverseSweep {
         return send(node.operands[0], graph.scalar(Op::Select, {attained, share, graph.constant(0)}),
                     Extent::Vector);
       }
+      case NodeKind::SumRows:
       case NodeKind::ReduceSpread: throw std::logic_error("backward_step: a node that only schedules make");
       case NodeKind::Shift:
       case NodeKind::Rotate:

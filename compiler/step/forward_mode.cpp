@@ -40,6 +40,7 @@ class ForwardSweep {
       case NodeKind::Rotate:
       case NodeKind::PrefixSum:
       case NodeKind::SuffixSum: return along_head(node);
+      case NodeKind::SumRows:
       case NodeKind::ReduceSpread: throw std::logic_error("tangents of a node that only schedules make");
       case NodeKind::Constant:
       case NodeKind::NamedConst:

@@ -49,6 +49,7 @@ std::string text_of(const Cell& cell, const Node& node) {
     case NodeKind::Rotate: return fmt::format("rotate {} by {}", operands_of(node), node.offset);
     case NodeKind::PrefixSum: return fmt::format("cumsum {}", operands_of(node));
     case NodeKind::SuffixSum: return fmt::format("cumsum_from_last {}", operands_of(node));
+    case NodeKind::SumRows: return fmt::format("sum_rows {}", operands_of(node));
     case NodeKind::HeadSize: return cell.dimension;
     case NodeKind::StepIndex: return "step";
     case NodeKind::Uniform: return fmt::format("uniform {} by {}", node.draw, operands_of(node));

@@ -70,6 +70,7 @@ NodeId Rewriter::make(const Node& node) {
     case NodeKind::PrefixSum:
     case NodeKind::SuffixSum: return along_head(node);
     case NodeKind::ReduceSpread:
+    case NodeKind::SumRows:
     case NodeKind::NamedConst:
     case NodeKind::Leaf:
     case NodeKind::HeadSize:

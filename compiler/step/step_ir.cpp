@@ -32,6 +32,7 @@ Extent extent_of(const Graph& graph, const Node& node) {
     case NodeKind::SuffixSum: return Extent::Vector;
     case NodeKind::Leaf:
     case NodeKind::Gradient: return node.extent;
+    case NodeKind::SumRows:
     case NodeKind::Scalar: break;
   }
   const bool vector = std::ranges::any_of(
@@ -117,6 +118,7 @@ NodeId Graph::uniform(const std::string& draw, NodeId seed) {
 }
 
 NodeId Graph::step_index() { return add(make(NodeKind::StepIndex)); }
+NodeId Graph::sum_rows(NodeId of_thread) { return add(make(NodeKind::SumRows, {of_thread})); }
 
 NodeId Graph::along_head(NodeKind kind, NodeId vector, int offset) {
   Node node = make(kind, {vector});

@@ -94,6 +94,8 @@ enum class NodeKind {
   Rotate,     // the same, around the head: of channel (d - offset) mod D
   PrefixSum,  // channel d has the sum of operands[0] over the channels 0 to d of the head
   SuffixSum,  // channel d has the sum of operands[0] over the channels d to D - 1 (made by derivatives)
+  SumRows,    // sum of operands[0] over the threads that a channel's rows are dealt to. Schedules make it
+              // (schedule/rewrite/deal_rows.h); no cell has it.
 };
 
 // An incoming gradient of the backward step.
@@ -167,6 +169,7 @@ struct Graph {
   NodeId gradient(GradientRef ref, Extent extent);
   NodeId uniform(const std::string& draw, NodeId seed);
   NodeId step_index();
+  NodeId sum_rows(NodeId of_thread);
   NodeId along_head(NodeKind kind, NodeId vector, int offset = 0);  // of the kinds of is_along_head
   const Node& at(NodeId id) const { return nodes[static_cast<std::size_t>(id)]; }
 };

@@ -54,6 +54,7 @@ class GraphVerifier {
       case NodeKind::Rotate:
       case NodeKind::PrefixSum:
       case NodeKind::SuffixSum:
+      case NodeKind::SumRows:
       case NodeKind::Uniform: return 1;
       case NodeKind::Constant:
       case NodeKind::NamedConst:
@@ -102,6 +103,7 @@ class GraphVerifier {
       case NodeKind::Rotate:
       case NodeKind::PrefixSum:
       case NodeKind::SuffixSum: return expect(node, Extent::Vector);
+      case NodeKind::SumRows: return expect(node, graph_.at(node.operands[0]).extent);
     }
   }
 

@@ -128,6 +128,7 @@ std::string text_of(const View& view, NodeId id) {
     case NodeKind::Rotate: return applied(fmt::format("rotate by {} of", node.offset), operands);
     case NodeKind::PrefixSum: return applied("cumsum", operands);
     case NodeKind::SuffixSum: return applied("cumsum from last", operands);
+    case NodeKind::SumRows: return applied("sum over rows", operands);
     case NodeKind::Uniform: return "uniform " + node.draw;
     case NodeKind::Gradient:
       return fmt::format("∂ {}{}", node.gradient.of == step::GradientRef::Of::Output ? "output " : "next ",

@@ -13,6 +13,7 @@
 #include "compiler/frontend/frontend.h"
 #include "compiler/schedule/alternating/strategy.h"
 #include "compiler/schedule/persistent/strategy.h"
+#include "compiler/schedule/rewrite/deal_rows.h"
 #include "compiler/schedule/stream/strategy.h"
 #include "compiler/step/declared.h"
 
@@ -34,12 +35,25 @@ inline std::vector<step::Cell> shipped_cells() {
   return cells;
 }
 
+// Whether a state is a matrix, of so many rows that they are dealt.
+inline bool has_matrix_state(const step::Cell& cell) { return outer_rows(cell) >= kLeastRowsDealt; }
+
 // All but those that fire at a threshold: rounding moves a potential over it, and then all that follows is
 // another number. tests/schedule/declared_test.cpp has such cells over small integers, and
-// tests/python/test_spiking.py these beside their papers.
+// tests/python/test_spiking.py these beside their papers. Nor those whose state is a matrix: a step of so
+// many rows takes long in each of the many ways that these cells go. tests/schedule/stream/rows_test.cpp has
+// them.
 inline std::vector<step::Cell> all_cells() {
   std::vector<step::Cell> cells = shipped_cells();
-  std::erase_if(cells, [](const step::Cell& cell) { return step::declares_derivatives(cell.graph); });
+  std::erase_if(cells, [](const step::Cell& cell) {
+    return step::declares_derivatives(cell.graph) || has_matrix_state(cell);
+  });
+  return cells;
+}
+
+inline std::vector<step::Cell> matrix_state_cells() {
+  std::vector<step::Cell> cells = shipped_cells();
+  std::erase_if(cells, [](const step::Cell& cell) { return !has_matrix_state(cell); });
   return cells;
 }
 

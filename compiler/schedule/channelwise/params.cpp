@@ -24,13 +24,13 @@ void ChannelParams::make_registers(ChannelThreads& threads, const step::Cell& ce
               b.variable(fmt::format("{}_{}", cell.tensor(id).name, row), b.real(0)));
 }
 
-void ChannelParams::load(ChannelThreads& threads, const step::Cell& cell) {
+void ChannelParams::load(ChannelThreads& threads) {
   auto& b = threads.builder();
   for (const auto& [key, values] : values_)
     for (std::size_t c = 0; c < values.size(); ++c) {
-      const kernel::Value place =
-          threads.param_index(cell.tensor(key.first), key.second, static_cast<int>(c));
-      b.assign(values[c], b.load("param", tensors_.at(key.first).memory[place]));
+      const KernelTensor& tensor = tensors_.at(key.first);
+      const kernel::Value place = threads.param_index(tensor, key.second, static_cast<int>(c));
+      b.assign(values[c], b.load("param", tensor.memory[place]));
     }
 }
 

@@ -16,10 +16,10 @@ class ChannelParams {
   void declare(ChannelThreads& threads, const step::Cell& cell, const GraphLowering& lowering);
   bool any() const { return !tensors_.empty(); }
   // One register for each row and channel of the thread, of those that `lowering` uses and that have none
-  // yet, and the loads, which stand where the thread's channels exist.
+  // yet, and the loads, which stand where the thread's channels exist. `cell`: with the rows of a thread.
   void make_registers(ChannelThreads& threads, const step::Cell& cell, const GraphLowering& lowering,
                       int per_thread);
-  void load(ChannelThreads& threads, const step::Cell& cell);
+  void load(ChannelThreads& threads);
   kernel::Value value(const step::Node& leaf, int channel) const {
     return values_.at({leaf.tensor, leaf.row})[static_cast<std::size_t>(channel)];
   }

@@ -23,8 +23,12 @@ struct Team {
   // Blocks of a cluster that hold a head together: each has `channels` of it.
   int head_split = 1;
 
-  int lanes() const { return channels / per_thread; }           // threads side by side along the channels
-  int computing() const { return lanes() * segments * heads; }  // threads that compute
+  // Neighbouring threads that hold a channel together: each has a part of the rows that are dealt
+  // (rewrite/deal_rows.h), and all have the rest alike. They are lanes of one warp.
+  int row_lanes = 1;
+
+  int lanes() const { return channels / per_thread; }  // threads side by side along the channels
+  int computing() const { return lanes() * segments * heads * row_lanes; }  // threads that compute
   // Whether blocks exchange while they run, so that one waits for the other.
   bool among_blocks() const { return time_split > 1 && !by_launch(); }
   bool by_launch() const { return exchange == Exchange::Launch; }

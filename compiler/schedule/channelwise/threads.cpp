@@ -50,7 +50,14 @@ void ChannelThreads::place_channels() {
   limit_time();
   here_.tile_channel = b.let("first_channel", tile * channels);
   const bool parts = p.segments > 1;
-  here_.lane_channel = b.let("lane_channel", (parts ? b.thread() % p.lanes() : b.thread()) * p.per_thread);
+  const bool dealt = p.row_lanes > 1;
+  here_.row_lane = dealt ? b.let("row_lane", b.thread() % p.row_lanes) : b.constant(0);
+  const Value lane = parts ? b.thread() % p.lanes() : dealt ? b.thread() / p.row_lanes : b.thread();
+  here_.lane_channel = b.let("lane_channel", lane * p.per_thread);
+  if (dealt && !channels_divide()) {
+    here_.owns = b.let("owns", here_.tile_channel + here_.lane_channel < b.named("kDim", dim()));
+    here_.lane_channel = b.let("lane_channel", b.select(here_.owns, here_.lane_channel, b.constant(0)));
+  }
   here_.segment = parts ? b.let("segment", b.thread() / p.lanes()) : b.constant(0);
   here_.channel = b.let("channel", here_.tile_channel + here_.lane_channel);
 }
@@ -70,49 +77,79 @@ Value ChannelThreads::base(const KernelTensor& tensor, Value first, const std::s
 }
 
 Value ChannelThreads::own_base(const KernelTensor& tensor) {
-  if (!tensor.per_head) return base(tensor, here_.channel, "_own");
-  return builder_.let(tensor.name + "_own", row_base(tensor) + builder_.wide(here_.head * tensor.rows));
+  auto& b = builder_;
+  if (tensor.per_head) {
+    const Value of_head = here_.head * tensor.rows;
+    const Value own = tensor.row_lanes == 1 ? of_head : of_head + own_row(tensor, 0);
+    return b.let(tensor.name + "_own", row_base(tensor) + b.wide(own));
+  }
+  if (tensor.row_lanes == 1) return base(tensor, here_.channel, "_own");
+  return base(tensor, own_row(tensor, 0) * b.named("kDim", dim()) + here_.channel, "_own");
 }
 
-Value ChannelThreads::index_of(Value batch_row, int rows, int row, Value channel) {
+Value ChannelThreads::own_row(int rows, int row, bool dealt, int first) {
+  if (!dealt) return builder_.constant(first + row);
+  return here_.row_lane * (rows / team_parameters_.row_lanes) + (first + row);
+}
+
+Value ChannelThreads::own_row(const KernelTensor& tensor, int row) {
+  return own_row(tensor.rows, row, tensor.row_lanes > 1);
+}
+
+Value ChannelThreads::first_of_rows() {
+  return team_parameters_.row_lanes == 1 ? Value{} : here_.row_lane == 0;
+}
+
+Value ChannelThreads::index_of(Value batch_row, int rows, Value row, Value channel) {
   auto& b = builder_;
   const Value dim = b.named("kDim", task_.problem.sizes.dim);
   return (batch_row * task_.problem.sizes.heads + b.wide(here_.head)) * (rows * task_.problem.sizes.dim) +
          b.wide(dim * row + channel);
 }
 
-Value ChannelThreads::state_index(int rows, int row, int channel) {
+Value ChannelThreads::state_index(int rows, Value row, int channel) {
   return state_index(rows, row, channel_index(channel));
 }
 
-Value ChannelThreads::state_index(int rows, int row, Value channel) {
+Value ChannelThreads::state_index(int rows, int row, int channel) {
+  return state_index(rows, builder_.constant(row), channel);
+}
+
+Value ChannelThreads::state_index(int rows, Value row, Value channel) {
   return index_of(builder_.wide(here_.batch_row), rows, row, channel);
 }
 
-Value ChannelThreads::param_index(const step::Tensor& tensor, int row, int channel) {
+Value ChannelThreads::param_index(const KernelTensor& tensor, int row, int channel) {
   auto& b = builder_;
-  if (tensor.tail == step::Tail::Scalar) return here_.head * tensor.rows + row;
+  const Value own = own_row(tensor, row);
+  if (tensor.per_head) return here_.head * tensor.rows + own;
   const Value dim = b.named("kDim", task_.problem.sizes.dim);
-  return here_.head * (tensor.rows * task_.problem.sizes.dim) + dim * row + channel_index(channel);
+  return here_.head * (tensor.rows * task_.problem.sizes.dim) + dim * own + channel_index(channel);
 }
 
-Value ChannelThreads::head_value_index(int rows, int row) {
+Value ChannelThreads::head_value_index(int rows, Value row) {
   auto& b = builder_;
   return (b.wide(here_.batch_row) * task_.problem.sizes.heads + b.wide(here_.head)) * rows + row;
 }
 
 Value ChannelThreads::first_carry(const KernelTensor& first, const step::Row& row, Value channel) {
   auto& b = builder_;
-  const step::Tensor& tensor = task_.cell.tensor(row.tensor);
-  const bool of_head = tensor.tail == step::Tail::Scalar;
+  const Value own = own_row(first, row.row);
   const Value place =
-      of_head ? head_value_index(tensor.rows, row.row) : state_index(tensor.rows, row.row, channel);
+      first.per_head ? head_value_index(first.rows, own) : state_index(first.rows, own, channel);
   const Value value = b.load("first", first.memory[place]);
-  return of_head && task_.problem.pass == Pass::Backward ? b.select(channel == 0, value, b.real(0)) : value;
+  return first.per_head && task_.problem.pass == Pass::Backward ? b.select(channel == 0, value, b.real(0))
+                                                                : value;
+}
+
+Value ChannelThreads::leads() {
+  const Value first = here_.channel == 0;
+  return here_.owns.valid() ? here_.owns && first : first;
 }
 
 Value ChannelThreads::channel_exists() {
-  return channels_divide() ? Value{} : here_.channel < builder_.named("kDim", task_.problem.sizes.dim);
+  if (channels_divide() || here_.owns.valid()) return here_.owns;
+  return here_.channel < builder_.named("kDim", task_.problem.sizes.dim);
 }
 
 void ChannelThreads::if_all(const std::vector<Value>& conditions, const std::function<void()>& body) {

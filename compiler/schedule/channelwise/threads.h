@@ -39,19 +39,27 @@ class ChannelThreads {
   void place_channels();
   void set_rounds(int rounds) { rounds_ = builder_.constant(rounds); }
 
+  // The row of a tensor that is the thread's `row`: of one whose rows are dealt, among those of its lane.
+  kernel::Value own_row(const KernelTensor& tensor, int row);
+  // The same of so many rows, dealt or not; and of rows of an internal tensor, those from `first` on.
+  kernel::Value own_row(int rows, int row, bool dealt, int first = 0);
+  // Pred: the thread writes what is the same for all rows of its channels; invalid if it has all of them.
+  kernel::Value first_of_rows();
+
   // Index of this thread's first channel in a tensor without time axis: [B, H, rows, D] or [H, rows, D]
   // (per_head).
+  kernel::Value state_index(int rows, kernel::Value row, int channel);
   kernel::Value state_index(int rows, int row, int channel);
-  kernel::Value state_index(int rows, int row, kernel::Value channel);  // any, within the head
-  kernel::Value param_index(const step::Tensor& tensor, int row, int channel);
+  kernel::Value state_index(int rows, kernel::Value row, kernel::Value channel);  // any, within the head
+  kernel::Value param_index(const KernelTensor& tensor, int row, int channel);
   // Index in a tensor without time axis that has one value a head: [B, H, rows].
-  kernel::Value head_value_index(int rows, int row);
+  kernel::Value head_value_index(int rows, kernel::Value row);
   // What channel `channel` of the head carries before its first step, of a tensor without time axis. Where
   // the head has one value all channels carry a copy of it; backward each carries its share of the gradient,
   // and what is given is the first channel's.
   kernel::Value first_carry(const KernelTensor& first, const step::Row& row, kernel::Value channel);
   // Pred: the thread has the head's first channel, and stores what the head has once.
-  kernel::Value leads() { return here_.channel == 0; }
+  kernel::Value leads();
   // Of a tensor with a time axis, at the walk's first step: element of the block's batch row; of channel
   // `first` of its head; of this thread's first channel, or of the head's value.
   kernel::Value row_base(const KernelTensor& tensor);
@@ -64,6 +72,10 @@ class ChannelThreads {
     kernel::Value lane_channel;     // the thread's first channel, within the block's
     kernel::Value channel;          // the same within the head
     kernel::Value segment;          // of the block's, the thread's
+    kernel::Value row_lane;         // the thread's place among those that hold its channels together
+    // Where rows are dealt all threads walk, since their lanes exchange. Pred: the thread's channels exist;
+    // invalid if all do. Those without read what the block's first channel has, and store nothing.
+    kernel::Value owns;
     // Where blocks split time: the block's place in the order of the walk, and the number of its team.
     kernel::Value rank, team;
   };
@@ -80,6 +92,7 @@ class ChannelThreads {
   std::int64_t tiles() const;  // of channels, in a head
   kernel::Value blocks_of_grid() { return batch_ * blocks_of_batch_row(); }
   bool channels_divide() const { return dim() % team_parameters_.channels == 0; }
+  const Team& team() const { return team_parameters_; }
   kernel::Value channel_exists();  // Pred: the thread's channels are in the head; invalid if all are
   // Gives the channel within the head of the block's channel `place`, where it exists.
   void if_channel_exists(kernel::Value place, const std::function<void(kernel::Value)>& body);
@@ -96,7 +109,7 @@ class ChannelThreads {
   virtual std::int64_t blocks_of_batch_row() const;  // of the kernel's grid
   // Leaves out what stop_early() asked for; once the batch row is known.
   void limit_time();
-  kernel::Value index_of(kernel::Value batch_row, int rows, int row, kernel::Value channel);
+  kernel::Value index_of(kernel::Value batch_row, int rows, kernel::Value row, kernel::Value channel);
 
   const Task& task_;
   kernel::Builder builder_;

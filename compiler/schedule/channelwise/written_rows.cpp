@@ -48,11 +48,15 @@ void WrittenRows::rewind() {
 void WrittenRows::store(int written, int row, const std::vector<Value>& values) {
   const Written& w = written_[at(written)];
   const Value step = w.ahead == 0 ? w.cursor : w.cursor + w.tensor.stride_t * w.ahead;
-  threads_.if_all({w.tensor.per_head ? leads_ : owns_}, [&] {
+  threads_.if_all({w.tensor.per_head ? leads_ : owns_, once(w.tensor)}, [&] {
     if (w.tensor.per_head)
       return threads_.builder().store(w.tensor.memory[step + row], values.front(), hint_);
     store_channels(w.tensor, step + std::int64_t{row} * threads_.dim(), values);
   });
+}
+
+Value WrittenRows::once(const KernelTensor& tensor) {
+  return tensor.row_lanes == 1 ? threads_.first_of_rows() : Value{};
 }
 
 void WrittenRows::store_channels(const KernelTensor& to, Value place, const std::vector<Value>& values) {
@@ -71,14 +75,16 @@ void WrittenRows::write_past_end(const Kept& kept) {
     for (std::size_t w = 0; w < written_.size(); ++w) {
       const KernelTensor& to = written_[w].tensor;
       const Value at_step = b.let("past_at", written_[w].base + b.wide(t) * to.stride_t);
-      for (int row = 0; row < to.rows; ++row) {
-        std::vector<Value> values = kept ? kept(static_cast<int>(w), row) : std::vector<Value>();
-        if (values.empty()) values.assign(at(per_thread_), b.real(0));
-        if (to.per_head)
-          b.if_(leads_, [&] { b.store(to.memory[at_step + row], values.front(), hint_); });
-        else
-          store_channels(to, at_step + std::int64_t{row} * threads_.dim(), values);
-      }
+      threads_.if_all({once(to)}, [&] {
+        for (int row = 0; row < to.own_rows(); ++row) {
+          std::vector<Value> values = kept ? kept(static_cast<int>(w), row) : std::vector<Value>();
+          if (values.empty()) values.assign(at(per_thread_), b.real(0));
+          if (to.per_head)
+            b.if_(leads_, [&] { b.store(to.memory[at_step + row], values.front(), hint_); });
+          else
+            store_channels(to, at_step + std::int64_t{row} * threads_.dim(), values);
+        }
+      });
     }
   });
 }

@@ -24,8 +24,8 @@ class WrittenRows {
   void begin(kernel::Value first);
   void advance(int way);
   void rewind();
-  // Stores a row at the current step; values by channel of the thread. Of a tensor with one value a head the
-  // first value is stored, by one thread.
+  // Stores a row at the current step, of those of the thread; values by channel of the thread. Of a tensor
+  // with one value a head the first value is stored, by one thread; so is what all lanes of a channel have.
   void store(int written, int row, const std::vector<kernel::Value>& values);
 
   // Values by channel of the thread that a row has past the end; empty: zeros.
@@ -36,10 +36,12 @@ class WrittenRows {
  private:
   struct Written {
     KernelTensor tensor;
-    kernel::Value base;    // element of this thread's first channel, row 0, t = 0
+    kernel::Value base;    // element of this thread's first channel and row, t = 0
     kernel::Value cursor;  // the same at the current step; with `gather_`, at that of begin()
     int ahead = 0;         // with `gather_`: by how many steps the current one is ahead of it
   };
+  // Pred: the thread is the one of its channels that stores the tensor; invalid where each stores its rows.
+  kernel::Value once(const KernelTensor& tensor);
   // In as few accesses of at most 16 bytes as there can be.
   void store_channels(const KernelTensor& to, kernel::Value place, const std::vector<kernel::Value>& values);
 

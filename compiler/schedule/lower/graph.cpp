@@ -157,6 +157,7 @@ bool GraphLowering::emit(NodeId id, Values& values, const LeafValue& leaf) const
     case NodeKind::Rotate:
     case NodeKind::PrefixSum:
     case NodeKind::SuffixSum:
+    case NodeKind::SumRows:
     case NodeKind::Constant:
     case NodeKind::NamedConst:
     case NodeKind::HeadSize: break;

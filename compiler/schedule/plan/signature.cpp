@@ -59,6 +59,7 @@ KernelTensor Signature::declare(TensorRef ref, bool written) {
     const step::Tensor tensor = tensor_in_role(ref, task_.cell);
     result.rows = tensor.rows;
     result.per_head = tensor.tail == step::Tail::Scalar;
+    if (!dealt_.empty() && dealt_[static_cast<std::size_t>(ref.tensor)]) result.row_lanes = row_lanes_;
     shape = shape_of(ref, task_.cell);
   }
   result.storage = storage_of(ref, task_);

@@ -17,6 +17,7 @@ namespace rondo::schedule {
 struct KernelTensor {
   // Element of a batch row at the walk's first step. Of a tensor with a time axis.
   kernel::Value row_begin(kernel::Value batch_row) const;
+  int own_rows() const { return rows / row_lanes; }  // of a lane
 
   TensorRef ref;
   kernel::Memory memory;
@@ -25,6 +26,7 @@ struct KernelTensor {
   kernel::Value origin;  // element of batch row 0 at the walk's first step; invalid: 0
   kernel::Storage storage = kernel::Storage::F32;
   int rows = 1;
+  int row_lanes = 1;      // each of so many lanes of a warp has rows / row_lanes neighbouring ones
   bool per_head = false;  // one value a head: no axis of channels
   std::string name;
 };
@@ -36,6 +38,12 @@ class Signature {
   void set_scratch(std::vector<int> rows, int shares = 0) {
     scratch_rows_ = std::move(rows);
     shares_ = shares;
+  }
+
+  // The tensors of the cell, by id, whose rows are dealt to so many lanes. Before they are declared.
+  void deal_rows(std::vector<bool> dealt, int lanes) {
+    dealt_ = std::move(dealt);
+    row_lanes_ = lanes;
   }
 
   // Strides in T come with 32 bits (compiler/executable/launcher.cpp refuses more), so that a step's place
@@ -79,6 +87,8 @@ class Signature {
   std::vector<LaunchArgument> arguments_;
   std::vector<int> scratch_rows_;
   int shares_ = 0;
+  std::vector<bool> dealt_;
+  int row_lanes_ = 1;
   bool narrow_strides_ = false;
   kernel::Value time_;
   // Where heads walk in two directions: variables, of the head that was set. `way_`: 1, or -1 where it walks

@@ -40,6 +40,13 @@ Task Task::with(Problem other) const {
   return result;
 }
 
+Task Task::of(step::Cell other) const {
+  Task result = *this;
+  result.cell = std::move(other);
+  result.facts_ = std::make_shared<StepFacts>();
+  return result;
+}
+
 kernel::Storage Task::history_storage(step::TensorId state) const {
   return problem.storage == kernel::Storage::F16 && beyond_half[at(state)] ? kernel::Storage::F32
                                                                            : problem.storage;

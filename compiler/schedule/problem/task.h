@@ -30,6 +30,8 @@ struct Task {
 
   // The same cell and profile for another problem.
   Task with(Problem other) const;
+  // The same problem of another simplified cell, such as what a thread has of this one.
+  Task of(step::Cell other) const;
   // The type in which the history of a state is kept: fp32 where that of the problem cannot hold it.
   kernel::Storage history_storage(step::TensorId state) const;
 

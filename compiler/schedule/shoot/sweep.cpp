@@ -87,7 +87,7 @@ void SegmentSweep::start() {
                                ? b.variable(fmt::format("jacobian_{}{}", i, j), b.real(i == j ? 1 : 0))
                                : Value{});
   kernel_.threads().if_all({kernel_.threads().channel_exists()}, [&] {
-    params_.load(kernel_.threads(), cell_);
+    params_.load(kernel_.threads());
     for (int k = 0; k < states(); ++k)
       for (int c = 0; c < parameters_.per_thread; ++c) {
         const step::Row& row = cell_.next[at(k)];
@@ -281,7 +281,8 @@ void SegmentSweep::store_last() {
       const int rows = tensor(row.tensor).rows;
       const kernel::Memory& last = last_.at(row.tensor).memory;
       if (is_head_value(row.tensor)) {
-        b.if_(threads.leads(), [&] { b.store(last[threads.head_value_index(rows, row.row)], state(k, 0)); });
+        b.if_(threads.leads(),
+              [&] { b.store(last[threads.head_value_index(rows, b.constant(row.row))], state(k, 0)); });
         continue;
       }
       for (int c = 0; c < parameters_.per_thread; ++c)

@@ -7,6 +7,7 @@
 #include "compiler/schedule/lower/head_gradient_sum.h"
 #include "compiler/schedule/stream/body.h"
 #include "compiler/schedule/stream/strategy.h"
+#include "compiler/schedule/stream/warp_shares.h"
 
 namespace rondo::schedule {
 namespace {
@@ -15,17 +16,18 @@ using step::Row;
 
 class BackwardBuilder : StreamBody {
  public:
-  BackwardBuilder(const Task& task, const StreamParameters& parameters, const BackwardNeeds& needs)
-      : StreamBody(task, parameters, fmt::format("{}_stream_bw", task.cell.name),
+  BackwardBuilder(const Task& task, const DealtPass& dealt, const StreamParameters& parameters)
+      : StreamBody(task, dealt, parameters, fmt::format("{}_stream_bw", task.cell.name),
                    fmt::format("{}: stream backward, {} in memory", task.cell.name,
                                kernel::storage_name(task.problem.storage)),
-                   TimeOrder::Backward, {needs.step.graph, roots_of(needs.step)}),
-        needs_(needs) {}
+                   TimeOrder::Backward),
+        needs_(dealt.needs) {}
 
   Launch build() {
     declare();
     stream_.threads().stop_early();
     stream_.place();
+    if (warp_shares_) warp_shares_->place();
     declare_carries("grad_");
     for (std::size_t p = 0; p < needs_.step.params.size(); ++p)
       for (int channel = 0; channel < parameters_.per_thread; ++channel)
@@ -40,6 +42,7 @@ class BackwardBuilder : StreamBody {
     store_carries(ends_);
     store_sums();
     stream_.write_past_end();
+    if (warp_shares_) warp_shares_->write_past_end(head_value_rows(whole_.cell));
     return stream_.threads().finish();
   }
 
@@ -58,9 +61,12 @@ class BackwardBuilder : StreamBody {
       ends_.first[id] = stream_.signature().reads({Role::LastStateGradient, id});
     for (const TensorId id : task_.cell.of_kind(TensorKind::Input))
       if (!leaves_shares(id)) grad_in_[id] = stream_.written().add({Role::InputGradient, id});
-    if (const int rows = head_value_rows(task_.cell); rows > 0 && !parameters_.whole_head) {
-      stream_.signature().set_scratch(head_value_scratch(rows));
-      shares_ = stream_.written().add({Role::Scratch, kShares});
+    if (const int rows = head_value_rows(whole_.cell); rows > 0 && !parameters_.whole_head) {
+      stream_.signature().set_scratch(head_value_scratch(rows), warps_of_head(whole_.problem, parameters_));
+      if (parameters_.row_lanes > 1)
+        warp_shares_.emplace(stream_, parameters_);
+      else
+        shares_ = stream_.written().add({Role::Scratch, kShares});
     }
     for (const TensorId id : task_.cell.of_kind(TensorKind::State))
       if (parameters_.whole_head || !is_head_value(id))
@@ -71,7 +77,7 @@ class BackwardBuilder : StreamBody {
   }
 
   int stage_tensor(TensorRef ref, bool shifted = false) {
-    return is_head_value(ref.tensor) ? stream_.values().add(ref, shifted) : stream_.ring().add(ref, shifted);
+    return is_shared(ref.tensor) ? stream_.values().add(ref, shifted) : stream_.ring().add(ref, shifted);
   }
 
   // Whether each channel leaves its share of an input's gradient, for a second kernel to add up. Where a
@@ -89,10 +95,14 @@ class BackwardBuilder : StreamBody {
     std::size_t root = needs_.step.previous_states.size();
     for (const Row& row : needs_.step.inputs) {
       const bool shares = leaves_shares(row.tensor);
-      stream_.written().store(shares ? shares_ : grad_in_.at(row.tensor),
-                              shares ? first_head_value_row(task_.cell, row.tensor) + row.row : row.row,
-                              column(results, root++));
+      const std::vector<Value> values = column(results, root++);
+      const int first = shares ? first_head_value_row(whole_.cell, row.tensor) : 0;
+      if (shares && warp_shares_)
+        warp_shares_->add(row_among(first, row), is_dealt(row.tensor), values);
+      else
+        stream_.written().store(shares ? shares_ : grad_in_.at(row.tensor), first + row.row, values);
     }
+    if (warp_shares_) warp_shares_->store();
     for (std::size_t p = 0; p < needs_.step.params.size(); ++p, ++root)
       for (int channel = 0; channel < parameters_.per_thread; ++channel) {
         const Value sum = sums_[index(p, channel)];
@@ -106,12 +116,12 @@ class BackwardBuilder : StreamBody {
     if (node.kind == step::NodeKind::Gradient) {
       const step::GradientRef& g = node.gradient;
       if (g.of == step::GradientRef::Of::NextState) return carry(g.tensor, g.row, channel);
-      if (is_head_value(g.tensor)) return head_gradient(g, channel);
+      if (is_head_value(g.tensor)) return head_gradient(g, staged, channel);
       return staged(grad_out_.at(g.tensor), g.row, channel);
     }
     switch (tensor(node.tensor).kind) {
       case TensorKind::Input:
-        if (is_head_value(node.tensor)) return stream_.values().value(inputs_.at(node.tensor), node.row);
+        if (is_shared(node.tensor)) return stream_.values().value(inputs_.at(node.tensor), node.row);
         return staged(inputs_.at(node.tensor), node.row, channel);
       case TensorKind::Reset:
       case TensorKind::Length: return stream_.values().flag(node.tensor);
@@ -119,8 +129,8 @@ class BackwardBuilder : StreamBody {
         if (at_start.always) return first_state(node, channel);
         const RowRef& where = needs_.history.at({node.tensor, node.row});
         const int before = before_of(where.tensor);
-        const Value saved = is_head_value(where.tensor.tensor) ? stream_.values().value(before, where.row)
-                                                               : staged(before, where.row, channel);
+        const Value saved = is_shared(where.tensor.tensor) ? stream_.values().value(before, where.row)
+                                                           : staged(before, where.row, channel);
         if (!at_start.maybe.valid()) return saved;
         auto& b = stream_.builder();
         const Value value = b.variable("before", saved);
@@ -132,17 +142,18 @@ class BackwardBuilder : StreamBody {
   }
 
   // Of an output with one value a head. Where each channel carries its share, the first one has all of it.
-  Value head_gradient(const step::GradientRef& g, int channel) {
+  Value head_gradient(const step::GradientRef& g, const StreamKernel::Staged& staged, int channel) {
     auto& b = stream_.builder();
-    const Value whole = stream_.values().value(grad_out_.at(g.tensor), g.row);
+    const int id = grad_out_.at(g.tensor);
+    const Value whole = is_shared(g.tensor) ? stream_.values().value(id, g.row) : staged(id, g.row, channel);
     if (parameters_.whole_head) return whole;
     return b.select(stream_.threads().channel_index(channel) == 0, whole, b.real(0));
   }
 
   // Before the first step stands the initial state: fp32, and not part of the saved histories.
   Value first_state(const step::Node& node, int channel) {
-    const Value place = first_place({node.tensor, node.row}, channel);
-    return stream_.builder().load("first", first_.at(node.tensor).memory[place]);
+    const KernelTensor& first = first_.at(node.tensor);
+    return stream_.builder().load("first", first.memory[first_place(first, node.row, channel)]);
   }
 
   void store_sums() {
@@ -156,19 +167,23 @@ class BackwardBuilder : StreamBody {
         own.push_back(sums_[index(p, channel)]);
       const std::vector<Value> totals = sum_over_segments(fmt::format("sum_{}", p), own);
       const Row& row = needs_.step.params[p];
-      const int at = first_param_row(task_.cell, row.tensor) + row.row;
+      const Value at = row_among(first_param_row(whole_.cell, row.tensor), row);
       stream_.threads().if_owner([&] {
-        for (int channel = 0; channel < parameters_.per_thread; ++channel)
-          b.store(workspace_.memory[stream_.threads().workspace_index(param_rows(task_.cell), at, channel)],
-                  totals[static_cast<std::size_t>(channel)]);
+        once(row.tensor, [&] {
+          for (int channel = 0; channel < parameters_.per_thread; ++channel)
+            b.store(
+                workspace_.memory[stream_.threads().workspace_index(param_rows(whole_.cell), at, channel)],
+                totals[static_cast<std::size_t>(channel)]);
+        });
       });
     }
   }
 
   const BackwardNeeds& needs_;
   std::map<TensorId, int> inputs_, grad_out_, grad_in_;
-  int shares_ = -1;          // each channel's of gradients of inputs with one value a head
-  std::vector<int> before_;  // parallel to needs_.history_tensors
+  int shares_ = -1;                        // each channel's of gradients of inputs with one value a head
+  std::optional<WarpShares> warp_shares_;  // or each warp's, where rows are dealt
+  std::vector<int> before_;                // parallel to needs_.history_tensors
   std::map<TensorId, KernelTensor> first_;
   CarryEnds ends_{{}, {}, "gradients of the initial states"};
   KernelTensor workspace_;
@@ -177,8 +192,8 @@ class BackwardBuilder : StreamBody {
 }  // namespace
 
 Launch stream_backward(const Task& task, const StreamParameters& parameters) {
-  const BackwardNeeds needs = backward_needs(task);
-  return BackwardBuilder(task, parameters, needs).build();
+  const auto dealt = dealt_pass(task, parameters.row_lanes);
+  return BackwardBuilder(task, dealt->value(), parameters).build();
 }
 
 }  // namespace rondo::schedule

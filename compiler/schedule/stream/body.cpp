@@ -3,7 +3,7 @@
 #include "compiler/schedule/analysis/carried.h"
 #include "compiler/schedule/lower/head_gradient_sum.h"
 #include "compiler/schedule/rewrite/rewrite_step.h"
-#include "compiler/schedule/stream/head_step.h"
+#include "compiler/schedule/stream/exchange_step.h"
 #include "compiler/schedule/stream/segment_body.h"
 #include "compiler/schedule/stream/segment_step.h"
 
@@ -12,14 +12,18 @@
 
 namespace rondo::schedule {
 
-StreamBody::StreamBody(const Task& task, const StreamParameters& parameters, const std::string& name,
-                       const std::string& comment, TimeOrder order, step::StepGraph step)
-    : task_(task),
+StreamBody::StreamBody(const Task& task, const DealtPass& dealt, const StreamParameters& parameters,
+                       const std::string& name, const std::string& comment, TimeOrder order)
+    : whole_(task),
+      task_(dealt.task),
+      dealt_(dealt.dealt),
       parameters_(parameters),
       stream_(name, comment, task, parameters, order),
-      step_(prepare(parameters, std::move(step))),
-      lowering_(stream_.builder(), task, step_.graph, step_.roots,
-                parameters.rewrite == Rewrite::Throughput) {}
+      step_(prepare(parameters, dealt.step)),
+      lowering_(stream_.builder(), task_, step_.graph, step_.roots,
+                parameters.rewrite == Rewrite::Throughput) {
+  stream_.signature().deal_rows(dealt_, parameters.row_lanes);
+}
 
 step::StepGraph StreamBody::prepare(const StreamParameters& parameters, step::StepGraph step) {
   if (parameters.segments > 1) {
@@ -34,8 +38,8 @@ step::StepGraph StreamBody::prepare(const StreamParameters& parameters, step::St
     step = std::move(cut->linear.carry_free);
   }
   step = rewritten(task_, std::move(step), parameters.rewrite);
-  if (!parameters.whole_head) return step;
-  reductions_ = head_reductions(task_, step);
+  if (!parameters.whole_head && parameters.row_lanes == 1) return step;
+  reductions_ = parameters.whole_head ? head_reductions(task_, step) : row_sums(step);
   return reductions_.step;
 }
 
@@ -68,7 +72,7 @@ void StreamBody::load_start(const CarryEnds& ends) {
     params_.make_registers(stream_.threads(), task_.cell, lowering, parameters_.per_thread);
   });
   stream_.threads().if_reading([&] {
-    params_.load(stream_.threads(), task_.cell);
+    params_.load(stream_.threads());
     if (carries) load_carries(ends, carry_);
   });
 }
@@ -81,7 +85,7 @@ void StreamBody::load_carries(const CarryEnds& ends, const std::vector<Value>& c
       const KernelTensor& first = ends.first.at(row.tensor);
       StreamThreads& threads = stream_.threads();
       b.assign(carries[index(k, channel)],
-               parameters_.whole_head ? b.load("first", first.memory[first_place(row, channel)])
+               parameters_.whole_head ? b.load("first", first.memory[first_place(first, row.row, channel)])
                                       : threads.first_carry(first, row, threads.channel_index(channel)));
     }
 }
@@ -108,15 +112,19 @@ void StreamBody::store_carries(const CarryEnds& ends, const std::vector<Value>& 
         b.store(to.memory[place(channel)], carries[index(k, channel)]);
     };
     if (of_head && ends.shares.memory.valid()) {
-      const int first = first_head_value_row(task_.cell, row.tensor);
-      store(ends.shares, carried(k), [&](int channel) {
-        return stream_.threads().state_index(head_value_rows(task_.cell, TensorKind::State), first + row.row,
-                                             channel);
+      const Value place = row_among(first_head_value_row(whole_.cell, row.tensor), row);
+      once(row.tensor, [&] {
+        store(ends.shares, carried(k), [&](int channel) {
+          return stream_.threads().state_index(head_value_rows(whole_.cell, TensorKind::State), place,
+                                               channel);
+        });
       });
       continue;
     }
     const auto last = [&](int channels) {
-      store(ends.last.at(row.tensor), channels, [&](int channel) { return first_place(row, channel); });
+      const KernelTensor& to = ends.last.at(row.tensor);
+      once(row.tensor,
+           [&] { store(to, channels, [&](int channel) { return first_place(to, row.row, channel); }); });
     };
     of_head ? b.if_(leads(), [&] { last(1); }) : last(carried(k));
   }
@@ -148,10 +156,20 @@ void StreamBody::assign_carries(const Results& values) {
     if (next[i].valid()) stream_.builder().assign(carry_[i], next[i]);
 }
 
-Value StreamBody::first_place(const step::Row& row, int channel) {
-  const int rows = tensor(row.tensor).rows;
-  return is_head_value(row.tensor) ? stream_.threads().head_value_index(rows, row.row)
-                                   : stream_.threads().state_index(rows, row.row, channel);
+Value StreamBody::first_place(const KernelTensor& tensor, int row, int channel) {
+  StreamThreads& threads = stream_.threads();
+  const Value own = threads.own_row(tensor, row);
+  return tensor.per_head ? threads.head_value_index(tensor.rows, own)
+                         : threads.state_index(tensor.rows, own, channel);
+}
+
+Value StreamBody::row_among(int first, const step::Row& row) {
+  const bool dealt = is_dealt(row.tensor);
+  return stream_.threads().own_row(whole_.cell.tensor(row.tensor).rows, row.row, dealt, first);
+}
+
+void StreamBody::once(step::TensorId tensor, const std::function<void()>& body) {
+  stream_.threads().if_all({is_dealt(tensor) ? Value{} : stream_.threads().first_of_rows()}, body);
 }
 
 Value StreamBody::param(const step::Node& leaf, int channel) const { return params_.value(leaf, channel); }
@@ -170,7 +188,7 @@ Value StreamBody::carry(TensorId id, int row, int channel) const {
 void StreamBody::walk_steps(const CarryEnds& ends, const LeafOf& leaf,
                             const std::function<void(const Results&)>& consume) {
   if (parameters_.segments > 1) return SegmentedStep(*this, leaf, consume).walk(ends);
-  if (parameters_.whole_head) return HeadStep(*this, leaf, consume).walk();
+  if (parameters_.whole_head || parameters_.row_lanes > 1) return ExchangeStep(*this, leaf, consume).walk();
   stream_.walk([&](const StreamKernel::Staged& staged, bool at_start) {
     Results results;
     for (int channel = 0; channel < parameters_.per_thread; ++channel)

@@ -10,6 +10,7 @@
 #include "compiler/schedule/channelwise/params.h"
 #include "compiler/schedule/channelwise/scan_warp.h"
 #include "compiler/schedule/problem/task.h"
+#include "compiler/schedule/rewrite/deal_rows.h"
 #include "compiler/schedule/rewrite/linear_step.h"
 #include "compiler/schedule/stream/head_reductions.h"
 #include "compiler/schedule/stream/kernel.h"
@@ -27,8 +28,9 @@ struct CarryEnds {
 
 class StreamBody {
  protected:
-  StreamBody(const Task& task, const StreamParameters& parameters, const std::string& name,
-             const std::string& comment, TimeOrder order, step::StepGraph step);
+  // `dealt`: the pass as a thread has it, with its share of rows.
+  StreamBody(const Task& task, const DealtPass& dealt, const StreamParameters& parameters,
+             const std::string& name, const std::string& comment, TimeOrder order);
 
   // Declares the parameters' arguments. Call before StreamKernel::place, and load_params after it.
   void declare_params();
@@ -62,10 +64,17 @@ class StreamBody {
   kernel::Value param(const step::Node& leaf, int channel) const;
   kernel::Value draw(const GraphLowering& lowering, const step::Node& node, int channel);
   kernel::Value carry(step::TensorId tensor, int row, int channel) const;
-  // Where a row of a state begins and ends, within its tensor.
-  kernel::Value first_place(const step::Row& row, int channel);
-  // Whether a tensor has one value a head.
+  // Where a row of a state begins and ends, within its tensor; `row` is one of the thread's.
+  kernel::Value first_place(const KernelTensor& tensor, int row, int channel);
+  // Whether a tensor has one value a head; and whether all threads of a head have the values of its steps
+  // from one place, which the ring has if they are many.
   bool is_head_value(step::TensorId id) const { return tensor(id).tail == step::Tail::Scalar; }
+  bool is_shared(step::TensorId id) const { return is_head_value(id) && !is_dealt(id); }
+  bool is_dealt(step::TensorId id) const { return dealt_[static_cast<std::size_t>(id)]; }
+  // The row of an internal tensor that has those of several tensors, of which this one's begin at `first`.
+  kernel::Value row_among(int first, const step::Row& row);
+  // Emits what stores a result of the tensor: by one of the threads that have the same.
+  void once(step::TensorId tensor, const std::function<void()>& body);
   const step::Tensor& tensor(step::TensorId id) const { return task_.cell.tensor(id); }
   std::size_t index(std::size_t k, int channel) const {
     return k * static_cast<std::size_t>(parameters_.per_thread) + static_cast<std::size_t>(channel);
@@ -73,7 +82,9 @@ class StreamBody {
   // [channel][root] -> the channel values of one root.
   static std::vector<kernel::Value> column(const Results& results, std::size_t root);
 
-  const Task& task_;
+  const Task& whole_;  // whose tensors have all rows
+  const Task& task_;   // as a thread has it
+  const std::vector<bool>& dealt_;
   StreamParameters parameters_;
   StreamKernel stream_;
   // If the walk is in segments: the forms of the roots, and the shifts of the carried values to which the
@@ -84,7 +95,7 @@ class StreamBody {
   bool again_ = false;            // SegmentStep's: step_ and forms_ are then of the carries alone
   TransformPattern pattern_ = 1;  // of the forms, composed
   step::StepGraph in_order_;      // and the step as it was
-  HeadReductions reductions_;     // where a block holds the whole head: of step_
+  HeadReductions reductions_;     // of step_: over the head that a block holds, or over the rows of a channel
   step::StepGraph step_;
   GraphLowering lowering_;
   std::vector<kernel::Value> sums_;  // what a thread adds up over its steps: variables
@@ -95,7 +106,7 @@ class StreamBody {
  private:
   friend class SegmentedStep;
   friend class OrderedWalk;
-  friend class HeadStep;
+  friend class ExchangeStep;
   step::StepGraph prepare(const StreamParameters& parameters, step::StepGraph step);
   // Registers of a carried row: one for each channel of the thread, or one that is the same for all.
   int carried(std::size_t k) const {

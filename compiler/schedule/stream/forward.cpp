@@ -9,12 +9,12 @@ namespace {
 
 class ForwardBuilder : StreamBody {
  public:
-  ForwardBuilder(const Task& task, const StreamParameters& parameters)
-      : StreamBody(task, parameters,
+  ForwardBuilder(const Task& task, const DealtPass& dealt, const StreamParameters& parameters)
+      : StreamBody(task, dealt, parameters,
                    fmt::format("{}_stream_{}", task.cell.name, pass_name(task.problem.pass)),
                    fmt::format("{}: stream forward, {} in memory", task.cell.name,
                                kernel::storage_name(task.problem.storage)),
-                   TimeOrder::Forward, forward_step(task.cell)) {}
+                   TimeOrder::Forward) {}
 
   Launch build() {
     declare();
@@ -42,8 +42,8 @@ class ForwardBuilder : StreamBody {
  private:
   void declare() {
     for (const TensorId id : task_.cell.of_kind(TensorKind::Input))
-      staged_[id] = is_head_value(id) ? stream_.values().add({Role::Input, id})
-                                      : stream_.ring().add({Role::Input, id}, false);
+      staged_[id] = is_shared(id) ? stream_.values().add({Role::Input, id})
+                                  : stream_.ring().add({Role::Input, id}, false);
     declare_params();
     stream_.threads().flags().declare(all_computed().graph, all_computed().roots);
     for (const TensorId id : task_.cell.of_kind(TensorKind::State))
@@ -51,7 +51,7 @@ class ForwardBuilder : StreamBody {
     for (const TensorId id : task_.cell.of_kind(TensorKind::Output))
       outputs_[id] = stream_.written().add({Role::Output, id});
     if (task_.problem.pass == Pass::ForwardSave)
-      for (const TensorId id : stored_histories(task_.cell))
+      for (const TensorId id : stored_histories(whole_.cell))
         histories_[id] = stream_.written().add({Role::History, id});
     for (const TensorId id : task_.cell.of_kind(TensorKind::State))
       ends_.last[id] = stream_.signature().writes({Role::LastState, id});
@@ -61,7 +61,7 @@ class ForwardBuilder : StreamBody {
     if (step::is_of_place(node)) return draw(lowering_, node, channel);
     switch (tensor(node.tensor).kind) {
       case TensorKind::Input:
-        if (is_head_value(node.tensor)) return stream_.values().value(staged_.at(node.tensor), node.row);
+        if (is_shared(node.tensor)) return stream_.values().value(staged_.at(node.tensor), node.row);
         return staged(staged_.at(node.tensor), node.row, channel);
       case TensorKind::State: return carry(node.tensor, node.row, channel);
       case TensorKind::Reset:
@@ -82,8 +82,8 @@ class ForwardBuilder : StreamBody {
   }
 
   Value first_state(TensorId state, int row, int channel) {
-    const Value place = first_place({state, row}, channel);
-    return stream_.builder().load("first", ends_.first.at(state).memory[place]);
+    const KernelTensor& first = ends_.first.at(state);
+    return stream_.builder().load("first", first.memory[first_place(first, row, channel)]);
   }
 
   void consume(const Results& results) {
@@ -102,7 +102,8 @@ class ForwardBuilder : StreamBody {
 }  // namespace
 
 Launch stream_forward(const Task& task, const StreamParameters& parameters) {
-  return ForwardBuilder(task, parameters).build();
+  const auto dealt = dealt_pass(task, parameters.row_lanes);
+  return ForwardBuilder(task, dealt->value(), parameters).build();
 }
 
 }  // namespace rondo::schedule

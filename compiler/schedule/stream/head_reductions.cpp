@@ -14,7 +14,9 @@ namespace {
 
 class Finder {
  public:
-  Finder(const step::StepGraph& step, HeadReductions& result) : graph_(step.graph), result_(result) {}
+  // `reduces`: of the nodes that are looked for.
+  Finder(const step::StepGraph& step, bool (*reduces)(const Node&), HeadReductions& result)
+      : graph_(step.graph), reduces_(reduces), result_(result) {}
 
   void run(const std::vector<NodeId>& roots) {
     const std::vector<NodeId> order = reachable(graph_, roots);
@@ -29,8 +31,8 @@ class Finder {
     const Node& node = graph_.at(id);
     for (const NodeId operand : node.operands)
       before_[at(id)] = std::max(before_[at(id)], before_[at(operand)]);
+    if (!reduces_(node)) return;
     if (node.kind == NodeKind::ReduceSpread) return add_spread(id, node);
-    if (!step::crosses_head(node)) return;
     result_.reductions.push_back({kind_of(node), node.operands, id, step::kNoNode, before_[at(id)], node});
     result_.levels = std::max(result_.levels, ++before_[at(id)]);
   }
@@ -42,6 +44,7 @@ class Finder {
       case NodeKind::ReduceMax: return Kind::Max;
       case NodeKind::PrefixSum: return Kind::Prefix;
       case NodeKind::SuffixSum: return Kind::Suffix;
+      case NodeKind::SumRows: return Kind::Rows;
       default: return Kind::Move;
     }
   }
@@ -63,6 +66,7 @@ class Finder {
   }
 
   const step::Graph& graph_;
+  bool (*reduces_)(const Node&);
   HeadReductions& result_;
   std::vector<int> before_;  // by node: levels of reductions that come before it
 };
@@ -84,17 +88,13 @@ std::vector<std::size_t> HeadReductions::of_level(int level) const {
   return result;
 }
 
-HeadReductions head_reductions(const Task& task, const step::StepGraph& original) {
-  HeadReductions result;
-  result.step = original;
+namespace {
+
+// Finds the reductions of the step, whose first roots are there, and puts what stands for them in their
+// places.
+void find_reductions(HeadReductions& result, bool (*reduces)(const Node&)) {
   step::StepGraph& step = result.step;
-  result.roots = step.roots.size();
-  std::vector<bool> shares;
-  if (task.problem.pass == Pass::Backward)
-    shares = shares_of_channels(task.cell, backward_needs(task).step, Steps::OfLaunches);
-  if (reduces_over_head(task.cell, original, shares))
-    step = fewer_exchanges(task, original, shares, ExchangeOrder::Chain).step;
-  Finder(step, result).run(step.roots);
+  Finder(step, reduces, result).run(step.roots);
   for (std::size_t i = 0; i < result.reductions.size(); ++i) {
     const HeadReduction& reduction = result.reductions[i];
     step.roots.insert(step.roots.end(), reduction.operands.begin(), reduction.operands.end());
@@ -107,6 +107,29 @@ HeadReductions head_reductions(const Task& task, const step::StepGraph& original
       node.row = HeadReductions::place(static_cast<int>(i), which);
     }
   }
+}
+
+}  // namespace
+
+HeadReductions head_reductions(const Task& task, const step::StepGraph& original) {
+  HeadReductions result;
+  result.step = original;
+  result.roots = original.roots.size();
+  std::vector<bool> shares;
+  if (task.problem.pass == Pass::Backward)
+    shares = shares_of_channels(task.cell, backward_needs(task).step, Steps::OfLaunches);
+  if (reduces_over_head(task.cell, original, shares))
+    result.step = fewer_exchanges(task, original, shares, ExchangeOrder::Chain).step;
+  find_reductions(result, step::crosses_head);
+  return result;
+}
+
+// What sums over the head is left as it is: each channel has its share.
+HeadReductions row_sums(const step::StepGraph& step) {
+  HeadReductions result;
+  result.step = step;
+  result.roots = step.roots.size();
+  find_reductions(result, [](const Node& node) { return node.kind == NodeKind::SumRows; });
   return result;
 }
 

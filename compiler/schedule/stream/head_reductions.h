@@ -16,7 +16,7 @@ bool needs_whole_head(const step::Cell& cell);
 // Whether that is so at a point: segments of time are for channels that have their own copies of all values
 // of the head.
 inline bool holds_whole_head(const step::Cell& cell, const StreamParameters& p) {
-  return p.segments == 1 && needs_whole_head(cell);
+  return p.segments == 1 && p.row_lanes == 1 && needs_whole_head(cell);
 }
 
 struct HeadReduction {
@@ -24,8 +24,8 @@ struct HeadReduction {
   // one exchange, and the squares are of distances, so that nothing cancels (Chan, Golub, LeVeque 1983,
   // "Algorithms for computing the sample variance").
   // Prefix, Suffix and Move (NodeKind::PrefixSum, SuffixSum; Shift, Rotate) give each channel a value of its
-  // own.
-  enum class Kind { Sum, Max, Moments, Prefix, Suffix, Move };
+  // own; so does Rows, a sum over the lanes of the channel (NodeKind::SumRows).
+  enum class Kind { Sum, Max, Moments, Prefix, Suffix, Move, Rows };
   bool along() const { return kind >= Kind::Prefix; }
   Kind kind = Kind::Sum;
   std::vector<step::NodeId> operands;    // one value a channel each; several only of moments
@@ -52,5 +52,7 @@ struct HeadReductions {
 // `step` is that of the pass, with its last roots, backward, the gradients of vector and scalar parameters.
 // It is rewritten by fewer_exchanges(), gradients of scalar parameters as shares of the channels.
 HeadReductions head_reductions(const Task& task, const step::StepGraph& step);
+// The sums over rows of a step that is dealt (deal_rows.h).
+HeadReductions row_sums(const step::StepGraph& step);
 
 }  // namespace rondo::schedule

@@ -28,9 +28,8 @@ constexpr int kMostChannels = 8;  // of a thread
 // Addresses, the walk and the exchange; and of a channel beside what it has to keep. Measured as what the
 // compiler needs without spilling, of cells that normalise (sm_90).
 constexpr int kFixedRegisters = 24, kTemporaries = 3;
-constexpr int kOfFunctions = 12;     // special functions that are written out, as in SegmentShape
-constexpr int kMostRegisters = 255;  // of a thread (CUDA guide, 16.2)
-constexpr double kShuffleCycles = 28, kSharedCycles = 30;  // latencies with the addition or the store
+constexpr int kOfFunctions = 12;      // special functions that are written out, as in SegmentShape
+constexpr double kSharedCycles = 30;  // latency with the store
 // What a word of a warp takes of the way between SMs, as bytes that go in one piece (assumed: two cycles).
 constexpr double kBytesOfWord = 64;
 
@@ -74,17 +73,6 @@ int kept_values(const HeadReductions& of) {
     most = std::max(most, kept);
   }
   return most;
-}
-
-// A reduction hands on what it adds up, so that the chain goes through it.
-StepCost cost_through(const Task& task, step::StepGraph step) {
-  for (Node& node : step.graph.nodes) {
-    const bool reduces = node.kind == NodeKind::ReduceSum || node.kind == NodeKind::ReduceMax;
-    if (!reduces && !step::is_along_head(node)) continue;
-    node.kind = NodeKind::Scalar;
-    node.op = scalar::Op::Neg;
-  }
-  return step_cost(task, step.graph, step.roots);
 }
 
 // Channels of a thread: they exist together, so their number divides that of the head.
@@ -132,6 +120,17 @@ Legality head_fits(const Task& task) {
   return {false, fmt::format("{}; their {} threads have {} each, the largest power of two that divides them: "
                              "at most {}",
                              why, kLargestBlock, most_channels(task.problem), most)};
+}
+
+StepCost cost_through(const Task& task, step::StepGraph step) {
+  for (Node& node : step.graph.nodes) {
+    const bool reduces = node.kind == NodeKind::ReduceSum || node.kind == NodeKind::ReduceMax ||
+                         node.kind == NodeKind::SumRows;
+    if (!reduces && !step::is_along_head(node)) continue;
+    node.kind = NodeKind::Scalar;
+    node.op = scalar::Op::Neg;
+  }
+  return step_cost(task, step.graph, step.roots);
 }
 
 HeadShape head_shape(const Task& task) {

@@ -19,6 +19,12 @@ Legality head_fits(const Task& task);
 // Of a simplified cell that needs the whole head.
 constraint::System head_space(const Task& task);
 
+inline constexpr int kMostRegisters = 255;    // of a thread (CUDA guide, 16.2)
+inline constexpr double kShuffleCycles = 28;  // latency of an exchange between lanes, with the addition
+
+// What a step costs whose reductions hand on what they add up, so that the chain goes through them.
+StepCost cost_through(const Task& task, step::StepGraph step);
+
 // What a step of the pass has between its threads.
 struct HeadShape {
   StepCost cost;

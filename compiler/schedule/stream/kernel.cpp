@@ -16,7 +16,8 @@ StreamKernel::StreamKernel(const std::string& name, const std::string& comment, 
 void StreamKernel::place() {
   threads_.place();
   ring_.place_rows();
-  written_.place(threads_.whole_heads().owns, threads_.whole_heads().leads);
+  const auto& heads = threads_.whole_heads();
+  written_.place(parameters_.whole_head ? heads.owns : threads_.here().owns, heads.leads);
   ring_.place_copies();
 }
 

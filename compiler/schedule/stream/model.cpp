@@ -1,6 +1,7 @@
 // The stream strategy's cost model.
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
 
 #include "compiler/schedule/analysis/step_cost.h"
@@ -9,6 +10,7 @@
 #include "compiler/schedule/stream/head_reductions.h"
 #include "compiler/schedule/stream/head_space.h"
 #include "compiler/schedule/stream/resources.h"
+#include "compiler/schedule/stream/rows_space.h"
 #include "compiler/schedule/stream/strategy.h"
 #include "compiler/support/integers.h"
 #include "compiler/target/cluster_cost.h"
@@ -29,6 +31,8 @@ constexpr double kLoneWarp = 2;
 // Cycles of a producer warp from one copy to the next, with all that computes its addresses: mingru 8 x 768
 // channels, T = 4096, backward, on an H200: 96 us with one such warp and 77 where all warps copy.
 constexpr double kProducerCopy = 40;
+// Instructions of a thread for a copy of 16 bytes, with its address and the question whether it is wanted.
+constexpr double kOfCopy = 6;
 constexpr std::int64_t kSector = 32;     // bytes
 constexpr double kSharedSectors = 1.25;  // times the traffic
 // Memory is waited for by so much longer where a block has one segment of time: nothing overlaps the end of a
@@ -89,6 +93,14 @@ struct Model {
   SegmentShape shape;
   std::int64_t head_values = 0;   // bytes by step of a stage
   std::optional<HeadShape> head;  // where a block holds the whole head
+  // Where rows may be dealt: what a thread has, by lanes.
+  std::map<int, RowsShape> shapes;
+  RowsStaging staging;
+
+  // Where they are dealt.
+  const RowsShape* dealt(const StreamParameters& p) const {
+    return p.row_lanes > 1 ? &shapes.at(p.row_lanes) : nullptr;
+  }
 
   // Blocks that are on the GPU at once.
   struct Wave {
@@ -107,6 +119,7 @@ struct Model {
   Placing place(const StreamParameters& p) const;
   double memory(const StreamParameters& p, const Wave& at) const;
   double issue(const StreamParameters& p, const Wave& at) const;
+  double issue_of_rows(const StreamParameters& p, const RowsShape& own, double warps) const;
   // Cycles of a round of a team of blocks: along the own segments, and along those of all.
   struct Round {
     double own, scanning;
@@ -115,6 +128,7 @@ struct Model {
   double chain(const StreamParameters& p) const;
   double row_waste(std::int64_t bytes) const;
   double block_bytes(const StreamParameters& p) const;
+  double head_bytes(const StreamParameters& p) const;
   double producing(const StreamParameters& p) const;
   // Seconds, of the parts of it.
   double working(const StreamParameters& p, const Wave& at, const Estimate& e) const;
@@ -124,6 +138,7 @@ struct Model {
 };
 
 std::int64_t Model::ring_bytes(const StreamParameters& p) const {
+  if (dealt(p) != nullptr) return rows_shared_bytes(p, staging, 0);
   return std::int64_t{p.stages} * p.steps * p.channels * p.heads * traffic.staged * element;
 }
 
@@ -156,6 +171,7 @@ Model::Placing Model::place(const StreamParameters& p) const {
   int per_sm = resident(limits, shared_bytes(p), p.threads());
   if (p.time_split > 1) per_sm = std::min(per_sm, blocks_by_registers(p, shape));
   if (head) per_sm = std::min(per_sm, head_blocks_by_registers(p, *head, limits));
+  if (const RowsShape* own = dealt(p)) per_sm = std::min(per_sm, rows_blocks_by_registers(p, *own, limits));
   const double room = cluster == 1 || p.through_global()
                           ? static_cast<double>(per_sm) * limits.sm_count
                           : std::max(1, target::clusters_at_once(limits, cluster, per_sm)) * cluster;
@@ -199,8 +215,17 @@ double short_rows(std::int64_t bytes) {
 double Model::block_bytes(const StreamParameters& p) const {
   const std::int64_t channels = head ? sizes.dim * p.heads / p.head_split : p.channels;
   const std::int64_t row_bytes = channels * element;
+  const double of_head = dealt(p) == nullptr ? 0 : static_cast<double>(sizes.time) * head_bytes(p);
   return static_cast<double>(sizes.time) / p.time_split * static_cast<double>(row_bytes) * traffic.moved *
-         short_rows(row_bytes) * row_waste(row_bytes);
+             short_rows(row_bytes) * row_waste(row_bytes) +
+         of_head;
+}
+
+// Bytes by step that a block moves of what the head has many values of, where rows are dealt: the values, and
+// its warps' shares of their gradients, written and read again.
+double Model::head_bytes(const StreamParameters& p) const {
+  const double warps = std::ceil(p.threads() / 32.0);
+  return static_cast<double>(staging.of_head) + 2.0 * sizeof(float) * warps * dealt(p)->share_rows;
 }
 
 // The whole over the copy bandwidth, or the busiest SM's share over what an SM can move: that is limited by
@@ -224,6 +249,7 @@ double Model::memory(const StreamParameters& p, const Wave& at) const {
 // come on top of the step's own arithmetic.
 double Model::issue(const StreamParameters& p, const Wave& at) const {
   const double warps = std::ceil(p.threads() / 32.0) * at.busiest;
+  if (const RowsShape* own = dealt(p)) return issue_of_rows(p, *own, warps);
   const double overhead =
       2.0 * traffic.moved + 6.0 / p.per_thread + 1.5 * traffic.staged * p.threads() / (p.vector * 32.0);
   // Composing and applying the steps' transforms, or composing them and applying those of all segments.
@@ -239,6 +265,16 @@ double Model::issue(const StreamParameters& p, const Wave& at) const {
   const double special = p.per_thread * special_functions * 128 / speeds.special_per_cycle_sm;
   const double turns = std::max(p.segments == 1 ? kLoneWarp : 1, std::ceil(warps / 4));
   return block_steps(p) / p.segments * turns * std::max(slots, special) / speeds.clock_hz;
+}
+
+// All warps of an SM share the way to shared memory and from lane to lane.
+double Model::issue_of_rows(const StreamParameters& p, const RowsShape& own, double warps) const {
+  const double turns = std::max(kLoneWarp, std::ceil(warps / 4));
+  const double copied = static_cast<double>(ring_bytes(p)) / (p.stages * p.steps);  // bytes a step
+  const double copies = kOfCopy * copied / (16.0 * p.threads());
+  const double cycles = std::max(turns * (rows_slots(p, own) + copies), warps * rows_port_slots(p, own));
+  const double special = turns * p.per_thread * own.cost.special * 128 / speeds.special_per_cycle_sm;
+  return block_steps(p) * std::max(cycles, special) / speeds.clock_hz;
 }
 
 // The scan warp goes along the segments twice, waits for the others' transforms and goes along the blocks.
@@ -262,7 +298,8 @@ double Model::chain(const StreamParameters& p) const {
   if (p.segments == 1) {
     const double loop = 12.0 / p.unroll;  // loop counter, branch and the slack of a short unroll
     const double exchanges = head ? head_exchange_seconds(p, *head, speeds) : 0;
-    return steps * ((step.chain + loop) / speeds.clock_hz + exchanges) + rounds * speeds.barrier_s;
+    const double cycles = dealt(p) == nullptr ? step.chain : rows_chain_cycles(p, *dealt(p));
+    return steps * ((cycles + loop) / speeds.clock_hz + exchanges) + rounds * speeds.barrier_s;
   }
   if (!p.among_blocks())
     return rounds *
@@ -328,6 +365,9 @@ Estimate Model::operator()(const Parameters& parameters) const {
   e.seconds += starting;
   if (p.among_blocks()) e.may_spill = may_spill(p, shape);
   if (head) e.may_spill = head_may_spill(p, *head, limits);
+  // One thread that has all rows, too.
+  if (!shapes.empty() && p.segments == 1 && rows_may_spill(p, shapes.at(p.row_lanes), limits))
+    e.may_spill = true;
   if (p.stream_stores) e.seconds *= kUnproven;
   if (p.interleaved_copies) e.seconds *= kUnproven;
   return e;
@@ -352,6 +392,8 @@ int launches_of_shares(const Task& task) {
 }  // namespace
 
 CostModel Stream::cost_model(const Task& task) const {
+  const std::map<int, RowsShape> rows = rows_shapes(task);
+  const RowsStaging staging = rows.empty() ? RowsStaging{} : rows_staging(task);
   const auto model = [&](const std::optional<HeadShape>& head, int moved) {
     StreamTraffic traffic = stream_traffic(task);
     traffic.moved += moved;
@@ -371,17 +413,25 @@ CostModel Stream::cost_model(const Task& task) const {
                  },
                  shape,
                  head_value_bytes(task.cell),
-                 head};
+                 head,
+                 rows,
+                 staging};
   };
-  if (!needs_whole_head(task.cell)) return model(std::nullopt, 0);
-  const Model in_order = model(head_shape(task), 0);
-  if (segment_parts(task) == 0) return in_order;
+  const bool in_order = !needs_whole_head(task.cell);
+  if (in_order && rows.empty()) return model(std::nullopt, 0);
+  if (!in_order && rows.empty() && segment_parts(task) == 0) return model(head_shape(task), 0);
+  // Each channel has a share of gradients of what the head has, but where a block holds the head; where rows
+  // are dealt, each warp.
+  const Model whole = in_order ? model(std::nullopt, rows_of_shares(task)) : model(head_shape(task), 0);
   const double sums = launches_of_shares(task) * task.profile.speeds.launch_s;
-  return [in_order, sums, cut = model(std::nullopt, rows_of_shares(task))](const Parameters& parameters) {
-    if (parameters.at("segments") == 1) return in_order(parameters);
-    Estimate e = cut(parameters);
-    e.launch += sums;
-    e.seconds += sums;
+  return [in_order, whole, sums, dealt = model(std::nullopt, 0),
+          cut = model(std::nullopt, rows_of_shares(task))](const Parameters& parameters) {
+    const auto lanes = parameters.find("row_lanes");
+    const bool in_lanes = lanes != parameters.end() && lanes->second > 1;
+    const bool by_head = !in_order && !in_lanes && parameters.at("segments") == 1;
+    Estimate e = (in_lanes ? dealt : parameters.at("segments") == 1 ? whole : cut)(parameters);
+    e.launch += by_head ? 0 : sums;
+    e.seconds += by_head ? 0 : sums;
     return e;
   };
 }

@@ -84,7 +84,10 @@ inline constexpr auto kParameters<StreamParameters> = [] {
        row<P, &P::heads>("heads", PowersOfTwo{1, 16}, "heads a block, of cells that need the whole head",
                          {.optional = true}),
        row<P, &P::head_split>("head_split", PowersOfTwo{1, 16},
-                              "blocks of a cluster that hold a head together", {.optional = true})});
+                              "blocks of a cluster that hold a head together", {.optional = true}),
+       row<P, &P::row_lanes>("row_lanes", PowersOfTwo{1, 16},
+                             "lanes of a warp that share a channel's rows, of states with many rows",
+                             {.optional = true})});
 }();
 
 }  // namespace rondo::schedule

@@ -21,12 +21,30 @@ int StreamRing::add(TensorRef ref, bool shifted) {
   Staged staged;
   staged.tensor = threads_.signature().reads(ref);
   staged.shifted = shifted;
+  shape(staged);
+  const std::string of_step_shape = staged.tensor.per_head
+                                        ? fmt::format("rows {}", staged.width)
+                                        : fmt::format("rows {}, channels {}", staged.lines, staged.width);
   staged.shared = b_.shared(staged.tensor.name + (shifted ? "_before" : "_staged"), staged.tensor.storage,
                             std::int64_t{p.stages} * p.steps * of_step(staged),
-                            fmt::format("[stages {}, steps {}, rows {}, channels {}]", p.stages, p.steps,
-                                        block_rows(staged), p.channels));
+                            fmt::format("[stages {}, steps {}, {}]{}", p.stages, p.steps, of_step_shape,
+                                        staged.padding > 0 ? ", padded between the rows of two lanes" : ""));
   staged_.push_back(staged);
   return static_cast<int>(staged_.size()) - 1;
+}
+
+void StreamRing::shape(Staged& staged) const {
+  const StreamParameters& p = parameters_;
+  const KernelTensor& tensor = staged.tensor;
+  staged.vector = p.vector;
+  if (tensor.per_head) {
+    staged.width = tensor.rows;
+    while (staged.width % staged.vector != 0) staged.vector /= 2;
+    return;
+  }
+  staged.lines = tensor.rows * p.heads;
+  staged.width = p.channels;
+  if (tensor.row_lanes > 1) staged.padding = ChannelThreads::widest(tensor);
 }
 
 bool StreamRing::any_shifted() const {
@@ -36,7 +54,10 @@ bool StreamRing::any_shifted() const {
 void StreamRing::place_rows() {
   for (Staged& staged : staged_)
     staged.base =
-        parameters_.heads == 1
+        staged.tensor.per_head
+            ? b_.let(staged.tensor.name + "_base",
+                     threads_.row_base(staged.tensor) + b_.wide(threads_.here().head * staged.tensor.rows))
+        : parameters_.heads == 1
             ? threads_.base(staged.tensor, threads_.here().tile_channel, "_base")
             : b_.let(staged.tensor.name + "_base",
                      threads_.row_base(staged.tensor) +
@@ -55,7 +76,8 @@ void StreamRing::place_copies_of(int tensor) {
   const int staging = parameters_.staging();
   const Value thread =
       parameters_.producer_warps == 0 ? b_.thread() : b_.let("stager", b_.thread() % staging);
-  const int per_step = parameters_.channels / parameters_.vector * block_rows(staged_[at(tensor)]);
+  const Staged& staged = staged_[at(tensor)];
+  const int per_step = staged.width / staged.vector * staged.lines;
   if (const int abreast = staging / per_step; abreast > 0) {
     Place place = place_copy(tensor, thread % per_step, thread / per_step, abreast);
     if (abreast * per_step != staging) place.mine = thread < abreast * per_step;
@@ -72,8 +94,9 @@ void StreamRing::place_copies_of(int tensor) {
 StreamRing::Place StreamRing::place_copy(int tensor, Value place, Value begin, int stride) {
   const Staged& staged = staged_[at(tensor)];
   const int rows = staged.tensor.rows;
-  const std::int64_t per_row = parameters_.channels / parameters_.vector;
-  const Value channels = b_.named("kChannels", parameters_.channels);
+  const std::int64_t per_row = staged.width / staged.vector;
+  const Value width =
+      staged.tensor.per_head ? b_.constant(staged.width) : b_.named("kChannels", parameters_.channels);
   Place result;
   result.tensor = tensor;
   result.stride = stride;
@@ -82,11 +105,16 @@ StreamRing::Place StreamRing::place_copy(int tensor, Value place, Value begin, i
   if (!threads_.heads_divide())
     result.head_exists =
         b_.let("head_exists", row + threads_.whole_heads().first * rows < threads_.head_count() * rows);
-  result.column = b_.let("column", place % per_row * parameters_.vector);
+  result.column = b_.let("column", place % per_row * staged.vector);
   result.from =
       b_.let("from", staged.base + b_.wide(result.begin - (staged.shifted ? 1 : 0)) * staged.tensor.stride_t +
                          b_.wide(row * b_.named("kDim", threads_.dim()) + result.column));
-  result.to = b_.let("to", (result.begin * block_rows(staged) + row) * channels + result.column);
+  Value to = (result.begin * staged.lines + row) * width + result.column;
+  if (staged.padding > 0) {
+    const Value lanes = result.begin * staged.tensor.row_lanes + row / staged.tensor.own_rows();
+    to = to + lanes * staged.padding;
+  }
+  result.to = b_.let("to", to);
   return result;
 }
 
@@ -141,7 +169,7 @@ void StreamRing::each_place(Value first_step, Value slot, const Copy& copy) {
     const Staged& staged = staged_[at(place.tensor)];
     b_.comment("stage " + staged.tensor.name);
     Value exists;
-    if (!threads_.channels_divide())
+    if (!staged.tensor.per_head && !threads_.channels_divide())
       exists = threads_.here().tile_channel + place.column < b_.named("kDim", threads_.dim());
     threads_.if_all({place.mine, exists, place.head_exists}, [&] {
       copy(place, staged, place.from + b_.wide(first_step) * staged.tensor.stride_t,
@@ -162,8 +190,7 @@ void StreamRing::copy_paced(Value first_step, Value slot) {
       if (parameters_.steps % place.stride != 0) inside = inside && s < parameters_.steps;
       if (staged.shifted) inside = inside && first_step + s >= 1;
       const Value step = turn * (place.stride * of_step(staged));
-      b_.if_(inside,
-             [&] { copy_vector(staged.shared, to + step, staged.tensor, at_step, parameters_.vector); });
+      b_.if_(inside, [&] { copy_vector(staged.shared, to + step, staged.tensor, at_step, staged.vector); });
       b_.assign(at_step, at_step + staged.tensor.stride_t * place.stride);
     });
   });
@@ -182,24 +209,47 @@ void StreamRing::copy_burst(Value first_step, Value slot, Value piece, int piece
       if (turns * pieces != all) more = now < all;
       threads_.if_all({inside, more}, [&] {
         copy_vector(staged.shared, to + step * of_step(staged), staged.tensor,
-                    start + b_.wide(step) * staged.tensor.stride_t, parameters_.vector);
+                    start + b_.wide(step) * staged.tensor.stride_t, staged.vector);
       });
     });
   });
 }
 
 Value StreamRing::row_place(const Staged& staged, Value line, int row) {
-  Value of_rows = line * block_rows(staged) + row;
+  if (staged.tensor.per_head) return line * staged.width + threads_.own_row(staged.tensor, row);
+  if (staged.tensor.row_lanes > 1) {
+    const int of_lane = staged.tensor.own_rows() * staged.width + staged.padding;
+    return line * of_step(staged) + threads_.here().row_lane * of_lane + std::int64_t{row} * staged.width +
+           threads_.here().lane_channel;
+  }
+  Value of_rows = line * staged.lines + row;
   if (parameters_.heads > 1) of_rows = of_rows + threads_.whole_heads().read * staged.tensor.rows;
   return of_rows * b_.named("kChannels", parameters_.channels) + threads_.here().lane_channel;
+}
+
+// A thread's rows lie side by side, and all its channels have the same.
+std::vector<std::vector<Value>> StreamRing::load_head_values(const Staged& staged, Value line) {
+  std::vector<std::vector<Value>> rows;
+  int count = ChannelThreads::widest(staged.tensor);
+  while (staged.tensor.own_rows() % count != 0) count /= 2;
+  for (int first = 0; first < staged.tensor.own_rows(); first += count)
+    for (const Value value :
+         b_.load_vector(staged.tensor.name, staged.shared[row_place(staged, line, first)], count))
+      rows.emplace_back(at(parameters_.per_thread), value);
+  return rows;
 }
 
 StreamRing::Rows StreamRing::load(Value line, bool at_start) {
   Rows values;
   for (const Staged& staged : staged_) {
     auto& rows = values.emplace_back();
+    if (at_start && staged.shifted) continue;
+    if (staged.tensor.per_head) {
+      rows = load_head_values(staged, line);
+      continue;
+    }
     const int count = std::min(parameters_.per_thread, ChannelThreads::widest(staged.tensor));
-    for (int row = 0; row < staged.tensor.rows && !(at_start && staged.shifted); ++row) {
+    for (int row = 0; row < staged.tensor.own_rows(); ++row) {
       const Value place = row_place(staged, line, row);
       auto& channels = rows.emplace_back();
       for (int first = 0; first < parameters_.per_thread; first += count)

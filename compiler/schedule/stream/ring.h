@@ -55,6 +55,10 @@ class StreamRing {
     kernel::Memory shared;
     kernel::Value base;  // element of this block's first channel, row 0, t = 0
     bool shifted = false;
+    // What a step has of it, in lines that copies do not straddle: rows of all heads of the block, or one
+    // line of all rows where the head has one value. Between the rows of two lanes lies `padding`: lanes read
+    // the same of their rows at once, from different banks.
+    int lines = 1, width = 1, vector = 1, padding = 0;
   };
   // What a thread copies of a stage of one tensor: a vector in each of steps `begin`, `begin` + `stride`, ...
   struct Place {
@@ -69,11 +73,14 @@ class StreamRing {
   };
   using Copy = std::function<void(const Place&, const Staged&, kernel::Value from, kernel::Value to)>;
 
-  // Elements of a step, of all heads of the block.
-  int block_rows(const Staged& staged) const { return staged.tensor.rows * parameters_.heads; }
-  int of_step(const Staged& staged) const { return block_rows(staged) * parameters_.channels; }
+  // Elements of a step.
+  int of_step(const Staged& staged) const {
+    return staged.lines * staged.width + staged.tensor.row_lanes * staged.padding;
+  }
+  void shape(Staged& staged) const;
   kernel::Value slot_of(kernel::Value block);
   kernel::Value row_place(const Staged& staged, kernel::Value line, int row);
+  std::vector<std::vector<kernel::Value>> load_head_values(const Staged& staged, kernel::Value line);
   void place_copies_of(int tensor);
   Place place_copy(int tensor, kernel::Value place, kernel::Value begin, int stride);
   void each_place(kernel::Value first_step, kernel::Value slot, const Copy& copy);

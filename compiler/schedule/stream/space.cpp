@@ -7,6 +7,7 @@
 #include "compiler/schedule/stream/head_reductions.h"
 #include "compiler/schedule/stream/head_space.h"
 #include "compiler/schedule/stream/resources.h"
+#include "compiler/schedule/stream/rows_space.h"
 #include "compiler/schedule/stream/strategy.h"
 #include "compiler/support/integers.h"
 #include "compiler/target/cluster_cost.h"
@@ -195,12 +196,23 @@ void Space::require_resources() {
 
 }  // namespace
 
-System Stream::space(const Task& task) const {
+namespace {
+
+System one_thread_a_channel(const Task& task) {
   if (!needs_whole_head(task.cell)) return Space(task, task.profile.limits).build();
   if (segment_parts(task) == 0) return head_space(task);
   // In order a block holds the whole head; where time is cut each channel copies what the head has.
   const System cut = Space(task, task.profile.limits).build();
   return head_fits(task).legal ? united(head_space(task), cut, {"segments", "_cut"}) : cut;
+}
+
+}  // namespace
+
+System Stream::space(const Task& task) const {
+  System rows_of_a_thread = one_thread_a_channel(task);
+  if (rows_shapes(task).empty()) return rows_of_a_thread;
+  variable<StreamParameters, &StreamParameters::row_lanes>(rows_of_a_thread, values({1}));
+  return united(rows_of_a_thread, rows_space(task), {"row_lanes", "_rows"});
 }
 
 }  // namespace rondo::schedule

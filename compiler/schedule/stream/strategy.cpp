@@ -11,6 +11,7 @@
 #include "compiler/schedule/stream/kernel.h"
 #include "compiler/schedule/stream/resources.h"
 #include "compiler/schedule/stream/segment_step.h"
+#include "compiler/schedule/stream/warp_shares.h"
 #include "compiler/support/integers.h"
 
 namespace rondo::schedule {
@@ -65,7 +66,8 @@ void Stream::add_launches(const Task& task, const StreamParameters& given, Kerne
   for (Launch& launch : sum_param_gradients(task, p.time_split)) plan.launches.push_back(std::move(launch));
   if (const int rows = head_value_rows(task.cell); rows > 0 && !p.whole_head) {
     plan.scratch_rows = head_value_scratch(rows);
-    for (Launch& launch : sum_head_gradients(task)) plan.launches.push_back(std::move(launch));
+    plan.shares = warps_of_head(task.problem, p);
+    for (Launch& launch : sum_head_gradients(task, plan.shares)) plan.launches.push_back(std::move(launch));
   }
   if (const int rows = head_value_rows(task.cell, TensorKind::State); rows > 0 && !p.whole_head) {
     plan.carries = {0, task.problem.sizes.heads * rows * task.problem.sizes.dim};

@@ -40,7 +40,7 @@ void StreamThreads::place_heads() {
   b.named("kChannels", p.channels,
           split ? "channels that the threads of a block take" : "channels that the threads of a head take");
   b.comment("this block's batch row and heads; this thread's head and first channel");
-  here_.rank = here_.segment = here_.tile_channel = b.constant(0);
+  here_.rank = here_.segment = here_.row_lane = here_.tile_channel = b.constant(0);
   here_.team = b.block();
   if (split) {
     heads_.rank = b.let("rank", b.cluster_rank());
@@ -82,7 +82,7 @@ std::int64_t StreamThreads::blocks_of_batch_row() const {
                                 : ChannelThreads::blocks_of_batch_row();
 }
 
-Value StreamThreads::workspace_index(int rows, int row, int channel) {
+Value StreamThreads::workspace_index(int rows, Value row, int channel) {
   const Value batch = builder_.wide(here_.batch_row);
   return index_of(
       parameters_.time_split == 1 ? batch : batch * parameters_.time_split + builder_.wide(here_.rank), rows,
@@ -99,7 +99,7 @@ void StreamThreads::if_active(const std::function<void()>& body) {
 }
 
 void StreamThreads::if_reading(const std::function<void()>& body) {
-  parameters_.whole_head ? body() : if_active(body);
+  parameters_.whole_head || parameters_.row_lanes > 1 ? body() : if_active(body);
 }
 
 void StreamThreads::if_owner(const std::function<void()>& body) {

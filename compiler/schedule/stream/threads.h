@@ -33,7 +33,7 @@ class StreamThreads final : public ChannelThreads {
   kernel::Value last_step() const { return time() - 1; }
   kernel::Value part() const { return part_; }  // of the blocks that split time, this one's, in order of time
   // Index in the workspace, [B, time_split, H, rows, D]: each block that splits time has a row of its own.
-  kernel::Value workspace_index(int rows, int row, int channel);
+  kernel::Value workspace_index(int rows, kernel::Value row, int channel);
 
   kernel::Value computing();  // Pred: the thread computes; invalid if all do
   // Emits what runs on threads that compute alone.
@@ -41,7 +41,7 @@ class StreamThreads final : public ChannelThreads {
   // Emits `body` for threads that compute and whose channels exist; or only for those of the first segment.
   void if_active(const std::function<void()>& body);
   void if_owner(const std::function<void()>& body);
-  // The same where a thread may load what its channels have: where a block holds whole heads, all may.
+  // The same where a thread may load what its channels have: where threads exchange, all may.
   void if_reading(const std::function<void()>& body);
 
   // Where a block holds whole heads.

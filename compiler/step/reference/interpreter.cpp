@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <stdexcept>
 
 #include "compiler/scalar/philox.h"
 #include "compiler/scalar/roundoff.h"
@@ -122,6 +123,7 @@ void Interpreter<Real>::evaluate(NodeId id, const Node& node) {
     case NodeKind::ReduceSum: return fill(result, sum(operand(node, 0), dim_));
     case NodeKind::ReduceMax: return fill(result, maximum(operand(node, 0), dim_));
     case NodeKind::ReduceSpread: return fill(result, spread(node));
+    case NodeKind::SumRows: throw std::logic_error("the reference of a step whose rows are dealt");
     case NodeKind::Shift:
     case NodeKind::Rotate: return move_along(node, result);
     case NodeKind::PrefixSum: return sum_along(operand(node, 0), 0, 1, result);

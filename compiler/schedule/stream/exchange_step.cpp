@@ -1,29 +1,41 @@
-#include "compiler/schedule/stream/head_step.h"
+#include "compiler/schedule/stream/exchange_step.h"
 
+#include "compiler/schedule/stream/lane_sums.h"
 #include "compiler/support/index.h"
 
 namespace rondo::schedule {
 
-HeadStep::HeadStep(StreamBody& body, const StreamBody::LeafOf& leaf,
-                   const std::function<void(const StreamBody::Results&)>& consume)
-    : body_(body),
-      leaf_(leaf),
-      consume_(consume),
-      exchange_(body.stream_, body.parameters_, body.task_.problem, body.reductions_) {}
+ExchangeStep::ExchangeStep(StreamBody& body, const StreamBody::LeafOf& leaf,
+                           const std::function<void(const StreamBody::Results&)>& consume)
+    : body_(body), leaf_(leaf), consume_(consume) {
+  if (body.parameters_.whole_head)
+    over_head_.emplace(body.stream_, body.parameters_, body.task_.problem, body.reductions_);
+}
 
-void HeadStep::walk() {
-  exchange_.declare();
+void ExchangeStep::walk() {
+  if (over_head_) over_head_->declare();
   body_.stream_.walk([&](const StreamKernel::Staged& staged, bool at_start) {
     const StreamBody::Results results = step(staged, at_start);
     consume_(results);
     body_.assign_carries(results);
   });
-  exchange_.finish();
+  if (over_head_) over_head_->finish();
+}
+
+// Every lane of a channel adds the same numbers, so all have the same bits.
+std::vector<HeadExchange::Totals> ExchangeStep::run(int level,
+                                                    const std::vector<std::vector<Value>>& operands) {
+  if (over_head_) return over_head_->run(level, operands);
+  std::vector<HeadExchange::Totals> totals;
+  for (std::vector<Value>& sums :
+       summed_over_lanes(body_.stream_.builder(), operands, 1, body_.parameters_.row_lanes))
+    totals.push_back({{}, {}, std::move(sums)});
+  return totals;
 }
 
 // What a reduction needs is computed for all channels of the thread before the exchange, the rest after the
 // last one.
-StreamBody::Results HeadStep::step(const StreamKernel::Staged& staged, bool at_start) {
+StreamBody::Results ExchangeStep::step(const StreamKernel::Staged& staged, bool at_start) {
   const HeadReductions& of = body_.reductions_;
   const int channels = body_.parameters_.per_thread;
   std::vector<GraphLowering::Values> values;
@@ -45,7 +57,7 @@ StreamBody::Results HeadStep::step(const StreamKernel::Staged& staged, bool at_s
       for (int channel = 0; channel < channels; ++channel)
         for (const Value value : emit(channel, of.reductions[i].operands)) operands.back().push_back(value);
     }
-    const std::vector<HeadExchange::Totals> totals = exchange_.run(level, operands);
+    const std::vector<HeadExchange::Totals> totals = run(level, operands);
     for (std::size_t i = 0; i < numbers.size(); ++i) {
       const bool along = of.reductions[numbers[i]].along();
       const auto number = static_cast<int>(numbers[i]);
