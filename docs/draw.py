@@ -13,6 +13,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 
 DOCS = pathlib.Path(__file__).resolve().parent
 ROOT, CELLS = DOCS.parent, DOCS / "cells"
@@ -20,6 +21,8 @@ BOARD = "h200"
 RECORD = ROOT / f"benchmarks/results/{BOARD}.json"
 OF_RECORD = ("roofline", "floors")  # pictures, as `rondo report --picture` names them
 SHAPES = {True: {"B": 16, "T": 1024, "H": 1, "D": 768}, False: {"B": 8, "T": 4096, "H": 1, "D": 1536}}  # with a matrix; without
+STATE_SHAPE = {"B": 1, "T": 4096, "H": 32, "D": 128}  # with a matrix as a state
+KEYS = "[64"  # what the text of such a cell has; its picture has keys of two numbers
 COSTS = re.compile(r"<!-- costs -->\n.*?<!-- end -->\n", re.DOTALL)
 HEADING = "| cell | problem | strategy | forward | forward and backward | measured | saved for backward |\n|---|---|---|--:|--:|--:|--:|\n"
 
@@ -29,6 +32,19 @@ def run(rondo, *words):
     if done.returncode != 0:
         sys.exit(f"draw: rondo {' '.join(map(str, words))}: {done.stderr.strip()}")
     return done.stdout
+
+
+def text_of(cell):
+    return (ROOT / f"cells/{cell}.cell").read_text(encoding="utf-8")
+
+
+def picture(rondo, cell):
+    if KEYS not in text_of(cell):
+        return run(rondo, "emit", cell, "--stage", "graph")
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / f"{cell}.cell"
+        path.write_text(text_of(cell).replace(KEYS, "[2"), encoding="utf-8")
+        return run(rondo, "emit", str(path), "--stage", "graph")
 
 
 def checked(rondo, cell, shape, pass_):
@@ -55,11 +71,11 @@ def costs_of(rondo, record, cells):
     table = HEADING
     for cell in cells:
         found = json.loads(run(rondo, "check", cell, "--json", "--arch", BOARD))
-        shape = SHAPES[found["structure"]["has_matrix"]]
+        shape = STATE_SHAPE if KEYS in text_of(cell) else SHAPES[found["structure"]["has_matrix"]]
         passes = {pass_: first_choice(checked(rondo, cell, shape, pass_)) for pass_ in ("fw", "fws", "bw")}
         strategy, forward, _ = passes["fw"]
-        problem = " ".join(f"{name}={shape[name]}" for name in "BTD")
-        saved = passes["bw"][2] / (shape["B"] * shape["T"] * shape["D"])
+        problem = " ".join(f"{name}={shape[name]}" for name in "BTHD" if name != "H" or shape[name] > 1)
+        saved = passes["bw"][2] / (shape["B"] * shape["T"] * shape["H"] * shape["D"])
         table += (f"| {cell} | {problem} | {strategy} | {forward:.2g} | {passes['fws'][1] + passes['bw'][1]:.2g} | "
                   f"{measured(record, cell, shape)} | {saved:.3g} |\n")
     return table
@@ -68,7 +84,7 @@ def costs_of(rondo, record, cells):
 def files(rondo):
     """What every file is to hold, by path."""
     cells = sorted(path.stem for path in (ROOT / "cells").glob("*.cell"))
-    made = {CELLS / f"{cell}.svg": run(rondo, "emit", cell, "--stage", "graph") for cell in cells}
+    made = {CELLS / f"{cell}.svg": picture(rondo, cell) for cell in cells}
     made |= {DOCS / f"{name}.svg": run(rondo, "report", "--record", RECORD, "--picture", name) for name in OF_RECORD}
     record = json.loads(RECORD.read_text(encoding="utf-8"))
     shown = []

@@ -15,6 +15,7 @@
 #include "compiler/frontend/frontend.h"
 #include "compiler/schedule/plan/strategy.h"
 #include "compiler/schedule/problem/serialise.h"
+#include "compiler/schedule/rewrite/deal_rows.h"
 #include "compiler/schedule/strategies.h"
 #include "compiler/step/serialise.h"
 #include "engine/check/verify.h"
@@ -211,15 +212,27 @@ inline step::Cell library_cell(const std::string& name) {
   throw std::runtime_error("no cell " + name);
 }
 
-// Names of the library's cells that a strategy computes.
+inline bool has_matrix_state(const std::string& name) {
+  return schedule::outer_rows(library_cell(name)) >= schedule::kLeastRowsDealt;
+}
+
+// Names of the library's cells that a strategy computes, but for those whose state is a matrix: kernels of so
+// many rows take long to compile, and have tests of their own (rows_test.cpp).
 inline std::vector<std::string> cells_of(const std::string& strategy) {
   std::vector<std::string> names;
   for (const engine::EmbeddedCell& embedded : engine::embedded_cells())
-    if (schedule::find_strategy(strategy)->legal({library_cell(embedded.name), {}, {}}).legal)
+    if (!has_matrix_state(embedded.name) &&
+        schedule::find_strategy(strategy)->legal({library_cell(embedded.name), {}, {}}).legal)
       names.push_back(embedded.name);
   return names;
 }
 inline std::vector<std::string> diagonal_cells() { return cells_of("stream"); }
 inline std::vector<std::string> dense_cells() { return cells_of("persistent"); }
+inline std::vector<std::string> matrix_state_cells() {
+  std::vector<std::string> names;
+  for (const engine::EmbeddedCell& embedded : engine::embedded_cells())
+    if (has_matrix_state(embedded.name)) names.push_back(embedded.name);
+  return names;
+}
 
 }  // namespace rondo::testing

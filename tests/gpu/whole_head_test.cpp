@@ -5,6 +5,7 @@
 #include "compiler/step/forms.h"
 #include "compiler/support/text_file.h"
 #include "engine/check/verify.h"
+#include "engine/choice/overrides.h"
 #include "tests/gpu/each.h"
 #include "tests/gpu/gpu.h"
 #include "tests/schedule/over_head_cells.h"

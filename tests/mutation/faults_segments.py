@@ -104,7 +104,7 @@ FAULTS = [
           "own < p.steps + 1);", "own < p.steps + 2);",
           test="test_schedule ShootKeepsInputs.*"),
     fault("channels: a per-head parameter has one row a head", CH + "threads.cpp",
-          "return here_.head * tensor.rows + row;", "return here_.head + row;",
+          "return here_.head * tensor.rows + own;", "return here_.head + own;",
           test="test_schedule PerHeadInputs.*"),
     fault("channels: blocks that split time write the same steps past the end", CH + "threads.cpp",
           "time() + here_.rank * p.segments + here_.segment", "time() + here_.segment",

@@ -87,6 +87,7 @@ std::vector<Case> cases() {
       {"mingru", kForward, "", {}, Stage::Step},
       {"mingru", kForward, "", {}, Stage::Graph},
       {"mingru", kForward, "", {}, Stage::Ast},
+      {"gated_deltanet", kBackward, "stream", {{"row_lanes", 8}}, Stage::Cuda},
   };
 #ifdef RONDO_BUILT_LLVM
   result.push_back({"mingru", kForward, "stream", {}, Stage::Ptx});

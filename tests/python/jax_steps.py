@@ -42,6 +42,12 @@ def _gru(h, x, g):
     return {"h": (1 - z) * tanh(x[2] + r * g[2]) + z * h}
 
 
+def gated_deltanet(s, x, p):
+    k, keep = x["k"][:, None], jnp.exp(x["g"]) * (jnp.eye(64) - x["beta"] * jnp.outer(x["k"], x["k"]))
+    made = keep @ s["S"] + x["beta"] * k * x["v"]
+    return {"S": made, "o": x["q"] @ made}
+
+
 def gru(s, x, p):
     return _gru(s["h"], x["x"], p["R"] @ s["h"] + p["b"])
 
@@ -69,6 +75,11 @@ def lif(s, x, p):
     spike = _fires(over >= 0, over / (1 + 10 * jnp.abs(over)))
     u = p["beta"] * s["u"] + s["i"] - jax.lax.stop_gradient(spike)
     return {"i": p["alpha"] * s["i"] + x["x"], "u": u, "spike": spike}
+
+
+def linear_attention(s, x, p):
+    made, z = s["S"] + jnp.outer(x["k"], x["v"]), s["z"] + x["k"]
+    return {"S": made, "z": z, "o": x["q"] @ made / (x["q"] @ z + 1e-6)}
 
 
 def lngru(s, x, p):
@@ -114,6 +125,13 @@ def cumax(v):
     return jnp.cumsum(jnp.exp(v - v.max()) / jnp.exp(v - v.max()).sum())
 
 
+def mlstm(s, x, p):
+    m = jnp.maximum(log_sigmoid(x["f"]) + s["m"], x["i"])
+    f, i = jnp.exp(log_sigmoid(x["f"]) + s["m"] - m), jnp.exp(x["i"] - m)
+    c, n = f * s["C"] + i * jnp.outer(x["k"], x["v"]), f * s["n"] + i * x["k"]
+    return {"C": c, "n": n, "m": m, "h": c.T @ x["q"] / jnp.maximum(jnp.abs(n @ x["q"]), jnp.exp(-m))}
+
+
 def onlstm(s, x, p):
     i, f, n, o, forget, admit = p["R"] @ s["h"] + x["x"] + p["b"]
     forget, admit = cumax(forget), 1 - cumax(admit)
@@ -149,6 +167,22 @@ def rmslstm(s, x, p):
     product = p["R"] @ s["h"]
     c, o = _gates(p["gamma"] * product / jnp.sqrt((product**2).mean() + 1e-5) + x["x"] + p["b"], s["c"])
     return {"h": o * tanh(c), "c": c}
+
+
+def rwkv4(s, x, p):
+    """The sums of equation 16 themselves, which no small numbers overflow."""
+    k, v = x["x"]
+    a, b = jnp.exp(s["m"]) * s["a"], jnp.exp(s["m"]) * s["b"]
+    y = (a + jnp.exp(p["u"] + k) * v) / (b + jnp.exp(p["u"] + k))
+    decay = jnp.exp(-jnp.exp(p["w"]))
+    m = jnp.maximum(s["m"] - jnp.exp(p["w"]), k)
+    return {"a": jnp.exp(-m) * (decay * a + jnp.exp(k) * v), "b": jnp.exp(-m) * (decay * b + jnp.exp(k)), "m": m, "y": y}
+
+
+def rwkv7(s, x, p):
+    removed = x["kappa"] / jnp.linalg.norm(x["kappa"])
+    made = s["S"].T @ (jnp.diag(x["w"]) - jnp.outer(removed, x["a"] * removed)) + jnp.outer(x["v"], x["k"])
+    return {"S": made.T, "o": made @ x["r"]}
 
 
 def slstm(s, x, p):

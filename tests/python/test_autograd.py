@@ -272,7 +272,7 @@ def test_a_cell_without_heads_in_its_steps():
 
 SHIPPED = [
     "affine", "blockgru", "elman", "gru", "hgrn", "indrnn", "janet", "lngru", "lnlstm", "lru", "lstm", "mgu", "mingru", "minlstm",
-    "onlstm", "paragru", "paralstm", "peephole", "rglru", "rmslstm", "slstm", "sru", "zoneout",
+    "onlstm", "paragru", "paralstm", "peephole", "rglru", "rmslstm", "slstm", "sru", "zoneout", "rwkv4",
 ]  # fmt: skip
 
 

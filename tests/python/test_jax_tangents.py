@@ -18,7 +18,14 @@ SHIPPED = sorted(path.stem for path in (SOURCE / "cells").glob("*.cell"))
 SIZES = {"B": 2, "T": 4, "H": 2, "D": 8}
 OPTIONS = {"zoneout": {"training": 0}}
 # Where a state begins with something else than random numbers: an empty cell of slstm has n = 0.
-ABOVE = {"slstm": {"n": 1.5}, "hgrn": {"low": 0.5}}
+ABOVE = {
+    "slstm": {"n": 1.5},
+    "hgrn": {"low": 0.5},
+    "gated_deltanet": {"beta": 0.5, "g": -1.0},
+    "linear_attention": {"k": 1.5, "q": 1.5, "z": 1.5},
+    "rwkv4": {"b": 1.5},
+    "rwkv7": {"w": 0.5, "a": 0.5},
+}
 
 
 class Case:

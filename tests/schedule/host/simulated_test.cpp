@@ -42,6 +42,18 @@ TEST(HostSimulated, DiagonalCells) {
   }
 }
 
+TEST(HostSimulated, MatrixStates) {
+  int turn = 0;
+  for (const step::Cell& cell : matrix_state_cells())
+    for (const Storage storage : {Storage::BF16, Storage::F32}) {
+      if (!rondo::testing::has_turn(++turn, 4)) continue;
+      Comparison(host_case(cell, {2, 5, 2, turn % 3 == 0 ? 1 : 17}, storage,
+                           {{"lanes", 16}, {"vectors", 1}, {"rows", 1}, {"together", 1}, {"tile", 1}}))
+          .run();
+      ASSERT_FALSE(HasFailure()) << cell.name;
+    }
+}
+
 // Rolled loops over the vectors of a block: a head that is a part of the block, several blocks, and tails.
 TEST(HostSimulated, RolledLoops) {
   int turn = 0;
