@@ -84,7 +84,7 @@ FAULTS = [
     fault("fragments: the rows of the matrix are in another order than the sums", P + "fragment_gather.cpp",
           "kernel_.here().group + half / count * 8", "kernel_.here().group + half / count * 0", "fragments"),
     fault("fragments: all words of a lane's row have the columns of the first", P + "elements.cpp",
-          "* of_k_tile + word / 2 * per_word()", "* of_k_tile + word / 2 * 0", "fragments"),
+          "word / 2 * per_word();", "word / 2 * 0;", "fragments"),
     fault("fragments: all vectors of a warp are sent to the first one's place", P + "fragment_gather.cpp",
           "+ vector % vectors_of_tile();", "+ vector % 1;", "fragments of batch tiles"),
     fault("fragments: every batch tile is sent to the first one's place", P + "fragment_gather.cpp",
