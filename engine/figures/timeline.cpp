@@ -17,6 +17,7 @@ constexpr double kNarrowest = 480;    // below it labels stand above their bars
 constexpr double kLabelWidth = 0.42;  // of the picture, where it is wide
 constexpr double kValueWidth = 64;    // pixels of the times at the right
 constexpr double kLeast = 0.004;      // of a step: shorter parts are in the table alone
+constexpr double kBold = 1.2;         // at most how much wider a bold text is
 
 struct Lane {
   std::string name, kind, value;
@@ -69,7 +70,7 @@ void draw_lane(Svg& svg, const Axis& axis, const Lane& lane, double y, bool narr
 void draw_end(Svg& svg, const Axis& axis, double step_s, double top, double bottom) {
   svg.line({axis.at(step_s), top}, {axis.at(step_s), bottom}, "reference");
   const std::string said = "a step: " + duration(step_s);
-  const bool left = axis.at(step_s) + 6 + text_width(said) > svg.width();
+  const bool left = axis.at(step_s) + 6 + kBold * text_width(said) > svg.width();
   svg.text({axis.at(step_s) + (left ? -6 : 6), bottom - 5}, said, left ? Anchor::End : Anchor::Start,
            "halo strong");
 }

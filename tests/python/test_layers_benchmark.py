@@ -69,7 +69,18 @@ def test_a_rehearsal_says_that_chunks_keep_less(tmp_path):
 def test_the_same_layers_beside_each_other_are_right(tmp_path):
     """Recurrences alone too, of several heads, and JAX's loop where there is JAX."""
     record = tmp_path / "record.json"
-    words = ["--device", "cpu", "--who", "^(rondo|jax) bf16", "--only", "^(gru.*alone|slstm)", "--threads", "2", "--out", record]
+    words = [
+        "--device",
+        "cpu",
+        "--who",
+        "^(rondo|jax) bf16",
+        "--only",
+        "^(gru.*alone|slstm)",
+        "--threads",
+        "2",
+        "--out",
+        record,
+    ]
     done = subprocess.run([sys.executable, BENCHMARKS / "beside.py", library_path(), *words], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     found = {(row["layer"], who): one for row in json.loads(record.read_text())["rows"] for who, one in row["times"].items()}

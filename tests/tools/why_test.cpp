@@ -67,7 +67,7 @@ TEST(Why, CountersStandBesideTheFloors) {
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_TRUE(says(outcome.out,
                    "  counters of ncu, 1 launch of 1.2 ms: 138 MB moved, 1.10 of what must move; "
-                   "tensor cores work in 12.5% of the cycles, by the floor of products 13.6%\n"))
+                   "tensor cores work in 12.5% of the cycles, by the floor of products 15.0%\n"))
       << outcome.out;
   write_file(file, "==ERROR== no permission\n");
   const Outcome refused = rondo(words);

@@ -41,7 +41,7 @@ void FragmentGatherProducts::declare() {
 }
 
 // Even words of an A operand are row g, odd ones row g + 8. The 16 rows are two of the group's [unit
-// block][product] of 8 rows; an odd last one stands alone. A warp's k-tiles are whole vectors' ones.
+// block][product] of 8 rows; an odd last one stands alone. A warp's first k-tile begins a vector.
 Value FragmentGatherProducts::fragment(const ProductGroup& group, int tile, Value k, int i) {
   const auto count = static_cast<int>(group.products.size());
   const int half = 2 * tile + i % 2;
