@@ -119,6 +119,7 @@ RowsShape shape_of(const Task& task, const DealtPass& pass, int lanes) {
     (tensor.tail == step::Tail::Vector ? shape.staged : shape.head_rows) += tensor.rows;
   }
   shape.written = written_rows(task, cell);
+  shape.all_written = written_rows(task, task.cell);
   if (task.problem.pass != Pass::Backward) return shape;
   shape.shares = head_value_rows(cell);
   shape.share_rows = head_value_rows(task.cell);

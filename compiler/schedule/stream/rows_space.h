@@ -21,17 +21,18 @@ RowsStaging rows_staging(const Task& task);
 // What a thread does at each step.
 struct RowsShape {
   int lanes = 1;
-  StepCost cost;       // of a channel, through its sums over rows
-  int levels = 0;      // exchanges between the lanes of a channel, one after the other
-  int words = 0;       // values that they add up, by channel
-  int live = 0;        // values of a channel at once, its states among them
-  int live_head = 0;   // values of the head at once
-  int kept = 0;        // values of a channel beside: parameters, sums of their gradients
-  int staged = 0;      // rows that a thread loads, by channel
-  int head_rows = 0;   // and of those with one value a head
-  int written = 0;     // rows that a thread writes, by channel
-  int shares = 0;      // gradients of values of the head that a warp adds up
-  int share_rows = 0;  // the same of all lanes
+  StepCost cost;        // of a channel, through its sums over rows
+  int levels = 0;       // exchanges between the lanes of a channel, one after the other
+  int words = 0;        // values that they add up, by channel
+  int live = 0;         // values of a channel at once, its states among them
+  int live_head = 0;    // values of the head at once
+  int kept = 0;         // values of a channel beside: parameters, sums of their gradients
+  int staged = 0;       // rows that a thread loads, by channel
+  int head_rows = 0;    // and of those with one value a head
+  int written = 0;      // rows that a thread writes, by channel
+  int all_written = 0;  // the same of all lanes
+  int shares = 0;       // gradients of values of the head that a warp adds up
+  int share_rows = 0;   // the same of all lanes
 };
 // By lanes: those that the rows can be dealt to, beside 1. Empty where they cannot be dealt.
 std::map<int, RowsShape> rows_shapes(const Task& task);

@@ -2,6 +2,7 @@
 // what spaces and the model count of them.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 #include <random>
 
@@ -198,6 +199,44 @@ TEST(Rows, TheModelDealsManyRows) {
       EXPECT_GE(lanes, 4) << cell.name << " " << pass_name(pass);
       EXPECT_LT(least, 6e-3) << cell.name << " " << pass_name(pass);
     }
+}
+
+// What the delta rule of 64 keys took on an H200 where a warp writes whole sectors and parts of them.
+TEST(Rows, TheModelPricesPartsOfSectors) {
+  struct RowsTime {
+    Pass pass;
+    int lanes, per_thread, channels, stages, steps, unroll;
+    double milliseconds;
+  };
+  constexpr RowsTime kTimes[] = {
+      {Pass::ForwardSave, 4, 2, 32, 4, 32, 2, 1.04}, {Pass::ForwardSave, 8, 2, 32, 2, 8, 1, 1.61},
+      {Pass::ForwardSave, 8, 1, 32, 2, 4, 1, 3.55},  {Pass::ForwardSave, 16, 2, 32, 2, 32, 4, 5.01},
+      {Pass::Backward, 8, 2, 32, 3, 8, 1, 4.57},     {Pass::Backward, 16, 4, 32, 3, 8, 1, 5.06},
+      {Pass::Backward, 8, 1, 32, 2, 8, 1, 10.54},    {Pass::Backward, 16, 2, 32, 3, 4, 1, 11.40},
+      {Pass::Backward, 4, 1, 64, 2, 8, 2, 7.56},
+  };
+  for (const RowsTime& m : kTimes) {
+    Task task = many_rows_task(delta_rule(64), m.pass, Storage::BF16);
+    const Parameters point = {{"channels", m.channels},
+                              {"exchange", 0},
+                              {"interleaved_copies", 0},
+                              {"per_thread", m.per_thread},
+                              {"pipeline_depth", 1},
+                              {"producer_warps", 0},
+                              {"rewrite", 0},
+                              {"row_lanes", m.lanes},
+                              {"segments", 1},
+                              {"stages", m.stages},
+                              {"steps", m.steps},
+                              {"stream_stores", 0},
+                              {"time_split", 1},
+                              {"unroll", m.unroll},
+                              {"vector", 8}};
+    const double said = 1e3 * stream_of_heads().cost_model(task)(point).seconds;
+    EXPECT_LT(std::abs(std::log(said / m.milliseconds)), std::log(2.0))
+        << pass_name(m.pass) << " " << m.lanes << " lanes, " << m.per_thread << " channels: " << said
+        << " ms, took " << m.milliseconds;
+  }
 }
 
 }  // namespace
