@@ -4,9 +4,10 @@
 usage: shipped.py RONDO DATABASE [--seconds 12] [--side 1] [--gpus 1] [--share 1/1] [--only REGEX] [--again REGEX] [--limit SECONDS]
                   [--out FILE.json] [--dry-run]
 
-The list is below: LSTM, GRU and sLSTM by heads and batch, and scans by channels and length, in bf16, for the passes fw, fws and
-bw. The most useful problems come first, so a run that is cut short has covered them. --share i/n takes every n-th problem, from the
-i-th on (`rondo db merge` brings the databases of several machines together); --only those that match an expression.
+The list is below: LSTM, GRU and sLSTM by heads and batch, scans by channels and length, and states that are matrices, in bf16, for
+the passes fw, fws and bw. The most useful problems come first, so a run that is cut short has covered them. --share i/n takes every
+n-th problem, from the i-th on (`rondo db merge` brings the databases of several machines together); --only those that match an
+expression.
 
 What the database holds as tuned is skipped, so a second run goes on where the first one ended; to go on with an export, bring it
 into a new database by `rondo db import`. Two kinds of problems are tuned again. Those that are slower than other tuned problems show
@@ -49,6 +50,7 @@ def scan(cell, dim, time_steps):
 LSTM_HEADS = [(1, 768), (1, 512), (1, 1024), (12, 64), (3, 256), (6, 128), (1, 2048)]
 OTHER_HEADS = [(1, 768), (12, 64), (1, 512), (1, 1024), (3, 256), (6, 128), (1, 2048)]
 SCANS = ("mingru", "hgrn", "affine")
+MATRIX_STATES = ("gated_deltanet", "linear_attention", "mlstm", "rwkv7")
 
 
 def shapes():
@@ -59,6 +61,7 @@ def shapes():
     more = [dense("lstm", *heads, batch) for heads in LSTM_HEADS for batch in (16, 1, 64)]
     more += [scan(cell, dim, steps) for steps in (4096, 65536) for dim in (1024, 2048, 4096, 1536, 3072) for cell in SCANS]
     more += [dense(cell, *heads, 16) for heads in OTHER_HEADS for cell in ("gru", "slstm")]
+    more += [{"cell": cell, "B": 1, "T": 4096, "H": 32, "D": 128} for cell in MATRIX_STATES]
     found = []
     for shape in main + more:
         if shape not in found:
