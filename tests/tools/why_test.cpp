@@ -17,9 +17,14 @@ TEST(Why, OfABoardThatIsNotHereIsByModel) {
   EXPECT_TRUE(says(outcome.out, "by model: nothing was run")) << outcome.out;
   EXPECT_TRUE(says(outcome.out, "  floors   chain ")) << outcome.out;
   EXPECT_TRUE(says(outcome.out, "  binds    chain: ")) << outcome.out;
-  EXPECT_TRUE(says(outcome.out, "  chain    ns a step, by the model: exchange ")) << outcome.out;
+  EXPECT_TRUE(says(outcome.out, "  chain    ns a step, the model's, not calibrated: exchange "))
+      << outcome.out;
   EXPECT_TRUE(says(outcome.out, "ns a step, by model: exchange ")) << outcome.out;
-  EXPECT_TRUE(says(outcome.out, "strategy alternating ")) << outcome.out;
+  EXPECT_TRUE(says(outcome.out, "  kernel   accumulators=")) << outcome.out;
+  EXPECT_TRUE(says(outcome.out, "  binds    chain: the model's own time is 1.")) << outcome.out;
+  EXPECT_TRUE(says(outcome.out, "; once: launches and first loads 0.0")) << outcome.out;
+  EXPECT_TRUE(says(outcome.out, "times as long, by model: --strategy alternating ")) << outcome.out;
+  EXPECT_TRUE(says(outcome.out, "; other problems: B=32 ")) << outcome.out;
   EXPECT_FALSE(says(outcome.out, "without")) << outcome.out;
 }
 
@@ -33,6 +38,7 @@ TEST(Why, JsonHasTheSame) {
   EXPECT_EQ(told["floors"][0]["name"], "bytes");
   EXPECT_GT(told["share_of_floor"], 0.5);
   EXPECT_EQ(told["without"].size(), 0U);
+  EXPECT_TRUE(told["account"].is_null()) << "nothing was measured";
 }
 
 #ifdef RONDO_BUILT_LLVM

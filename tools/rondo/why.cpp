@@ -26,7 +26,9 @@ constexpr double kLeastShare = 0.01;  // of the time: smaller parts are not prin
 std::string ms(double seconds) { return fmt::format("{:.4g} ms", seconds * 1e3); }
 
 std::string time_line(const Explanation& why) {
-  if (!why.measured) return fmt::format("{}, by model: nothing was run", ms(why.model_s));
+  if (!why.measured)
+    return fmt::format("{}, by model: nothing was run, so how near a GPU comes to its floors is not known",
+                       ms(why.model_s));
   return fmt::format("{}, measured, spread {:.1f}%; the model says {}", ms(why.measured->median_s),
                      why.measured->spread * 100, ms(why.model_s));
 }
@@ -38,8 +40,8 @@ std::string binds_line(const Explanation& why) {
   if (over < 1)
     return fmt::format("{}; the time is {:.0f}% of that floor: it stands on figures that this run beat",
                        floor.name, over * 100);
-  return fmt::format("{}: it is {:.0f}% of the time, which is {:.2f} times the floor", floor.name,
-                     why.share_of_floor() * 100, over);
+  return fmt::format("{}: the {}time is {:.2f} times that floor (the floor is {:.0f}% of it)", floor.name,
+                     why.measured ? "" : "model's own ", over, why.share_of_floor() * 100);
 }
 
 std::string listed(const std::vector<std::string>& items) {
@@ -52,28 +54,31 @@ double ns_a_step(const step::Sizes& sizes) {
   return 1e9 / static_cast<double>(std::max<std::int64_t>(sizes.time, 1));
 }
 
-std::string part_text(const EstimatePart& part, double to_ns) {
-  if (part.of == EstimatePart::Of::Launches) return fmt::format("{} {}", part.name, ms(part.seconds));
-  return fmt::format("{} {}", part.name, digits(part.seconds * to_ns));
-}
-
+// What is done once stands behind what each step does, in time of its own; small parts are told as one.
 std::string parts_line(const Explanation& why, const step::Sizes& sizes) {
-  std::vector<std::string> items;
+  std::vector<std::string> items, once;
   const double to_ns = ns_a_step(sizes), least = kLeastShare * why.seconds();
-  double sum = 0;
+  double sum = 0, small = 0;
   for (const EstimatePart& part : why.parts) {
     if (part.seconds > 0) sum += part.seconds;
-    if (part.seconds >= least) items.push_back(part_text(part, to_ns));
+    if (part.of == EstimatePart::Of::Launches)
+      once.push_back(fmt::format("{} {}", part.name, ms(part.seconds)));
+    else if (part.seconds >= least)
+      items.push_back(fmt::format("{} {}", part.name, digits(part.seconds * to_ns)));
+    else
+      small += std::max(0.0, part.seconds);
   }
-  if (const double overlapped = sum - why.model_s; overlapped >= least)
-    items.push_back(fmt::format("overlapped, as they hide each other, {}", digits(-overlapped * to_ns)));
-  return "ns a step, by model: " + listed(items);
+  if (small > 0) items.push_back(fmt::format("others {}", digits(small * to_ns)));
+  if (const double hidden = sum - why.model_s; hidden >= least)
+    items.push_back(fmt::format("hidden behind each other {}", digits(-hidden * to_ns)));
+  return "ns a step, by model: " + listed(items) + (once.empty() ? "" : "; once: " + listed(once));
 }
 
 // What the floor of the chain is made of. Parts below zero are what others hide.
 std::string chain_line(const Explanation& why, const tuner::Floor& chain, const step::Sizes& sizes) {
   std::vector<std::string> items;
-  for (const EstimatePart& part : why.chain) items.push_back(part_text(part, ns_a_step(sizes)));
+  for (const EstimatePart& part : why.chain)
+    items.push_back(fmt::format("{} {}", part.name, digits(part.seconds * ns_a_step(sizes))));
   return fmt::format("ns a step, {}: {}", chain.source, listed(items));
 }
 
@@ -85,7 +90,8 @@ std::string account_line(const Explanation& why, const step::Sizes& sizes) {
       items.push_back(fmt::format("{} {}", part.name, digits(part.seconds * to_ns)));
   std::string text = "ns a step, left out one after the other: " + listed(items);
   if (why.account.hidden_alone_s >= kLeastShare * why.seconds())
-    text += fmt::format("; overlapped: alone they save {} less", digits(why.account.hidden_alone_s * to_ns));
+    text += fmt::format("; left out one at a time they save {} less, as one hides the other",
+                        digits(why.account.hidden_alone_s * to_ns));
   return text;
 }
 
@@ -93,8 +99,9 @@ std::string above_line(const Explanation& why, const step::Sizes& sizes) {
   if (why.excesses.empty()) return "no part takes longer than its floor";
   const tuner::Excess& most = why.excesses.front();
   const double to_ns = ns_a_step(sizes);
-  return fmt::format("{} most: {} ns a step, and its floor {}", most.name, digits(most.seconds * to_ns),
-                     digits(most.floor_s * to_ns));
+  const std::string floor = most.floor_s > 0 ? "its floor " + digits(most.floor_s * to_ns)
+                                             : std::string("it has no floor of its own");
+  return fmt::format("{} most: {} ns a step, and {}", most.name, digits(most.seconds * to_ns), floor);
 }
 
 // What no part that was left out accounts for, but a floor asks for, is told beside it.
@@ -102,25 +109,28 @@ std::string not_explained(const Explanation& why) {
   const double seconds = why.account.not_explained_s, whole = std::max(why.seconds(), 1e-12);
   std::string text = fmt::format("{:.4g} us, {:.0f}% of the time", seconds * 1e6, seconds / whole * 100);
   if (const tuner::AccountPart* rest = why.account.by_floor_alone(); rest != nullptr)
-    text += fmt::format("; {}, {:.4g} us or {:.0f}%, counts as explained", rest->name, rest->seconds * 1e6,
-                        rest->seconds / whole * 100);
+    text += fmt::format("; {}, {:.4g} us or {:.0f}%, counts as explained, though no part left out saves it",
+                        rest->name, rest->seconds * 1e6, rest->seconds / whole * 100);
   return "  not explained: " + text + "\n";
 }
 
 std::string without_line(const Explanation& why, const step::Sizes& sizes) {
   std::vector<std::string> items;
   for (const tuner::PartTime& part : why.without)
-    items.push_back(fmt::format("{} {}", part.what, digits(part.difference_s * ns_a_step(sizes))));
+    items.push_back(fmt::format("{}{} {}", part.what,
+                                part.beside.empty() ? "" : " (beside " + part.beside + ")",
+                                digits(part.difference_s * ns_a_step(sizes))));
   return "ns a step that leaving it out saves: " + listed(items);
 }
 
 std::string changes_line(const Explanation& why) {
-  std::vector<std::string> items;
+  std::vector<std::string> same, other;
   for (const tuner::Change& change : why.changes)
-    items.push_back(change.times == change.times_a_row ? fmt::format("{} {:.2f}", change.what, change.times)
-                                                       : fmt::format("{} {:.2f} ({:.2f} a row)", change.what,
-                                                                     change.times, change.times_a_row));
-  return "times as long, by model: " + listed(items);
+    (change.other_problem ? other : same)
+        .push_back(change.times == change.times_a_row ? fmt::format("{} {:.2f}", change.what, change.times)
+                                                      : fmt::format("{} {:.2f} ({:.2f} a row)", change.what,
+                                                                    change.times, change.times_a_row));
+  return fmt::format("times as long, by model: {}; other problems: {}", listed(same), listed(other));
 }
 
 // ncu's figures beside the floors': of bytes, and of the tensor cores' time at their full rate.
@@ -148,6 +158,7 @@ std::string why_text(const step::Cell& cell, const std::string& device, const sc
   const auto line = [&](const char* name, const std::string& what) {
     text += fmt::format("  {:<9}{}\n", name, what);
   };
+  line("kernel", schedule::print(why.choice.parameters));
   line("time", time_line(why));
   for (std::size_t i = 0; i < why.floors.size(); ++i)
     line(i == 0 ? "floors" : "", fmt::format("{:<9}{:>12}  {}", why.floors[i].name, ms(why.floors[i].seconds),
@@ -229,7 +240,10 @@ json without_json(const Explanation& why) {
 json changes_json(const Explanation& why) {
   json list = json::array();
   for (const tuner::Change& change : why.changes)
-    list.push_back({{"what", change.what}, {"times", change.times}, {"times_a_row", change.times_a_row}});
+    list.push_back({{"what", change.what},
+                    {"other_problem", change.other_problem},
+                    {"times", change.times},
+                    {"times_a_row", change.times_a_row}});
   return list;
 }
 
@@ -240,6 +254,18 @@ json counters_json(const std::optional<tuner::Counters>& counters) {
           {"ms", counters->seconds * 1e3},
           {"launches", counters->launches}};
 }
+
+json lines_of(const std::string& text) {
+  json lines = json::array();
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = text.find('\n', begin);
+    lines.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return lines;
+}
+
+json account_of_measured(const Explanation& why) { return why.measured ? account_json(why) : json(); }
 
 std::string why_json(const step::Cell& cell, const std::string& device, const schedule::Problem& problem,
                      const Explanation& why, const std::optional<tuner::Counters>& counters) {
@@ -261,11 +287,12 @@ std::string why_json(const step::Cell& cell, const std::string& device, const sc
                      {"share_of_floor", why.share_of_floor()},
                      {"chain", parts_json(why.chain)},
                      {"parts", parts_json(why.parts)},
-                     {"account", account_json(why)},
+                     {"account", account_of_measured(why)},
                      {"above", above_json(why)},
                      {"without", without_json(why)},
                      {"changes", changes_json(why)},
-                     {"counters", counters_json(counters)}};
+                     {"counters", counters_json(counters)},
+                     {"text", lines_of(why_text(cell, device, problem, why, counters))}};
   return made.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
 }
 

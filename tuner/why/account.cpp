@@ -71,12 +71,10 @@ Account account_of(const PartTimes& times, const std::vector<Floor>& floors, dou
     rest -= taken;
   };
   explain("launches and first loads", starting_s);
-  double most = 0;
-  const Floor* highest = nullptr;
-  for (const Floor& floor : floors)
-    if (const double left = floor.seconds - sum_of(account, parts_of(floor)); left > most)
-      most = left, highest = &floor;
-  if (highest != nullptr) explain(kRestOfFloor + highest->name, most);
+  if (!floors.empty()) {
+    const Floor& highest = floors.front();
+    explain(kRestOfFloor + highest.name, highest.seconds - sum_of(account, parts_of(highest)));
+  }
   account.not_explained_s = rest;
   return account;
 }

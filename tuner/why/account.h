@@ -31,8 +31,8 @@ struct Account {
 };
 
 // Of a time that was measured (PartTimes::in_turn). What is left when all is left out is explained by
-// `starting_s`, what launches and first loads take, and by what is left of the highest floor beside the parts
-// that it is made of; the rest is not explained.
+// `starting_s`, what launches and first loads take, and by what is left of the first floor, the highest one,
+// beside the parts that it is made of; the rest is not explained.
 Account account_of(const PartTimes& times, const std::vector<Floor>& floors, double starting_s);
 // Of the model's time.
 Account account_of(const std::vector<schedule::EstimatePart>& parts, double model_s);

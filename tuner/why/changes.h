@@ -10,9 +10,10 @@
 namespace rondo::tuner {
 
 struct Change {
-  std::string what;        // "B=32", "fp32 stored as bf16", "products saved", "strategy alternating"
-  double times = 1;        // the model's time for its best kernel then, over that for its best one now
-  double times_a_row = 1;  // the same for each batch row
+  std::string what;            // "B=32", "--dtype bf16", "--save products", "--strategy alternating"
+  bool other_problem = false;  // computes something else: other sizes or another type
+  double times = 1;            // the model's time for its best kernel then, over that for its best one now
+  double times_a_row = 1;      // the same for each batch row
 };
 
 // Those that the problem has, in a fixed order; one that no kernel computes is left out. Nothing is measured.

@@ -101,7 +101,8 @@ Floor chain_floor(const Task& task, const std::vector<EstimatePart>& parts) {
   double seconds = 0;
   for (const EstimatePart& part : parts)
     if (part.of == EstimatePart::Of::Chain) seconds += part.seconds;
-  return {"chain", seconds, static_cast<double>(task.problem.sizes.time), "", false, "by the model"};
+  return {"chain", seconds, static_cast<double>(task.problem.sizes.time),
+          "",      false,   "the model's, not calibrated"};
 }
 
 std::vector<Floor> floors(const Task& task, const std::vector<EstimatePart>& parts, double copy_bytes_per_s,
@@ -121,7 +122,7 @@ std::string made_of(const Floor& floor) {
   if (floor.name == "products")
     return fmt::format("{} at {} of {}{}", with_prefix(floor.amount, "FLOP"),
                        with_prefix(floor.rate(), "FLOP/s"), floor.by,
-                       floor.calibrated ? " (measured by calibrate)" : "");
+                       floor.calibrated ? " (measured by calibrate)" : " (the profile's, not calibrated)");
   return fmt::format("{} steps of {} ns that wait for each other ({})", floor.amount,
                      digits(1e9 / floor.rate()), floor.source);
 }

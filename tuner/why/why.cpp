@@ -25,8 +25,8 @@ double starting_s(const std::vector<schedule::EstimatePart>& parts) {
 // Who says what a chain is made of. A board may be calibrated and a strategy have no chain that is measured.
 std::string chain_source(const schedule::Task& task, const std::string& strategy, bool calibrated) {
   if (calibrated) return "measured by calibrate";
-  return task.profile.floors.empty() ? "by the model"
-                                     : "by the model: calibrate measures no chain of " + strategy;
+  return task.profile.floors.empty() ? "the model's, not calibrated"
+                                     : "the model's: calibrate measures no chain of " + strategy;
 }
 
 // Those that calibration may have measured; without it none is asked for.

@@ -308,7 +308,7 @@ std::vector<EstimatePart> Model::parts(const PersistentGeometry& g) const {
       {Of::Chain, "functions", of_cycles * c.chain_of_functions},
       {Of::Work, "functions of a thread's other channels", of_cycles * (c.functions - c.chain_of_functions)},
       {Of::Work, "rings", of_cycles * c.rings},
-      {Of::Chain, "hidden by each other", hidden * c.share_of_chain()},
+      {Of::Chain, "hidden behind each other", hidden * c.share_of_chain()},
       {Of::Work, "hidden beside the chain", hidden * (1 - c.share_of_chain())},
       {Of::Work, "turns of other tiles", of_cycles * (c.critical() - c.overlapping())},
       {Of::Work, "other warps", of_cycles * c.beside},

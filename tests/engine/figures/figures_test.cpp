@@ -126,7 +126,7 @@ TEST(Timeline, PartsOfTheChainFollowEachOther) {
   using Of = TimelinePart::Of;
   const Figure figure = timeline({{Of::Chain, "exchange", 600e-9},
                                   {Of::Chain, kHostile, 300e-9},
-                                  {Of::Chain, "hidden by each other", -100e-9},
+                                  {Of::Chain, "hidden behind each other", -100e-9},
                                   {Of::Work, "memory", 200e-9},
                                   {Of::Launches, "launches", 3e-6}},
                                  800e-9, "by the cost model");

@@ -168,7 +168,7 @@ TEST(Page, OfOneProblemTellsWhatWouldChangeIt) {
   why.choice.parameters = best.parameters;
   why.model_s = best.estimate.seconds;
   why.copy_bytes_per_s = 4e12;
-  why.changes = {{"B=32", 1.15, 0.57}};
+  why.changes = {{"B=32", true, 1.15, 0.57}};
   const Report report = report_of(task, why, contents_of(task, 12), "A test.");
   const Page page = page_of(report);
   EXPECT_EQ(test::markup_faults(page.html), Texts());

@@ -124,6 +124,10 @@ TEST(Account, TheRestIsExplainedByLaunchesAndTheHighestFloor) {
   EXPECT_EQ(account_of(times, {}, 1).by_floor_alone(), nullptr);
   EXPECT_DOUBLE_EQ(account.not_explained_s, 2);
   EXPECT_DOUBLE_EQ(account.hidden_alone_s, 1.5);
+  // Bytes that hide behind the chain explain nothing of the time.
+  const Account hidden = account_of(times, {{"chain", 8, 1, "", false}, {"bytes", 7, 1, "", false}}, 1);
+  EXPECT_EQ(of_part(hidden, "the rest of the floor of bytes"), 0);
+  EXPECT_DOUBLE_EQ(of_part(hidden, "the rest of the floor of chain"), 7);
   const Account full = account_of(times, {{"bytes", 70, 1, "", false}}, 1);
   EXPECT_DOUBLE_EQ(sum_of(full), 10);
   EXPECT_DOUBLE_EQ(full.not_explained_s, 0);
@@ -132,7 +136,7 @@ TEST(Account, TheRestIsExplainedByLaunchesAndTheHighestFloor) {
 TEST(Account, OfTheModelTellsWhatHidesWhat) {
   using Of = EstimatePart::Of;
   const std::vector<EstimatePart> parts = {
-      {Of::Chain, "exchange", 6}, {Of::Work, "memory", 5}, {Of::Chain, "hidden by each other", -1}};
+      {Of::Chain, "exchange", 6}, {Of::Work, "memory", 5}, {Of::Chain, "hidden behind each other", -1}};
   const Account more = account_of(parts, 8);
   EXPECT_DOUBLE_EQ(sum_of(more), 8);
   EXPECT_DOUBLE_EQ(more.overlapped_s, 3);

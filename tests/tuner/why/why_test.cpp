@@ -206,7 +206,7 @@ TEST(Parts, OfAPersistentPointMakeItsTime) {
         const std::vector<EstimatePart> parts = strategy.parts(task, (*candidates)[i].parameters);
         const double chain =
             seconds_of(parts, {"exchange", "products", "reductions", "functions",
-                               "functions of a thread's other channels", "rings", "hidden by each other",
+                               "functions of a thread's other channels", "rings", "hidden behind each other",
                                "hidden beside the chain", "turns of other tiles"});
         const double walk = std::max({chain, seconds_of(parts, {"staging of inputs"}),
                                       seconds_of(parts, {"storing of results"})}) +
@@ -228,13 +228,13 @@ TEST(Changes, NoOtherStrategyIsFasterThanTheBest) {
     const auto found = std::ranges::find(all, what, &Change::what);
     return found == all.end() ? Change{"", 0, 0} : *found;
   };
-  EXPECT_GE(of("strategy alternating").times, 1);
+  EXPECT_GE(of("--strategy alternating").times, 1);
   EXPECT_GT(of("B=32").times, 1);
   EXPECT_DOUBLE_EQ(of("B=32").times_a_row, of("B=32").times / 2);
   EXPECT_LT(of("B=32").times_a_row, 1);  // a step waits as long for twice the rows
   EXPECT_DOUBLE_EQ(of("B=8").times_a_row, of("B=8").times * 2);
   EXPECT_GT(of("H=2,D=384").times, 0);
-  EXPECT_GT(of("products saved").times, 0);
+  EXPECT_GT(of("--save products").times, 0);
   EXPECT_EQ(of("strategy persistent").times, 0) << "that is what there is";
 }
 
@@ -257,7 +257,7 @@ TEST(Why, AnOutlineIsExplainedByModel) {
   EXPECT_TRUE(why->without.empty());
   EXPECT_FALSE(why->changes.empty());
   EXPECT_FALSE(why->floors.front().calibrated);
-  EXPECT_NE(made_of(why->floors.front()).find("(by the model)"), std::string::npos);
+  EXPECT_NE(made_of(why->floors.front()).find("(the model's, not calibrated)"), std::string::npos);
   double sum = why->account.not_explained_s - why->account.overlapped_s;
   for (const AccountPart& part : why->account.parts) sum += part.seconds;
   EXPECT_NEAR(sum, why->model_s, 1e-12);
@@ -286,7 +286,7 @@ TEST(Chain, HidesItsShareOfWhatTheStepHides) {
     if (of_chain || part.name == "functions of a thread's other channels" || part.name == "rings")
       step += part.seconds;
   }
-  const double hidden = seconds_of(parts, {"hidden by each other"});
+  const double hidden = seconds_of(parts, {"hidden behind each other"});
   const double of_step = hidden + seconds_of(parts, {"hidden beside the chain"});
   ASSERT_LT(hidden, 0);
   EXPECT_NEAR(hidden / of_step, chain / step, 1e-9);
@@ -306,7 +306,7 @@ TEST(Why, AChainThatNobodyMeasuredSaysSo) {
   const auto chain = std::ranges::find(why->floors, "chain", &Floor::name);
   ASSERT_NE(chain, why->floors.end());
   EXPECT_FALSE(chain->calibrated);
-  EXPECT_NE(made_of(*chain).find("(by the model: calibrate measures no chain of stream)"), std::string::npos)
+  EXPECT_NE(made_of(*chain).find("(the model's: calibrate measures no chain of stream)"), std::string::npos)
       << made_of(*chain);
 }
 
