@@ -40,7 +40,7 @@ def beside(shapes, batch, steps, dim, heads):
 def contenders_of(layer, there, has_jax):
     """Those of a layer, the quick ones first; `there`: the packages that import."""
     import layers_peers
-    of_peers = [f"{name} {layers_peers.PEERS[name].dtype}" for name in there if layers_peers.serves(name, layer)]
+    of_peers = [who for name in there for who in layers_peers.named(name, layer)]
     if layer.bare:
         return ["rondo bf16", *of_peers]
     torchs = [f"torch {dtype}" for dtype in ("bf16", "fp16", "tf32", "fp32")] if layer.is_torchs else []

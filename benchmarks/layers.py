@@ -328,8 +328,8 @@ class Run:
         self.save()
         for name in there:
             for layer in self.chosen((*self.more, *self.table)):
-                if layers_peers.serves(name, layer):
-                    self.contend(layer, f"{name} {layers_peers.PEERS[name].dtype}", NEEDS["peers"])
+                for who in layers_peers.named(name, layer):
+                    self.contend(layer, who, NEEDS["peers"])
 
     def stage_first(self):
         """Fresh processes, the first without a database and what is compiled; the second finds it."""

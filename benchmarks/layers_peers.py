@@ -99,7 +99,8 @@ class FlashRnn(torch.nn.Module):
 
 
 class Haste(torch.nn.Module):
-    """haste_pytorch's layers: by their own names the gates of an LSTM are i, g, f, o, and there is one bias."""
+    """haste_pytorch's layers: by their own names the gates of an LSTM are i, g, f, o, and there is one bias. Its GRU lets cuBLAS round
+    what it multiplies to half (CUBLAS_TENSOR_OP_MATH), whose mantissas are those of tf32; the others do as PyTorch is set."""
 
     def __init__(self, layer, weights):
         super().__init__()
@@ -125,14 +126,14 @@ class Haste(torch.nn.Module):
             of.beta_h.copy_(weights["beta_h"].flatten())
 
     def forward(self, u):
+        self.layer.train(torch.is_grad_enabled())  # else it stores the gates too
         return (self.layer(u)[0],)
 
 
 @dataclasses.dataclass(frozen=True)
 class Peer:
     module: str  # that is imported
-    cells: tuple
-    dtype: str
+    cells: dict  # and the types of each
     make: Callable  # (layer, weights) -> module
     batch_first: bool = True
     bare: bool = False  # of the recurrence alone
@@ -140,17 +141,17 @@ class Peer:
 
 
 def flashrnn(backend, cells, dims=lambda layer: True):
-    return Peer("flashrnn", cells, "bf16", functools.partial(FlashRnn, backend), batch_first=False, bare=True, dims=dims)
+    return Peer("flashrnn", dict.fromkeys(cells, ("bf16",)), functools.partial(FlashRnn, backend), batch_first=False, bare=True, dims=dims)
 
 
 PEERS = {
     "FlashRNN-fused": flashrnn("cuda_fused", ("lstm", "slstm")),
     "FlashRNN-alternating": flashrnn("cuda", ("lstm", "slstm", "gru")),
     "FlashRNN-Triton": flashrnn("triton_fused", ("lstm", "slstm"), lambda layer: layer.dim <= 128),
-    "Haste": Peer("haste_pytorch", ("lstm", "gru", "lnlstm"), "fp32", Haste, batch_first=False),
-    "accelerated-scan": Peer("accelerated_scan.scalar", ("mingru",), "bf16", AcceleratedScan),
-    "fla": Peer("fla.ops.hgrn", ("mingru",), "bf16", Fla),
-    "ParaRNN": Peer("pararnn", ("paragru",), "bf16", ParaRnn),
+    "Haste": Peer("haste_pytorch", {"lstm": ("fp32", "tf32"), "gru": ("tf32",), "lnlstm": ("fp32", "tf32")}, Haste, batch_first=False),
+    "accelerated-scan": Peer("accelerated_scan.scalar", {"mingru": ("bf16",)}, AcceleratedScan),
+    "fla": Peer("fla.ops.hgrn", {"mingru": ("bf16",)}, Fla),
+    "ParaRNN": Peer("pararnn", {"paragru": ("bf16",)}, ParaRnn),
 }
 
 
@@ -164,6 +165,11 @@ def present():
         except BaseException as error:  # a package that builds its kernels at import can fail in any way
             absent[name] = f"{type(error).__name__}: {str(error).strip().splitlines()[0][:100] if str(error).strip() else ''}"
     return there, absent
+
+
+def named(name, layer):
+    """As contenders of a layer: a peer in each of its types, if it serves the layer."""
+    return [f"{name} {dtype}" for dtype in PEERS[name].cells[layer.cell]] if serves(name, layer) else []
 
 
 def serves(name, layer):

@@ -13,6 +13,8 @@ from conftest import SOURCE
 BENCHMARKS = SOURCE / "benchmarks"
 sys.path.insert(0, str(BENCHMARKS))
 
+import layers_peers
+import layers_shapes
 import layers_time
 from rondo._library import library_path
 
@@ -86,3 +88,12 @@ def test_the_same_layers_beside_each_other_are_right(tmp_path):
     found = {(row["layer"], who): one for row in json.loads(record.read_text())["rows"] for who, one in row["times"].items()}
     assert all(one["right"] for one in found.values()), found
     assert {("gru B=4 T=16 D=32 alone", "rondo bf16"), ("slstm B=4 T=16 D=32 heads=2 alone", "rondo bf16")} <= set(found)
+
+
+def test_a_peer_is_timed_in_the_types_that_it_has_of_a_layer():
+    layer = layers_shapes.Layer("lstm", 4, 16, 32)
+    assert layers_peers.named("Haste", layer) == ["Haste fp32", "Haste tf32"]
+    assert layers_peers.named("Haste", layers_shapes.Layer("gru", 4, 16, 32)) == ["Haste tf32"]
+    assert layers_peers.named("Haste", layers_shapes.Layer("slstm", 4, 16, 32)) == []
+    assert layers_peers.named("FlashRNN-fused", layer) == []
+    assert layers_peers.named("FlashRNN-fused", layers_shapes.Layer("lstm", 4, 16, 32, bare=True)) == ["FlashRNN-fused bf16"]
