@@ -37,7 +37,7 @@ import sys
 import tempfile
 import time
 
-from rondo_program import begun, query, until_stopped, write
+from rondo_program import begun, query, told, until_stopped, write
 
 BEGIN = time.monotonic()
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -250,7 +250,7 @@ class Run:
             results[who] = measure(layer, who, of_torch)
             self.wrong |= who.startswith("rondo") and not results[who]["right"]
         except Exception as error:  # a contender that fails must not end the run
-            results[who] = {"error": f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"}
+            results[who] = {"error": told(error)}
             self.wrong |= who.startswith("rondo")
         one = results[who]
         shown = {key: one[key] for key in SHOWN if key in one}

@@ -4,6 +4,8 @@ import time
 
 import torch
 
+from rondo_program import told
+
 
 def sync(device):
     if device == "cuda":
@@ -70,6 +72,29 @@ def graph_of(run, warm=2):
     return graph
 
 
+def graphed(run, key, device, least):
+    """The median of a call as a CUDA graph, or why it cannot be captured: some wait for the device, or start streams of their own."""
+    try:
+        graph = graph_of(run)
+        return {f"{key}_graph_ms": median_ms(graph.replay, device, least=least)}
+    except RuntimeError as error:
+        drop_errors(device)
+        return {f"{key}_not_captured": told(error)}
+
+
+def drop_errors(device, most=8):
+    """CUDA keeps the last error of each thread of the host until it is asked for. PyTorch asks after its next launch in that thread, and
+    whoever runs then would fail for what another did. Backward passes have a thread of their own."""
+    for _ in range(most):
+        try:
+            leaf = torch.zeros(1, device=device, requires_grad=True)
+            (2 * leaf).backward(torch.ones(1, device=device))
+            return sync(device)
+        except RuntimeError:
+            continue
+    raise RuntimeError("each call fails since a CUDA graph could not be captured: the CUDA context is lost")
+
+
 class Passes:
     """A module over fixed data: `forward` without gradients, and `training`, which gives the gradients of its input and of all weights."""
 
@@ -115,14 +140,7 @@ class Passes:
             row |= self.memory(device)
             for name in ("forward", "training") if graphs else ():
                 self.drop()
-                key = {"forward": "fw", "training": "fwbw"}[name]
-                try:
-                    graph = graph_of(getattr(self, name))
-                    row[f"{key}_graph_ms"] = median_ms(graph.replay, device, least=least)
-                    del graph
-                except RuntimeError as error:
-                    row[f"{key}_graph_error"] = str(error).splitlines()[0][:160]
-                    torch.cuda.synchronize()
+                row |= graphed(getattr(self, name), {"forward": "fw", "training": "fwbw"}[name], device, least)
         self.drop()
         return {key: round(value, 4) if isinstance(value, float) else value for key, value in row.items()}
 

@@ -54,8 +54,28 @@ it. Layers have the product of their input. FlashRNN has none: the rows marked *
         text += wrapped(summary(all_ratios)) + "\n"
     for row in rows:
         text += f"\n### {row['layer']}\n\n" + table(row)
-    absent = record.get("absent", {})
-    return text + ("\n" + wrapped("Not timed, for they were not there: " + "; ".join(f"{name} ({why})" for name, why in absent.items()) + ".") + "\n" if absent else "")
+    return text + "".join("\n" + wrapped(one) + "\n" for one in notes(record, rows))
+
+
+def notes(record, rows):
+    """Of what was not timed."""
+    found = [(name_of(who), who.split()[1], row["layer"], one) for row in rows for who, one in row["times"].items()]
+    if absent := record.get("absent", {}):
+        yield "Not timed, for they were not there: " + "; ".join(f"{name} ({quoted(why)})" for name, why in absent.items()) + "."
+    if failed := [f"{name}, {dtype}, {layer} ({quoted(one['error'])})" for name, dtype, layer, one in found if "error" in one]:
+        yield "Failed: " + "; ".join(failed) + "."
+    uncaptured = {}  # one reason of each, for it hardly depends on the layer
+    for name, dtype, layer, one in found:
+        for pass_, what in zip(PASSES, ("forward", "a training step")):
+            if f"{pass_}_not_captured" in one:
+                uncaptured.setdefault(f"{name}, {what}", one[f"{pass_}_not_captured"])
+    if uncaptured:
+        yield "Not captured as CUDA graphs: " + "; ".join(f"{name} ({quoted(why)})" for name, why in uncaptured.items()) + "."
+
+
+def quoted(words):
+    """Of a program, as it said them."""
+    return "`" + words.replace("`", "'") + "`"
 
 
 def summary(all_ratios):

@@ -12,6 +12,22 @@ import threading
 SETTLED = 1.005  # processes of one way that differ by less are few enough
 
 
+def told(error, most=300):
+    """An exception in one line: the words of the last, and those of the first that it came from. Of a CUDA graph the last says that the
+    capture failed and the first why; of a compiler the last quotes the program and the first names the mistake."""
+    first = error
+    while (before := first.__cause__ or (None if first.__suppress_context__ else first.__context__)) is not None:
+        first = before
+    said = [error] if first is error else [error, first]
+    return "; ".join(f"{type(one).__name__}: {shortened(' '.join(str(one).split()), most // len(said))}" for one in said)
+
+
+def shortened(text, most):
+    """Its beginning and its end, for a message may have its reason at either."""
+    kept = (most - 5) // 2
+    return text if len(text) <= most else f"{text[:kept]} ... {text[-kept:]}"
+
+
 class WrongResults(SystemExit):
     """`rondo` found no kernel whose results pass its check (exit status 8)."""
 

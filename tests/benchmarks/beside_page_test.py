@@ -48,7 +48,14 @@ class Beside(unittest.TestCase):
 
     def test_peers_that_were_not_there_are_named(self):
         said = page(record({"rondo bf16": timed(1.0, 2.0)}, absent={"Haste": "no module"}))
-        self.assertIn("Not timed, for they were not there: Haste (no module).", said.replace("\n", " "))
+        self.assertIn("Not timed, for they were not there: Haste (`no module`).", said.replace("\n", " "))
+
+    def test_reasons_stand_below_the_tables(self):
+        said = page(record({"rondo bf16": timed(1.0, 2.0), "FlashRNN-Triton bf16": {"error": "CompilationError: at `exp`"},
+                            "FlashRNN-alternating bf16": timed(9.0, 9.5, fwbw_not_captured="waits")})).replace("\n", " ")
+        self.assertIn("Failed: FlashRNN Triton, bf16, lstm B=16 T=1024 D=768 (`CompilationError: at 'exp'`).", said)
+        self.assertIn("Not captured as CUDA graphs: FlashRNN alternating, a training step (`waits`).", said)
+        self.assertNotIn("PyTorch and JAX sum", said)
 
     def test_without_a_record_there_is_no_page(self):
         with tempfile.TemporaryDirectory() as folder:

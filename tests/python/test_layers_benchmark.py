@@ -16,6 +16,7 @@ sys.path.insert(0, str(BENCHMARKS))
 import layers_peers
 import layers_shapes
 import layers_time
+import rondo_program
 from rondo._library import library_path
 
 KIB = 1024
@@ -88,6 +89,52 @@ def test_the_same_layers_beside_each_other_are_right(tmp_path):
     found = {(row["layer"], who): one for row in json.loads(record.read_text())["rows"] for who, one in row["times"].items()}
     assert all(one["right"] for one in found.values()), found
     assert {("gru B=4 T=16 D=32 alone", "rondo bf16"), ("slstm B=4 T=16 D=32 heads=2 alone", "rondo bf16")} <= set(found)
+
+
+def test_an_error_is_told_with_what_it_came_from():
+    def captured():
+        try:
+            raise ValueError("it waits for the device")
+        except ValueError:
+            raise RuntimeError("the capture failed\nbefore " + "x" * 400)  # noqa: B904
+
+    with pytest.raises(RuntimeError) as caught:
+        captured()
+    told = rondo_program.told(caught.value)
+    assert told.startswith("RuntimeError: the capture failed before xxx")
+    assert told.endswith("x; ValueError: it waits for the device")
+    assert " ... " in told
+    assert len(told) < 300
+    assert rondo_program.told(KeyError("a")) == "KeyError: 'a'"
+
+
+def test_what_cannot_be_captured_says_why_and_leaves_no_error_to_the_next(monkeypatch):
+    asked = []
+
+    def refused(run):
+        run()
+        raise RuntimeError("waits")
+
+    monkeypatch.setattr(layers_time, "graph_of", refused)
+    monkeypatch.setattr(layers_time, "drop_errors", asked.append)
+    assert layers_time.graphed(lambda: None, "fw", "cuda", 5) == {"fw_not_captured": "RuntimeError: waits"}
+    assert asked == ["cuda"]
+
+
+def test_errors_that_threads_still_have_are_dropped(monkeypatch):
+    """The first calls fail for what was before; a context that is lost fails for ever."""
+    late = [RuntimeError("of a capture"), RuntimeError("of a capture"), None]
+
+    def sync(device):
+        if error := late.pop(0) if len(late) > 1 else late[0]:
+            raise error
+
+    monkeypatch.setattr(layers_time, "sync", sync)
+    layers_time.drop_errors("cpu")
+    assert late == [None]
+    late[0] = RuntimeError("lost")
+    with pytest.raises(RuntimeError, match="the CUDA context is lost"):
+        layers_time.drop_errors("cpu")
 
 
 def test_a_peer_is_timed_in_the_types_that_it_has_of_a_layer():
