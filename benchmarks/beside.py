@@ -8,6 +8,7 @@ Whole layers with the product of their input where a peer has them. FlashRNN has
 cell alone; the name of such a row says so. Forward without gradients, and forward and backward with the gradients of the input and of all
 weights: medians of single calls, eager and as CUDA graphs; JAX's until the device has done a call. The loop's steps are compiled, for
 PyTorch unrolls a loop over time; as a graph it is timed plain too. Before a time counts results are compared as layers.py does.
+What cannot be captured as a graph is timed eagerly, and the record says why.
 
 Packages of peers are taken where they import; the record names those that do not. --compile compiles what Rondo, JAX and PyTorch will
 compile and times nothing, so that it may run beside the build of a peer: all keep what they compiled, Rondo in the database.
@@ -24,7 +25,7 @@ import sys
 import tempfile
 
 import layers
-from rondo_program import begun, until_stopped
+from rondo_program import begun, told, until_stopped
 
 NEED = 6  # seconds without which a contender is not begun
 ALONE = ("lstm", "gru", "slstm")
@@ -37,7 +38,7 @@ def beside(shapes, batch, steps, dim, heads):
     return whole + bare + [dataclasses.replace(layer, heads=heads) for layer in bare if layer.cell != "gru"]
 
 
-def contenders_of(layer, there, has_jax):
+def contenders_of(layer, there):
     """Those of a layer, the quick ones first; `there`: the packages that import."""
     import layers_peers
     of_peers = [who for name in there for who in layers_peers.named(name, layer)]
@@ -45,8 +46,7 @@ def contenders_of(layer, there, has_jax):
         return ["rondo bf16", *of_peers]
     torchs = [f"torch {dtype}" for dtype in ("bf16", "fp16", "tf32", "fp32")] if layer.is_torchs else []
     types = ("bf16", "fp16", "tf32", "fp32") if layer.is_torchs else ("bf16", "tf32", "fp32") if layer.cell == "lnlstm" else ("bf16",)
-    jaxs = ["jax bf16", "jax tf32"] if has_jax else []
-    return torchs + [f"rondo {dtype}" for dtype in types] + of_peers + jaxs + ["loop bf16 graphed", "loop bf16 compiled"]
+    return torchs + [f"rondo {dtype}" for dtype in types] + of_peers + ["jax bf16", "jax tf32", "loop bf16 graphed", "loop bf16 compiled"]
 
 
 class Contenders(layers.Contenders):
@@ -73,14 +73,13 @@ class Contenders(layers.Contenders):
         return {"errors": errors, "right": self.shapes.within(errors, of_torch, dtype)} | scan.measure()
 
     def compile(self, layer, who):
-        """What `measure` would compile of JAX or of a loop; of the loop a few steps, for each is the same."""
+        """What `measure` would compile of JAX, of a peer or of a loop; of the loop a few steps, for each is the same."""
+        import layers_peers
         if who.startswith("jax"):
             from layers_jax import JaxScan
             JaxScan(layer, self.weights(layer), who.split()[1], *self.shapes.data_of(layer))
-        elif who.endswith("compiled"):
-            short = dataclasses.replace(layer, T=3)
-            from layers_time import Passes
-            passes = Passes(self.made(short, who)[0], *self.data(short, who.split()[1], False))
+        elif who.endswith("compiled") or who.split()[0] in layers_peers.PEERS:
+            passes = self.passes_of(dataclasses.replace(layer, T=3) if who.endswith("compiled") else layer, who)[0]
             passes.forward()
             passes.training()
 
@@ -90,12 +89,12 @@ class Run(layers.Run):
         super().__init__(options, record, contenders)
         import layers_peers
         there, absent = layers_peers.present()
-        self.has_jax = present_jax(record, options.device)
         sizes = (16, 1024, 768, 12) if options.device == "cuda" else (4, 16, 32, 2)
         chosen = self.chosen(beside(contenders.shapes, *sizes))
-        self.jobs = [(layer, who) for layer in chosen for who in contenders_of(layer, there, self.has_jax) if re.search(options.who, who)]
+        self.jobs = [(layer, who) for layer in chosen for who in contenders_of(layer, there) if re.search(options.who, who)]
         wanted = {name for name in absent for layer in chosen if layers_peers.serves(name, layer)}
-        record["present"], record["absent"] = there, {name: absent[name] for name in sorted(wanted)} | record.get("absent", {})
+        of_jax = {name: why for name, why in record.get("absent", {}).items() if name == "jax"}  # another process may have looked for it
+        record["present"], record["absent"] = there, {name: absent[name] for name in sorted(wanted)} | of_jax
 
     def plans(self):
         """Of Rondo's layers, side by side, each with what it had better save."""
@@ -103,25 +102,35 @@ class Run(layers.Run):
             self.prepare([layer for layer, who in self.jobs if who == f"rondo {dtype}"], (dtype,))
 
     def contend_all(self):
-        """What takes seconds to compile comes last, of all layers."""
-        for late in (False, True):
-            for layer, who in self.jobs:
-                if who.startswith(("loop", "jax")) == late:
-                    self.contend(layer, who, NEED)
+        """What takes seconds to compile comes late, of all layers, and JAX last of all: its threads begin when it looks for the device,
+        and while a CUDA graph is captured a call of theirs fails, which ends both the capture and JAX's stream."""
+        for begins in ("", "loop", "jax"):
+            jobs = [(layer, who) for layer, who in self.jobs if who.startswith(("loop", "jax")) == bool(begins) and who.startswith(begins)]
+            if begins == "jax" and jobs and not self.finds_jax():
+                break
+            for layer, who in jobs:
+                self.contend(layer, who, NEED)
 
+    def finds_jax(self):
+        """Whether JAX imports and has the device; why not goes to the record."""
+        self.record["absent"].pop("jax", None)
+        try:
+            import jax
+            self.record["jax"] = jax.__version__
+            backend = jax.default_backend()
+            why = f"it runs on {backend}" if self.options.device == "cuda" and backend != "gpu" else ""
+        except (ImportError, RuntimeError) as error:
+            why = told(error)
+        if why:
+            self.record["absent"]["jax"] = why
+        return not why
 
-def present_jax(record, device):
-    """Whether JAX imports and has the device; why not goes to the record."""
-    try:
-        import jax
-    except ImportError as error:
-        record["absent"] = {"jax": str(error)[:100]}
-        return False
-    record["jax"] = jax.__version__
-    if device == "cuda" and jax.default_backend() != "gpu":
-        record["absent"] = {"jax": f"it runs on {jax.default_backend()}"}
-        return False
-    return True
+    def compile_all(self):
+        for layer, who in self.jobs:
+            try:
+                self.contenders.compile(layer, who)
+            except Exception as error:  # its own row will say so
+                print(f"beside: {layer.name} | {who} | {told(error)}", flush=True)
 
 
 def options_of(arguments):
@@ -158,8 +167,7 @@ def main():
         run = Run(options, record, contenders)
         run.plans()
         if options.compile:
-            for layer, who in run.jobs:
-                contenders.compile(layer, who)
+            run.compile_all()
             return 0
         run.contend_all()
         run.save()

@@ -156,8 +156,8 @@ class Contenders:
         return {"h": turn(passes.h), "u": turn(module.restored(passes.leaf.grad) if hasattr(module, "restored") else passes.leaf.grad),
                 **{names.get(name, name): weight.grad for name, weight in module.named_parameters() if weight.grad is not None}}
 
-    def checked(self, layer, who, of_torch):
-        """A module's passes, the module, and the errors of its results."""
+    def passes_of(self, layer, who):
+        """A module's passes, the module, and whether batches come first in its input."""
         from layers_time import Passes
         dtype = who.split()[1]
         self.torch.backends.cuda.matmul.allow_tf32 = self.torch.backends.cudnn.allow_tf32 = dtype != "fp32"
@@ -165,9 +165,13 @@ class Contenders:
         u, gradient = self.data(layer, dtype, batch_first)
         if hasattr(module, "arranged"):  # a peer has its input as it likes it best
             u = module.arranged(u)
-        passes = Passes(run, u, gradient)
+        return Passes(run, u, gradient), module, batch_first
+
+    def checked(self, layer, who, of_torch):
+        """A module's passes, the module, and the errors of its results."""
+        passes, module, batch_first = self.passes_of(layer, who)
         errors = self.shapes.errors_of(self.results(passes, module, batch_first), self.exact(layer))
-        return passes, module, {"errors": errors, "right": self.shapes.within(errors, of_torch, dtype)}
+        return passes, module, {"errors": errors, "right": self.shapes.within(errors, of_torch, who.split()[1])}
 
     def memory(self, layer, who, of_torch):
         """Errors first, then the memory of a training step."""

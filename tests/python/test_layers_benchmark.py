@@ -13,6 +13,7 @@ from conftest import SOURCE
 BENCHMARKS = SOURCE / "benchmarks"
 sys.path.insert(0, str(BENCHMARKS))
 
+import beside
 import layers_peers
 import layers_shapes
 import layers_time
@@ -135,6 +136,18 @@ def test_errors_that_threads_still_have_are_dropped(monkeypatch):
     late[0] = RuntimeError("lost")
     with pytest.raises(RuntimeError, match="the CUDA context is lost"):
         layers_time.drop_errors("cpu")
+
+
+@pytest.mark.parametrize("why", ["", "it runs on cpu"])
+def test_jax_begins_when_no_graph_is_captured_any_more(monkeypatch, why):
+    run = object.__new__(beside.Run)
+    layer = layers_shapes.Layer("gru", 4, 16, 32)
+    run.jobs = [(layer, who) for who in ("jax bf16", "loop bf16 graphed", "torch bf16")]
+    done = []
+    monkeypatch.setattr(beside.Run, "contend", lambda self, layer, who, need: done.append(who))
+    monkeypatch.setattr(beside.Run, "finds_jax", lambda self: done.append("look for JAX") or not why)
+    run.contend_all()
+    assert done == ["torch bf16", "loop bf16 graphed", "look for JAX"] + ["jax bf16"] * (not why)
 
 
 def test_a_peer_is_timed_in_the_types_that_it_has_of_a_layer():
