@@ -7,8 +7,9 @@ usage: beside.py LIBRONDO.so --out FILE [--seconds N] [--only REGEX] [--who REGE
 Whole layers with the product of their input where a peer has them. FlashRNN has the recurrence alone, and so is timed beside Rondo's
 cell alone; the name of such a row says so. Forward without gradients, and forward and backward with the gradients of the input and of all
 weights: medians of single calls, eager and as CUDA graphs; JAX's until the device has done a call. The loop's steps are compiled, for
-PyTorch unrolls a loop over time; as a graph it is timed plain too. Before a time counts results are compared as layers.py does.
-What cannot be captured as a graph is timed eagerly, and the record says why.
+PyTorch unrolls a loop over time; as a graph it is timed plain too. Before a time counts results are compared as layers.py does. A loop's
+gradients of weights are sums over the steps, rounded at each: where they alone are worse, and no worse than that makes them, the record
+says `rounded_sums`. What cannot be captured as a graph is timed eagerly, and the record says why.
 
 Packages of peers are taken where they import; the record names those that do not. --compile compiles what Rondo, JAX and PyTorch will
 compile and times nothing, so that it may run beside the build of a peer: all keep what they compiled, Rondo in the database.
@@ -70,7 +71,7 @@ class Contenders(layers.Contenders):
         scan = JaxScan(layer, self.weights(layer), dtype, *self.shapes.data_of(layer))
         found = {name: one.to(self.device) for name, one in scan.results().items()}
         errors = self.shapes.errors_of(found, self.exact(layer))
-        return {"errors": errors, "right": self.shapes.within(errors, of_torch, dtype)} | scan.measure()
+        return self.shapes.judged(errors, of_torch, dtype, layer.T) | scan.measure()
 
     def compile(self, layer, who):
         """What `measure` would compile of JAX, of a peer or of a loop; of the loop a few steps, for each is the same."""

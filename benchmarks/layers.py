@@ -171,7 +171,7 @@ class Contenders:
         """A module's passes, the module, and the errors of its results."""
         passes, module, batch_first = self.passes_of(layer, who)
         errors = self.shapes.errors_of(self.results(passes, module, batch_first), self.exact(layer))
-        return passes, module, {"errors": errors, "right": self.shapes.within(errors, of_torch, who.split()[1])}
+        return passes, module, self.shapes.judged(errors, of_torch, who.split()[1], layer.T if who.startswith("loop") else 0)
 
     def memory(self, layer, who, of_torch):
         """Errors first, then the memory of a training step."""

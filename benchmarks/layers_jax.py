@@ -1,6 +1,6 @@
 """Layers as a loop of JAX's `lax.scan`, for benchmarks/beside.py: the product of the input at once, and then a step after the other.
-Products take the type that is asked for and add up in float32, which is also that of the states and of the functions: XLA makes one
-kernel of a step's functions, so that this costs no time."""
+Products take and give the type that is asked for. States and functions are float32: XLA makes one kernel of a step's functions, so that
+this costs no time. The gradients of weights are sums over the steps in the weights' type, as `lax.scan` makes them."""
 import statistics
 import time
 
@@ -20,7 +20,8 @@ def normalised(v):
 
 
 def product(h, R):
-    return jnp.dot(h.astype(R.dtype), R.T, preferred_element_type=jnp.float32)
+    """In the type of R, which its gradients have too: were it asked for in float32, XLA would multiply in float32 on the way back."""
+    return jnp.dot(h.astype(R.dtype), R.T).astype(jnp.float32)
 
 
 def lstm(state, x, w):

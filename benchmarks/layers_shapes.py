@@ -266,3 +266,12 @@ def errors_of(found, exact):
 def within(errors, of_torch, dtype):
     """Whether errors are as small as they may be. Where torch has no such layer the type's unit is the measure."""
     return all(error <= max(WITHIN[0] * (of_torch or {}).get(name, 0.0), WITHIN[1] * UNITS[dtype]) for name, error in errors.items())
+
+
+def judged(errors, of_torch, dtype, steps=0):
+    """What a record says of results. `steps`: of a loop whose weights' gradients are summed over so many steps in the weights' own type,
+    as PyTorch and JAX sum what they differentiate. The rounding of each step walks like a drunkard, to the root of their number in
+    units: then all else is right, the sums are as good as that type allows, and they are named for what they are."""
+    found = {"errors": errors, "right": within(errors, of_torch, dtype)}
+    rounded = not found["right"] and within(errors | {"weights": 0.0}, of_torch, dtype) and errors["weights"] <= math.sqrt(steps) * UNITS[dtype]
+    return found | ({"rounded_sums": True} if rounded else {})

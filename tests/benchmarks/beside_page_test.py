@@ -50,6 +50,15 @@ class Beside(unittest.TestCase):
         said = page(record({"rondo bf16": timed(1.0, 2.0)}, absent={"Haste": "no module"}))
         self.assertIn("Not timed, for they were not there: Haste (`no module`).", said.replace("\n", " "))
 
+    def test_a_loop_that_rounds_its_sums_has_times_with_their_error_and_is_not_the_nearest(self):
+        loop = timed(1.5, 2.5, right=False, rounded_sums=True, errors={"h": 0.004, "u": 0.004, "weights": 0.0834})
+        said = page(record({"rondo bf16": timed(1.0, 2.0), "jax bf16": loop, "torch bf16": timed(7.0, 8.0)}))
+        self.assertIn("| JAX, `lax.scan` | bf16 | 1.500 | eager | 1.50 | 2.500 | eager, 8% off\\* | 1.25 |\n", said)
+        self.assertIn("\n\\* PyTorch and JAX sum the gradients", said)
+        flat = said.replace("\n", " ")
+        self.assertIn("takes 1.50 times as long forward (JAX, `lax.scan`, bf16,", flat)
+        self.assertIn("and 4.00 times as long for a training step (cuDNN, by torch.nn, bf16,", flat)
+
     def test_reasons_stand_below_the_tables(self):
         said = page(record({"rondo bf16": timed(1.0, 2.0), "FlashRNN-Triton bf16": {"error": "CompilationError: at `exp`"},
                             "FlashRNN-alternating bf16": timed(9.0, 9.5, fwbw_not_captured="waits")})).replace("\n", " ")

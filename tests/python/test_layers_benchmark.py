@@ -14,6 +14,7 @@ BENCHMARKS = SOURCE / "benchmarks"
 sys.path.insert(0, str(BENCHMARKS))
 
 import beside
+import layers
 import layers_peers
 import layers_shapes
 import layers_time
@@ -136,6 +137,33 @@ def test_errors_that_threads_still_have_are_dropped(monkeypatch):
     late[0] = RuntimeError("lost")
     with pytest.raises(RuntimeError, match="the CUDA context is lost"):
         layers_time.drop_errors("cpu")
+
+
+def test_a_loop_rounds_the_sums_of_its_weights_gradients_and_nothing_else():
+    """In bf16, where each of many steps adds to a sum. The same loop that takes its weights in float32 has sums as good as all else."""
+    layer = layers_shapes.Layer("lstm", 4, 768, 16)
+    of = layers.Contenders("cpu")
+
+    def found(who):
+        passes, module, batch_first = of.passes_of(layer, who)
+        return layers_shapes.errors_of(of.results(passes, module, batch_first), of.exact(layer))
+
+    errors = found("loop bf16 graphed")
+    judged = layers_shapes.judged(errors, None, "bf16", layer.T)
+    assert not judged["right"]
+    assert judged["rounded_sums"]
+    assert "rounded_sums" not in layers_shapes.judged(errors, None, "bf16")
+    assert "rounded_sums" not in layers_shapes.judged(errors | {"h": 0.1}, None, "bf16", layer.T)
+    assert "rounded_sums" not in layers_shapes.judged(errors | {"weights": 0.2}, None, "bf16", layer.T)
+
+    step = layers_shapes.STEPS["lstm"]
+    narrow = (lambda x, state, R, b: step[0](x, state, R.bfloat16(), b.bfloat16()), step[1])
+    module = layers_shapes.Loop(layer, layers_shapes.weights_of(layer), narrow[0])
+    u, gradient = (one.transpose(0, 1).bfloat16() for one in layers_shapes.data_of(layer))
+    module.weight_ih_l0.data, module.bias_ih_l0.data = module.weight_ih_l0.data.bfloat16(), module.bias_ih_l0.data.bfloat16()
+    wide = layers_shapes.errors_of(of.results(layers_time.Passes(module, u, gradient), module, False), of.exact(layer))
+    assert wide["h"] == errors["h"]
+    assert layers_shapes.judged(wide, None, "bf16", layer.T) == {"errors": wide, "right": True}
 
 
 @pytest.mark.parametrize("why", ["", "it runs on cpu"])
