@@ -71,8 +71,12 @@ def notes(record, rows):
 the largest error of a weight's gradient, of its tensor's largest element; h and the gradient of the input are right."""
     if absent := record.get("absent", {}):
         yield "Not timed, for they were not there: " + "; ".join(f"{name} ({quoted(why)})" for name, why in absent.items()) + "."
-    if failed := [f"{name}, {dtype}, {layer} ({quoted(one['error'])})" for name, dtype, layer, one in found if "error" in one]:
-        yield "Failed: " + "; ".join(failed) + "."
+    failed = {}  # layers by what they have in common
+    for name, dtype, layer, one in found:
+        if "error" in one:
+            failed.setdefault((name, dtype, one["error"]), []).append(layer)
+    if failed:
+        yield "Failed: " + "; ".join(f"{name}, {dtype}, {', '.join(layers)} ({quoted(why)})" for (name, dtype, why), layers in failed.items()) + "."
     uncaptured = {}  # one reason of each, for it hardly depends on the layer
     for name, dtype, layer, one in found:
         for pass_, what in zip(PASSES, ("forward", "a training step")):

@@ -60,9 +60,11 @@ class Beside(unittest.TestCase):
         self.assertIn("and 4.00 times as long for a training step (cuDNN, by torch.nn, bf16,", flat)
 
     def test_reasons_stand_below_the_tables(self):
-        said = page(record({"rondo bf16": timed(1.0, 2.0), "FlashRNN-Triton bf16": {"error": "CompilationError: at `exp`"},
-                            "FlashRNN-alternating bf16": timed(9.0, 9.5, fwbw_not_captured="waits")})).replace("\n", " ")
-        self.assertIn("Failed: FlashRNN Triton, bf16, lstm B=16 T=1024 D=768 (`CompilationError: at 'exp'`).", said)
+        failed = {"FlashRNN-Triton bf16": {"error": "CompilationError: at `exp`"}}
+        made = record(failed | {"rondo bf16": timed(1.0, 2.0), "FlashRNN-alternating bf16": timed(9.0, 9.5, fwbw_not_captured="waits")})
+        made["rows"].append({"layer": "another layer", "times": failed})
+        said = page(made).replace("\n", " ")
+        self.assertIn("Failed: FlashRNN Triton, bf16, lstm B=16 T=1024 D=768, another layer (`CompilationError: at 'exp'`).", said)
         self.assertIn("Not captured as CUDA graphs: FlashRNN alternating, a training step (`waits`).", said)
         self.assertNotIn("PyTorch and JAX sum", said)
 
