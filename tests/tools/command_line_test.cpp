@@ -9,9 +9,9 @@
 #include <sstream>
 
 #include "tests/tools/program.h"
-#include "tools/rondo/command_tree.h"
-#include "tools/rondo/completion.h"
-#include "tools/rondo/topics.h"
+#include "tools/rondo/options/command_tree.h"
+#include "tools/rondo/options/completion.h"
+#include "tools/rondo/options/topics.h"
 
 namespace rondo::tools {
 namespace {

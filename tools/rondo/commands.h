@@ -2,13 +2,14 @@
 #pragma once
 
 #include "compiler/support/result.h"
-#include "tools/rondo/options.h"
+#include "tools/rondo/options/options.h"
 
 namespace rondo::tools {
 
 Status check(const Options& options);
 Status emit(const Options& options);
 Status tune(const Options& options);
+Status tune_list(const Options& options);
 Status run(const Options& options);
 Status data(const Options& options);
 Status verify(const Options& options);

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "compiler/schedule/problem/task.h"
-#include "tools/rondo/options.h"
+#include "tools/rondo/options/options.h"
 #include "tuner/why/why.h"
 #include "tuning_db/database.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "engine/service/within.h"
-#include "tools/rondo/options.h"
+#include "tools/rondo/options/options.h"
 #include "tools/rondo/session.h"
 
 namespace rondo::tools {

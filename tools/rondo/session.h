@@ -7,7 +7,7 @@
 #include "engine/request/load_cell.h"
 #include "engine/request/problem_text.h"
 #include "engine/service/service.h"
-#include "tools/rondo/options.h"
+#include "tools/rondo/options/options.h"
 #include "tools/rondo/report.h"
 
 namespace rondo::tools {

@@ -197,6 +197,12 @@ Result<TunedPass> tune_problem(const Options& options, const schedule::Task& tas
 }  // namespace
 
 Status tune(const Options& asked) {
+  if (!asked.list.empty()) return tune_list(asked);
+  if (!asked.shard.empty() || !asked.gpus.empty())
+    return Error{ErrorKind::Input, asked.gpus.empty() ? "--shard without --list" : "--gpus without --list",
+                 "a list of problems is shared among GPUs and machines: --list FILE"};
+  if (asked.cell.empty())
+    return Error{ErrorKind::Input, "cell is required", "name one, or a --list FILE with problems"};
   (void)stop_flag();  // from here on Ctrl-C is a request
   const Result<LoadedCell> loaded = load_cell(asked);
   if (!loaded) return loaded.error();

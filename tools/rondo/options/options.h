@@ -47,6 +47,8 @@ struct Options {
   std::string output = "-";    // emit, calibrate, db export and lock
 
   std::string budget = "60s";  // tune
+  std::string shard, gpus;     // tune --list: "2/8", "all"; "": as the environment says, and the first
+  int side = 1;                // tune --list: problems at a time on each GPU
   int workers = 0;
   std::string trial_limit = "30s";
   bool exhaustive = false;
@@ -88,7 +90,7 @@ struct Options {
   std::vector<std::string> cells;   // package build
   std::vector<std::string> shapes;  // package build; shape where there is none
   std::vector<std::string> archs;
-  std::string list;                 // a JSON file with problems
+  std::string list;                 // tune, package build: a JSON file with problems
   std::optional<std::string> base;  // of the PTX, or "none"; not given: base_of() in package.cpp
   bool self_tests = true;
   std::vector<std::string> files;  // package merge

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "tools/rondo/command_tree.h"
+#include "tools/rondo/options/command_tree.h"
 
 namespace rondo::tools {
 

@@ -7,10 +7,10 @@
 
 #include "compiler/frontend/diagnostics.h"
 #include "compiler/support/version.h"
-#include "tools/rondo/command_tree.h"
-#include "tools/rondo/completion.h"
-#include "tools/rondo/options.h"
-#include "tools/rondo/topics.h"
+#include "tools/rondo/options/command_tree.h"
+#include "tools/rondo/options/completion.h"
+#include "tools/rondo/options/options.h"
+#include "tools/rondo/options/topics.h"
 
 namespace rondo::tools {
 namespace {

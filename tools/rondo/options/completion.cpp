@@ -1,4 +1,4 @@
-#include "tools/rondo/completion.h"
+#include "tools/rondo/options/completion.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -11,7 +11,7 @@
 #include "compiler/schedule/strategies.h"
 #include "compiler/target/profile.h"
 #include "engine/request/cell_library.h"
-#include "tools/rondo/topics.h"
+#include "tools/rondo/options/topics.h"
 
 namespace rondo::tools {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "tools/rondo/options.h"
+#include "tools/rondo/options/options.h"
 
 namespace rondo::tools {
 

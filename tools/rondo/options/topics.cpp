@@ -1,4 +1,4 @@
-#include "tools/rondo/topics.h"
+#include "tools/rondo/options/topics.h"
 
 #include <fmt/format.h>
 
@@ -79,6 +79,10 @@ const std::vector<Example>& examples() {
       {"tune", "rondo tune lstm --shape B=16,T=1024,H=1,D=768 --pass fws,bw --budget 2m",
        "search both passes of training, two minutes each"},
       {"tune", "rondo tune mingru --arch cpu --dtype fp32", "for the CPUs of this machine"},
+      {"tune", "rondo tune --list problems.json --gpus all --budget 20s",
+       "what a list names, on all GPUs of this machine"},
+      {"tune", "rondo tune --list problems.json --shard 2/8 --db tuning.db",
+       "a part of it, into tuning.2-of-8.db"},
       {"run", "rondo run mingru --input x=x.npy --out h=h.npy --last h=last.npy",
        "over an array [B, T, H, 2, D]"},
       {"run", "rondo run lstm --input x=x.npy --param-file U=U.npy --param-file b=b.npy --out h=-",
