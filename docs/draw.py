@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Makes what of the documentation follows from the program. In the gallery of cells these are the pictures cells/CELL.svg, by
 `rondo emit --stage graph`, and in its pages the tables of what cells cost, between the marks <!-- costs --> and <!-- end -->.
-roofline.svg and floors.svg are the record's measured times beside what the machine allows, by `rondo report --picture`.
+roofline.svg and floors.svg are the record's measured times beside what the machine allows, by `rondo report --picture`. why.md has
+what `rondo why` prints of one problem, by model and as the record h200-why.json has it, between <!-- by model --> or
+<!-- measured --> and <!-- end -->.
 
 usage: draw.py RONDO [--check]
 
@@ -9,11 +11,13 @@ Times of the tables are those of the model on an H200, and beside them those of 
 same problem. With --check nothing is written: the exit status is 1 if a file differs. Needs no GPU, no database and Python 3.9.
 """
 import json
+import os
 import pathlib
 import re
 import subprocess
 import sys
 import tempfile
+import textwrap
 
 DOCS = pathlib.Path(__file__).resolve().parent
 ROOT, CELLS = DOCS.parent, DOCS / "cells"
@@ -24,11 +28,14 @@ SHAPES = {True: {"B": 16, "T": 1024, "H": 1, "D": 768}, False: {"B": 8, "T": 409
 STATE_SHAPE = {"B": 1, "T": 4096, "H": 32, "D": 128}  # with a matrix as a state
 KEYS = "[64"  # what the text of such a cell has; its picture has keys of two numbers
 COSTS = re.compile(r"<!-- costs -->\n.*?<!-- end -->\n", re.DOTALL)
+WHY_RECORD = ROOT / f"benchmarks/results/{BOARD}-why.json"
+WHY = {"cell": "lstm", "shape": {"B": 16, "T": 1024, "H": 1, "D": 768}, "dtype": "bf16", "pass": "fw"}
+WIDTH, INDENT = 118, " " * 11  # of what is shown of its lines
 HEADING = "| cell | problem | strategy | forward | forward and backward | measured | saved for backward |\n|---|---|---|--:|--:|--:|--:|\n"
 
 
-def run(rondo, *words):
-    done = subprocess.run([rondo, *words], capture_output=True, text=True, check=False)
+def run(rondo, *words, environment=None):
+    done = subprocess.run([rondo, *words], capture_output=True, text=True, check=False, env=environment)
     if done.returncode != 0:
         sys.exit(f"draw: rondo {' '.join(map(str, words))}: {done.stderr.strip()}")
     return done.stdout
@@ -81,11 +88,35 @@ def costs_of(rondo, record, cells):
     return table
 
 
+def shown_lines(lines):
+    wrapped = [part for line in lines for part in textwrap.wrap(line, WIDTH, subsequent_indent=INDENT, break_on_hyphens=False)]
+    return "```\n" + "\n".join(wrapped) + "\n```\n"
+
+
+def why_page(rondo, page):
+    """The page with what the program and the record say now."""
+    shape = ",".join(f"{name}={extent}" for name, extent in WHY["shape"].items())
+    with tempfile.TemporaryDirectory() as folder:  # where no database is: the choice is what is shipped
+        nobodys = {name: value for name, value in os.environ.items() if name != "RONDO_DB"} | {"XDG_DATA_HOME": folder}
+        by_model = run(rondo, "why", WHY["cell"], "--shape", shape, "--arch", BOARD, environment=nobodys).splitlines()
+    rows = json.loads(WHY_RECORD.read_text(encoding="utf-8"))["rows"]
+    measured = next(row["text"] for row in rows if all(row[key] == WHY[key] for key in WHY))
+    text = page.read_text(encoding="utf-8")
+    for mark, lines in (("by model", by_model), ("measured", measured)):
+        begin, end = f"<!-- {mark} -->\n", "<!-- end -->\n"
+        if text.count(begin) != 1:
+            sys.exit(f"draw: {page.name} has no single {begin.strip()}")
+        before, after = text.split(begin)
+        text = before + begin + shown_lines(lines) + end + after.split(end, 1)[1]
+    return text
+
+
 def files(rondo):
     """What every file is to hold, by path."""
     cells = sorted(path.stem for path in (ROOT / "cells").glob("*.cell"))
     made = {CELLS / f"{cell}.svg": picture(rondo, cell) for cell in cells}
     made |= {DOCS / f"{name}.svg": run(rondo, "report", "--record", RECORD, "--picture", name) for name in OF_RECORD}
+    made[DOCS / "why.md"] = why_page(rondo, DOCS / "why.md")
     record = json.loads(RECORD.read_text(encoding="utf-8"))
     shown = []
     for page in sorted(CELLS.glob("*.md")):
