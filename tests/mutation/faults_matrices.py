@@ -171,8 +171,8 @@ FAULTS = [
     fault("numbers: every head has those of the first", S + "kernel.cpp", "threads_.here().head) * from.rows + row",
           "threads_.here().head) * 0 + row",
           "numbers fw"),
-    fault("numbers: a gradient misses half of the lanes", "schedule/lower/head_gradient_sum.cpp", "int apart = 16;",
-          "int apart = 8;", "numbers bw"),
+    fault("numbers: a gradient misses half of the lanes", "schedule/lower/head_gradient_sum.cpp", "int distance = 16;",
+          "int distance = 8;", "numbers bw"),
     # Resets, lengths and reversed time.
     fault("forms: a reset comes one step late", L + "flags.cpp", "b.wide(t) * from.stride_t",
           "b.wide(b.select(t == 0, t, t - 1)) * from.stride_t", "forms fw"),

@@ -156,7 +156,7 @@ Value ResultRows::head_value_place(const Written& written, Value batch, Value ro
   const KernelTensor& to = written.tensor;
   if (to.per_head) return threads_.base(to, batch) + b_.wide(t) * to.stride_t + b_.wide(row);
   return threads_.row_begin(to, batch) + b_.wide(t) * to.stride_t +
-         b_.wide((here.head * to.rows + row) * geometry_.p.blocks + here.rank);
+         b_.wide((here.head * geometry_.p.blocks + here.rank) * to.rows + row);
 }
 
 void ResultRows::write_head_values(const Written& written, Value turn, Value first, Value count) {

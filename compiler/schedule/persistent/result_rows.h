@@ -22,7 +22,7 @@ class ResultRows {
   // Declares a tensor.
   int add(TensorRef ref);
   // Declares what sums over the head make: a tensor with one value a head, or, where several blocks share the
-  // head, each one's share of it ([B, T, H, rows, blocks]). store() adds the channels up.
+  // head, each one's share of it ([B, T, H, blocks, rows]). store() adds the channels up.
   int add_sums(TensorRef ref);
   // Past the end stands what the caller writes, and no zeros.
   void keep_past_end(int written) { written_[static_cast<std::size_t>(written)].kept = true; }

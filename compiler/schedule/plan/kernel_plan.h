@@ -64,7 +64,7 @@ struct KernelPlan {
   std::int64_t workspace_elements_per_batch = 0;
   std::vector<int> scratch_rows;      // rows of each Scratch tensor
   std::optional<InResult> in_result;  // it has its region of the workspace where the result may be unbound
-  int shares = 0;                     // of a row of Scratch tensor kShares; 0: one for each channel
+  int shares = 0;                     // in Scratch tensor kShares, each of all rows; 0: one for each channel
   executable::SizeRule exchange;      // int32 words
   executable::SizeRule packed, vectors, carries;  // elements
   executable::SizeRule report;                    // elements

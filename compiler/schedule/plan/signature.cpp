@@ -53,7 +53,7 @@ KernelTensor Signature::declare(TensorRef ref, bool written) {
     result.rows = scratch_rows_.at(static_cast<std::size_t>(ref.tensor));
     result.per_head = ref.tensor == kHeadValues;
     shape = result.per_head                        ? fmt::format("[B, T, H, {}]", result.rows)
-            : shares_ > 0 && ref.tensor == kShares ? fmt::format("[B, T, H, {}, {}]", result.rows, shares_)
+            : shares_ > 0 && ref.tensor == kShares ? fmt::format("[B, T, H, {}, {}]", shares_, result.rows)
                                                    : fmt::format("[B, T, H, {}, D]", result.rows);
   } else if (!is_internal(ref.role)) {
     const step::Tensor tensor = tensor_in_role(ref, task_.cell);

@@ -62,7 +62,8 @@ class BackwardBuilder : StreamBody {
     for (const TensorId id : task_.cell.of_kind(TensorKind::Input))
       if (!leaves_shares(id)) grad_in_[id] = stream_.written().add({Role::InputGradient, id});
     if (const int rows = head_value_rows(whole_.cell); rows > 0 && !parameters_.whole_head) {
-      stream_.signature().set_scratch(head_value_scratch(rows), warps_of_head(whole_.problem, parameters_));
+      stream_.signature().set_scratch(head_value_scratch(rows_of_share(rows, parameters_)),
+                                      warps_of_head(whole_.problem, parameters_));
       if (parameters_.row_lanes > 1)
         warp_shares_.emplace(stream_, parameters_);
       else
@@ -78,6 +79,11 @@ class BackwardBuilder : StreamBody {
 
   int stage_tensor(TensorRef ref, bool shifted = false) {
     return is_shared(ref.tensor) ? stream_.values().add(ref, shifted) : stream_.ring().add(ref, shifted);
+  }
+
+  // Rows of a tensor that a lane has, where they are dealt; else 0.
+  int dealt_rows(TensorId id) const {
+    return is_dealt(id) ? whole_.cell.tensor(id).rows / parameters_.row_lanes : 0;
   }
 
   // Whether each channel leaves its share of an input's gradient, for a second kernel to add up. Where a
@@ -98,7 +104,7 @@ class BackwardBuilder : StreamBody {
       const std::vector<Value> values = column(results, root++);
       const int first = shares ? first_head_value_row(whole_.cell, row.tensor) : 0;
       if (shares && warp_shares_)
-        warp_shares_->add(row_among(first, row), is_dealt(row.tensor), values);
+        warp_shares_->add({row_among(first, row), first, row.row, dealt_rows(row.tensor)}, values);
       else
         stream_.written().store(shares ? shares_ : grad_in_.at(row.tensor), first + row.row, values);
     }

@@ -229,10 +229,10 @@ double Model::block_bytes(const StreamParameters& p) const {
 }
 
 // Bytes by step that a block moves of what the head has many values of, where rows are dealt: the values, and
-// its warps' shares of their gradients, each written alone in its sector, and read again.
+// its warps' shares of their gradients, written to parts of sectors, and read again.
 double Model::head_bytes(const StreamParameters& p) const {
   const double warps = std::ceil(p.threads() / 32.0);
-  const double moved = static_cast<double>(sizeof(float)) + kPartOfSector;
+  const double moved = static_cast<double>(sizeof(float)) + kPartOfSector / dealt(p)->together;
   return static_cast<double>(staging.of_head) + moved * warps * dealt(p)->share_rows;
 }
 

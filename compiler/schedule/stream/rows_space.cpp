@@ -123,6 +123,7 @@ RowsShape shape_of(const Task& task, const DealtPass& pass, int lanes) {
   if (task.problem.pass != Pass::Backward) return shape;
   shape.shares = head_value_rows(cell);
   shape.share_rows = head_value_rows(task.cell);
+  shape.together = outer_rows(task.cell) / lanes % 4 == 0 ? 4 : 1;
   return shape;
 }
 

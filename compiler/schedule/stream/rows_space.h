@@ -33,6 +33,7 @@ struct RowsShape {
   int all_written = 0;  // the same of all lanes
   int shares = 0;       // gradients of values of the head that a warp adds up
   int share_rows = 0;   // the same of all lanes
+  int together = 1;     // of these that a lane stores in one access
 };
 // By lanes: those that the rows can be dealt to, beside 1. Empty where they cannot be dealt.
 std::map<int, RowsShape> rows_shapes(const Task& task);

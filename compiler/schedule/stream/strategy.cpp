@@ -65,9 +65,11 @@ void Stream::add_launches(const Task& task, const StreamParameters& given, Kerne
   plan.launches.push_back(stream_backward(task, p));
   for (Launch& launch : sum_param_gradients(task, p.time_split)) plan.launches.push_back(std::move(launch));
   if (const int rows = head_value_rows(task.cell); rows > 0 && !p.whole_head) {
-    plan.scratch_rows = head_value_scratch(rows);
+    const int of_share = rows_of_share(rows, p);
+    plan.scratch_rows = head_value_scratch(of_share);
     plan.shares = warps_of_head(task.problem, p);
-    for (Launch& launch : sum_head_gradients(task, plan.shares)) plan.launches.push_back(std::move(launch));
+    for (Launch& launch : sum_head_gradients(task, plan.shares, of_share))
+      plan.launches.push_back(std::move(launch));
   }
   if (const int rows = head_value_rows(task.cell, TensorKind::State); rows > 0 && !p.whole_head) {
     plan.carries = {0, task.problem.sizes.heads * rows * task.problem.sizes.dim};

@@ -9,6 +9,8 @@ namespace rondo::schedule {
 
 namespace {
 
+constexpr int kVector = 4;  // numbers of fp32
+
 int channels_of_warp(const StreamParameters& p) { return kWarpLanes / p.row_lanes * p.per_thread; }
 
 }  // namespace
@@ -16,6 +18,10 @@ int channels_of_warp(const StreamParameters& p) { return kWarpLanes / p.row_lane
 int warps_of_head(const Problem& problem, const StreamParameters& parameters) {
   if (parameters.row_lanes == 1) return 0;
   return static_cast<int>(ceil_div(problem.sizes.dim, channels_of_warp(parameters)));
+}
+
+int rows_of_share(int rows, const StreamParameters& parameters) {
+  return parameters.row_lanes == 1 ? rows : round_up(rows, kVector);
 }
 
 WarpShares::WarpShares(StreamKernel& stream, const StreamParameters& parameters)
@@ -30,18 +36,24 @@ void WarpShares::place() {
   warps_ = ceil_div(threads.dim(), of_warp);
   b.comment("the warp's share of gradients of values of the head");
   const Value own = threads.here().tile_channel + b.thread() / parameters_.row_lanes * parameters_.per_thread;
-  const Value of_head = threads.here().head * (shares_.rows * warps_) + own / of_warp;
+  const Value of_head = (threads.here().head * warps_ + own / of_warp) * shares_.rows;
   base_ = b.let(shares_.name + "_own", threads.row_base(shares_) + b.wide(of_head));
   const Value first = b.thread() % kWarpLanes < parameters_.row_lanes;
   leads_ =
       b.let("leads_warp", threads.channels_divide() ? first : first && own < b.named("kDim", threads.dim()));
 }
 
-void WarpShares::add(Value row, bool dealt, const std::vector<Value>& values) {
+void WarpShares::add(const Place& place, const std::vector<Value>& values) {
   auto& b = stream_.builder();
   const Value owns = stream_.threads().here().owns;
   const Value sum = folded(b, scalar::Op::Add, values);
-  step_.push_back({row, dealt, owns.valid() ? b.select(owns, sum, b.real(0)) : sum});
+  step_.push_back({place, owns.valid() ? b.select(owns, sum, b.real(0)) : sum});
+}
+
+std::size_t WarpShares::together(std::size_t i) const {
+  const Place& at = step_[i].place;
+  const bool whole = at.dealt_rows > 0 && at.dealt_rows % kVector == 0 && at.first % kVector == 0;
+  return whole && at.row % kVector == 0 ? kVector : 1;
 }
 
 void WarpShares::store() {
@@ -51,11 +63,16 @@ void WarpShares::store() {
   values = summed_over_lanes(b, std::move(values), parameters_.row_lanes, kWarpLanes);
   const Value place = b.let("shares_at", base_ + b.wide(stream_.step()) * shares_.stride_t);
   b.if_(leads_, [&] {
-    for (std::size_t i = 0; i < step_.size(); ++i)
-      stream_.threads().if_all({step_[i].dealt ? Value{} : stream_.threads().first_of_rows()}, [&] {
-        b.store(shares_.memory[place + b.wide(step_[i].row * warps_)], values[i].front(),
-                parameters_.writing());
+    for (std::size_t i = 0; i < step_.size();) {
+      const Place& at = step_[i].place;
+      std::vector<Value> some;
+      for (const std::size_t end = i + together(i); i < end; ++i) some.push_back(values[i].front());
+      stream_.threads().if_all({at.dealt_rows > 0 ? Value{} : stream_.threads().first_of_rows()}, [&] {
+        const kernel::Place to = shares_.memory[place + b.wide(at.in_share)];
+        some.size() == 1 ? b.store(to, some.front(), parameters_.writing())
+                         : b.store_vector(to, some, parameters_.writing());
       });
+    }
   });
   step_.clear();
 }
@@ -69,7 +86,7 @@ void WarpShares::write_past_end(int rows) {
     threads.each_past_end([&](Value t) {
       const Value place = b.let("shares_at", base_ + b.wide(t) * shares_.stride_t);
       for (int row = 0; row < rows; ++row)
-        b.store(shares_.memory[place + row * warps_], b.real(0), parameters_.writing());
+        b.store(shares_.memory[place + row], b.real(0), parameters_.writing());
     });
   });
 }

@@ -12,6 +12,8 @@ namespace rondo::schedule {
 // Warps that hold a head: shares of a row of Scratch tensor kShares (KernelPlan::shares). 0 where rows are
 // not dealt: every channel has a share.
 int warps_of_head(const Problem& problem, const StreamParameters& parameters);
+// Numbers of a share of so many rows: whole vectors, so that those of a lane can be stored as vectors.
+int rows_of_share(int rows, const StreamParameters& parameters);
 
 class WarpShares {
  public:
@@ -19,9 +21,14 @@ class WarpShares {
   WarpShares(StreamKernel& stream, const StreamParameters& parameters);
   // After the threads are placed.
   void place();
-  // What the thread's channels give row `row` of the shares at the current step, by channel; `dealt`: each of
-  // the lanes of a channel has another row.
-  void add(kernel::Value row, bool dealt, const std::vector<kernel::Value>& values);
+  // Where a number has its place in the share: `row` of an input's rows that begin at `first`.
+  struct Place {
+    kernel::Value in_share;
+    int first = 0, row = 0;
+    int dealt_rows = 0;  // of a lane, where each lane of a channel has other rows; else 0
+  };
+  // What the thread's channels give there at the current step, by channel.
+  void add(const Place& place, const std::vector<kernel::Value>& values);
   // Stores what was added since the last call.
   void store();
   // Zeros for the steps that the walk leaves out: all rows.
@@ -29,10 +36,11 @@ class WarpShares {
 
  private:
   struct Share {
-    kernel::Value row;
-    bool dealt = false;
+    Place place;
     kernel::Value value;
   };
+  // How many numbers from step_[i] on lie side by side from a whole vector on.
+  std::size_t together(std::size_t i) const;
 
   StreamKernel& stream_;
   const StreamParameters& parameters_;
