@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "compiler/scalar/double_storage.h"
 #include "compiler/support/hash.h"
 
 namespace rondo::executable {
@@ -32,7 +31,7 @@ Status check_tensor(const Tensor& tensor) {
     return defect(fmt::format("the size of tensor '{}'", tensor.name));
   if (!power_of_two(tensor.alignment) || tensor.alignment < scalar::storage_bytes(tensor.storage))
     return defect(fmt::format("tensor '{}' is aligned to {} bytes", tensor.name, tensor.alignment));
-  if (tensor.first != 0 && tensor.storage != scalar::Storage::F32 && tensor.storage != scalar::kDouble)
+  if (tensor.first != 0 && tensor.storage != scalar::Storage::F32 && tensor.storage != scalar::Storage::F64)
     return defect(
         fmt::format("tensor '{}' begins with {} and is neither fp32 nor fp64", tensor.name, tensor.first));
   return success();

@@ -9,26 +9,30 @@
 #include <span>
 
 #include "compiler/executable/bindings.h"
+#include "compiler/scalar/storage.h"
 #include "compiler/support/result.h"
 
 namespace rondo::executable {
 
 // What fill() is in the host's memory.
-inline void fill_host(Address pointer, std::int64_t bytes, float value) {
+inline void fill_host(Address pointer, std::int64_t bytes, float value, scalar::Storage storage) {
   if (value == 0) {
     std::memset(reinterpret_cast<void*>(pointer), 0, static_cast<std::size_t>(bytes));
     return;
   }
-  auto* const numbers = reinterpret_cast<float*>(pointer);
-  std::fill(numbers, numbers + bytes / static_cast<std::int64_t>(sizeof(float)), value);
+  const auto with = [&]<class Real>(Real number) {
+    auto* const numbers = reinterpret_cast<Real*>(pointer);
+    std::fill(numbers, numbers + bytes / static_cast<std::int64_t>(sizeof number), number);
+  };
+  storage == scalar::Storage::F64 ? with(double{value}) : with(value);
 }
 
 class LaunchSink {
  public:
   virtual ~LaunchSink() = default;
-  // Fills `bytes` at `pointer` with an fp32 number, ordered before the launches that follow. Memory of no
-  // fp32 numbers is filled with 0 alone, but for that of states in fp64, of which the reference knows.
-  virtual Status fill(Address pointer, std::int64_t bytes, float value) = 0;
+  // Fills `bytes` at `pointer` with a number of the storage type, ordered before the launches that follow.
+  // Memory of other types than fp32 and, on CPUs, fp64 is filled with 0 alone.
+  virtual Status fill(Address pointer, std::int64_t bytes, float value, scalar::Storage storage) = 0;
   // Copies `bytes` from `source` to `target`, which lie apart; ordered as launches are.
   virtual Status copy(Address target, Address source, std::int64_t bytes) = 0;
   // Starts launch `index` of the executable with `blocks` blocks. arguments[i] points to the value of its

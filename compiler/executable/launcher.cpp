@@ -331,7 +331,7 @@ Status Launcher::answer_nothing(LaunchSink& sink, std::span<const Place> places,
     for (std::size_t k = 0; k < tensors_.size() && from != tensor.ref.role; ++k)
       if (tensors_[k].ref == TensorRef{from, tensor.ref.tensor}) source = places[k].pointer;
     const std::int64_t bytes = region_bytes(tensor, call.batch, call.time);
-    const Status status = source == 0 ? sink.fill(places[i].pointer, bytes, tensor.first)
+    const Status status = source == 0 ? sink.fill(places[i].pointer, bytes, tensor.first, tensor.storage)
                                       : sink.copy(places[i].pointer, source, bytes);
     if (!status) return status;
   }
@@ -355,14 +355,14 @@ Status Launcher::launch(LaunchSink& sink, const Bindings& bindings, std::int64_t
   if (Status status = place_all(bindings, call, places); !status) return status;
   if (is_empty(batch, time)) return answer_nothing(sink, places, call);
   if (call.zero_needed)
-    if (Status status =
-            sink.fill(call.workspace + static_cast<Address>(call.regions.zero), call.regions.zero_bytes, 0);
+    if (Status status = sink.fill(call.workspace + static_cast<Address>(call.regions.zero),
+                                  call.regions.zero_bytes, 0, scalar::Storage::F32);
         !status)
       return status;
   for (std::size_t i = 0; i < tensors_.size(); ++i)
     if (has_region(tensors_[i]) && !places[i].footprint)
-      if (Status status =
-              sink.fill(places[i].pointer, region_bytes(tensors_[i], batch, time), tensors_[i].first);
+      if (Status status = sink.fill(places[i].pointer, region_bytes(tensors_[i], batch, time),
+                                    tensors_[i].first, tensors_[i].storage);
           !status)
         return status;
   for (std::size_t first = 0; first < launches_.size();) {

@@ -59,7 +59,7 @@ class Printer final : public LaunchSink {
   Printer(const Executable& executable, std::string& text)
       : executable_(executable), text_(text), starts_(executable.launches.size(), 0) {}
 
-  Status fill(Address, std::int64_t bytes, float value) override {
+  Status fill(Address, std::int64_t bytes, float value, scalar::Storage) override {
     text_ += value == 0
                  ? fmt::format("  zero {} bytes of the workspace, for tensors that are not bound\n", bytes)
                  : fmt::format("  fill {} bytes of the workspace with {}, for a state that is not bound\n",

@@ -25,7 +25,7 @@ constexpr auto kIdentity = [](auto& archive, auto& id) {
 constexpr auto kTensor = [](auto& archive, auto& tensor) {
   kTensorRef(archive, tensor.ref);
   archive(tensor.name, tensor.shape);
-  archive.one_of(tensor.storage, scalar::Storage::U8);
+  archive.one_of(tensor.storage, scalar::Storage::F64);
   archive.one_of(tensor.need, Need::Discard);
   archive(tensor.written, tensor.alignment, tensor.unit);
   kSizeRule(archive, tensor.size);

@@ -5,14 +5,13 @@
 #include <cstring>
 #include <limits>
 
-#include "compiler/scalar/double_storage.h"
 #include "compiler/support/enum_text.h"
 
 namespace rondo::scalar {
 
 int storage_bytes(Storage storage) {
-  if (storage == kDouble) return 8;
   switch (storage) {
+    case Storage::F64: return 8;
     case Storage::F32:
     case Storage::I32: return 4;
     case Storage::BF16:
@@ -24,23 +23,20 @@ int storage_bytes(Storage storage) {
 
 namespace {
 
-constexpr EnumText<Storage> kStorageNames[] = {{Storage::F32, "fp32"},
-                                               {Storage::BF16, "bf16"},
-                                               {Storage::F16, "fp16"},
-                                               {Storage::I32, "int32"},
-                                               {Storage::U8, "uint8"}};
+constexpr EnumText<Storage> kStorageNames[] = {{Storage::F32, "fp32"}, {Storage::BF16, "bf16"},
+                                               {Storage::F16, "fp16"}, {Storage::I32, "int32"},
+                                               {Storage::U8, "uint8"}, {Storage::F64, "fp64"}};
 static_assert(is_total(kStorageNames));
 
 }  // namespace
 
-const char* storage_name(Storage storage) {
-  return storage == kDouble ? "fp64" : to_text(kStorageNames, storage);
-}
+const char* storage_name(Storage storage) { return to_text(kStorageNames, storage); }
 
 double unit_roundoff(Storage storage) {
   switch (storage) {
     case Storage::BF16: return 0x1p-8;
     case Storage::F16: return 0x1p-11;
+    case Storage::F64: return 0x1p-53;
     case Storage::F32:
     case Storage::I32:
     case Storage::U8: break;
@@ -87,12 +83,17 @@ constexpr std::uint32_t kTf32Half = 0x1000u;      // half a unit of its last pla
 float round_to(Storage storage, float value) {
   switch (storage) {
     case Storage::F32:
+    case Storage::F64:
     case Storage::I32:
     case Storage::U8: return value;
     case Storage::BF16: return round_bf16(value);
     case Storage::F16: return round_f16(value);
   }
   return value;
+}
+
+double nearest(Storage storage, double value) {
+  return storage == Storage::F64 ? value : static_cast<double>(round_to(storage, static_cast<float>(value)));
 }
 
 std::uint16_t half_bits(Storage storage, float value) {
@@ -120,6 +121,7 @@ RoundState round_state_of(Storage storage) {
     case Storage::BF16: return [](float value) { return round_to(Storage::BF16, value); };
     case Storage::F16: return [](float value) { return round_to(Storage::F16, value); };
     case Storage::F32:
+    case Storage::F64:
     case Storage::I32:
     case Storage::U8: break;
   }
@@ -127,7 +129,7 @@ RoundState round_state_of(Storage storage) {
 }
 
 void encode(Storage storage, double value, std::byte* target) {
-  if (storage == kDouble) {
+  if (storage == Storage::F64) {
     std::memcpy(target, &value, sizeof value);
     return;
   }
@@ -149,7 +151,7 @@ void encode(Storage storage, double value, std::byte* target) {
 }
 
 double decode(Storage storage, const std::byte* source) {
-  if (storage == kDouble) {
+  if (storage == Storage::F64) {
     double value = 0;
     std::memcpy(&value, source, sizeof value);
     return value;

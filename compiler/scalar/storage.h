@@ -6,22 +6,28 @@
 
 namespace rondo::scalar {
 
-enum class Storage { F32, BF16, F16, I32, U8 };
+enum class Storage { F32, BF16, F16, I32, U8, F64 };
 int storage_bytes(Storage storage);
-const char* storage_name(Storage storage);  // "fp32", "bf16", "fp16", "int32", "uint8"
+const char* storage_name(Storage storage);  // "fp32", "bf16", "fp16", "int32", "uint8", "fp64"
 // Whether elements are integers, in kernels of type I32.
 inline bool is_integer(Storage storage) { return storage == Storage::I32 || storage == Storage::U8; }
 
 inline bool is_half(Storage storage) { return storage == Storage::BF16 || storage == Storage::F16; }
 
-// Half the distance between 1 and the next number: 2^-24, 2^-8, 2^-11.
+// What a pass with this storage computes in, and keeps unrounded: fp32, or fp64.
+inline Storage computed_in(Storage storage) { return storage == Storage::F64 ? Storage::F64 : Storage::F32; }
+
+// Half the distance between 1 and the next number: 2^-24, 2^-8, 2^-11, 2^-53.
 double unit_roundoff(Storage storage);
 
 // Rounds to the storage type and back. bf16 and fp16 round to nearest even; what is too large becomes
 // infinity; NaN stays NaN.
 float round_to(Storage storage, float value);
-// The same as a plain function, for step::RunOptions::round_state; null for F32 and integers, where nothing
-// is lost.
+// The same of a number in double: what F64 holds is itself, and what fp32 does not hold is rounded to it
+// first.
+double nearest(Storage storage, double value);
+// The same as a plain function, for step::RunOptions::round_state; null for F32, F64 and integers, where
+// nothing is lost.
 using RoundState = float (*)(float);
 RoundState round_state_of(Storage storage);
 

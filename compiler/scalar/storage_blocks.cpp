@@ -1,6 +1,8 @@
 #include "compiler/scalar/storage_blocks.h"
 
+#include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 
@@ -95,6 +97,11 @@ void encode_block(Storage storage, std::span<const float> values, std::byte* tar
     std::memcpy(target, values.data(), values.size_bytes());
 }
 
+void encode_block(Storage storage, std::span<const double> values, std::byte* target) {
+  const auto size = static_cast<std::size_t>(storage_bytes(storage));
+  for (std::size_t i = 0; i < values.size(); ++i) encode(storage, values[i], target + i * size);
+}
+
 std::size_t poisoned_in_block(Storage storage, const std::byte* source, std::size_t count) {
   static_assert(kPoisonByte == 0xFF);
   if (storage_bytes(storage) == 8) return all_set<std::uint64_t>(source, count);
@@ -109,6 +116,10 @@ bool finite_block(Storage storage, std::span<const float> values) {
   for (const float value : values)
     found |= (std::bit_cast<std::int32_t>(value) & 0x7FFFFFFF) >= least ? 1 : 0;
   return found == 0;
+}
+
+bool finite_block(Storage storage, std::span<const double> values) {
+  return std::ranges::all_of(values, [&](double value) { return std::isfinite(nearest(storage, value)); });
 }
 
 }  // namespace rondo::scalar

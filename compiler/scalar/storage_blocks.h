@@ -13,9 +13,12 @@ namespace rondo::scalar {
 void decode_block(Storage storage, const std::byte* source, std::span<float> values);
 // Rounds as encode() does; of numbers that are none, only that they are none is kept.
 void encode_block(Storage storage, std::span<const float> values, std::byte* target);
+// The same of numbers in double, as encode() does each.
+void encode_block(Storage storage, std::span<const double> values, std::byte* target);
 // How many of `count` elements of any type hold the poison (is_poison()).
 std::size_t poisoned_in_block(Storage storage, const std::byte* source, std::size_t count);
 // Whether all of them are finite when they are rounded to the storage type.
 bool finite_block(Storage storage, std::span<const float> values);
+bool finite_block(Storage storage, std::span<const double> values);
 
 }  // namespace rondo::scalar

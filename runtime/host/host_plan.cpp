@@ -62,8 +62,9 @@ void* shared_memory(std::int64_t bytes) {
 
 }  // namespace
 
-Status HostKernels::fill(executable::Address pointer, std::int64_t bytes, float value) {
-  executable::fill_host(pointer, bytes, value);
+Status HostKernels::fill(executable::Address pointer, std::int64_t bytes, float value,
+                         scalar::Storage storage) {
+  executable::fill_host(pointer, bytes, value, storage);
   return success();
 }
 

@@ -22,7 +22,7 @@ class HostKernels final : public executable::LaunchSink {
   static Result<std::shared_ptr<HostKernels>> load(const executable::Executable& executable,
                                                    ThreadPool& pool = ThreadPool::shared());
 
-  Status fill(executable::Address pointer, std::int64_t bytes, float value) override;
+  Status fill(executable::Address pointer, std::int64_t bytes, float value, scalar::Storage storage) override;
   Status copy(executable::Address target, executable::Address source, std::int64_t bytes) override;
   // Returns when all blocks have run. Error Memory where a thread has none for the memory that a block
   // shares.

@@ -21,7 +21,7 @@ class DevicePlan::DriverSink final : public executable::LaunchSink {
  public:
   DriverSink(const DevicePlan& plan, StreamHandle stream) : plan_(plan), stream_(stream) {}
 
-  Status fill(DeviceAddress pointer, std::int64_t bytes, float value) override {
+  Status fill(DeviceAddress pointer, std::int64_t bytes, float value, scalar::Storage) override {
     // The region is padded to 256 bytes: rounding up to words stays inside.
     return fill_words(pointer, std::bit_cast<std::uint32_t>(value), static_cast<std::size_t>((bytes + 3) / 4),
                       stream_);

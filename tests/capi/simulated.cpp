@@ -36,8 +36,8 @@ class SimulatorSink final : public executable::LaunchSink {
                 std::int64_t batch, std::int64_t time)
       : executable_(executable), plan_(plan), batch_(batch), time_(time) {}
 
-  Status fill(Address pointer, std::int64_t bytes, float value) override {
-    executable::fill_host(pointer, bytes, value);
+  Status fill(Address pointer, std::int64_t bytes, float value, scalar::Storage storage) override {
+    executable::fill_host(pointer, bytes, value, storage);
     return success();
   }
   Status copy(Address target, Address source, std::int64_t bytes) override {

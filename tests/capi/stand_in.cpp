@@ -18,8 +18,8 @@ class SumSink final : public LaunchSink {
  public:
   explicit SumSink(std::int64_t unit) : unit_(unit) {}
 
-  Status fill(Address pointer, std::int64_t bytes, float value) override {
-    executable::fill_host(pointer, bytes, value);
+  Status fill(Address pointer, std::int64_t bytes, float value, scalar::Storage storage) override {
+    executable::fill_host(pointer, bytes, value, storage);
     return success();
   }
   Status copy(Address target, Address source, std::int64_t bytes) override {
@@ -62,7 +62,7 @@ class StatesSink final : public LaunchSink {
  public:
   StatesSink(std::int64_t dim, int states) : dim_(dim), states_(states) {}
 
-  Status fill(Address, std::int64_t, float) override { return success(); }
+  Status fill(Address, std::int64_t, float, scalar::Storage) override { return success(); }
   Status copy(Address, Address, std::int64_t) override { return success(); }
   Status launch(std::size_t, std::int64_t, std::span<void* const> arguments) override {
     const auto number = [&](int i) {

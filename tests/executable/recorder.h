@@ -18,7 +18,7 @@ class Recorder final : public LaunchSink {
     std::int64_t blocks;
     std::vector<std::int64_t> values;
   };
-  Status fill(Address pointer, std::int64_t bytes, float value) override {
+  Status fill(Address pointer, std::int64_t bytes, float value, scalar::Storage) override {
     if (value != 0)
       filled.push_back({pointer, bytes, value});
     else

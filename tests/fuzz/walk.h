@@ -9,7 +9,7 @@ namespace rondo::fuzz {
 // Counts starts, and ends a walk that a hostile repetition would make long.
 class Counter final : public executable::LaunchSink {
  public:
-  Status fill(executable::Address, std::int64_t bytes, float) override {
+  Status fill(executable::Address, std::int64_t bytes, float, scalar::Storage) override {
     require(bytes >= 0, "a region has a size");
     return success();
   }

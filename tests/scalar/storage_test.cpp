@@ -7,8 +7,6 @@
 #include <limits>
 #include <random>
 
-#include "compiler/scalar/double_storage.h"
-
 namespace rondo::scalar {
 namespace {
 
@@ -190,14 +188,14 @@ TEST(RoundTf32, TwoPartsHoldAFloat) {
 
 // What the reference hands over unrounded keeps each bit.
 TEST(Storage, DoublesAreAsTheyWere) {
-  EXPECT_EQ(storage_bytes(kDouble), 8);
-  EXPECT_STREQ(storage_name(kDouble), "fp64");
-  EXPECT_FALSE(is_integer(kDouble));
+  EXPECT_EQ(storage_bytes(Storage::F64), 8);
+  EXPECT_STREQ(storage_name(Storage::F64), "fp64");
+  EXPECT_FALSE(is_integer(Storage::F64));
   std::byte bytes[8];
   for (const double value : {1 + 0x1p-52, -0.0, 0x1p-1074, std::numeric_limits<double>::max(),
                              -std::numeric_limits<double>::infinity()}) {
-    encode(kDouble, value, bytes);
-    EXPECT_EQ(std::bit_cast<std::uint64_t>(decode(kDouble, bytes)), std::bit_cast<std::uint64_t>(value));
+    encode(Storage::F64, value, bytes);
+    EXPECT_EQ(std::bit_cast<std::uint64_t>(decode(Storage::F64, bytes)), std::bit_cast<std::uint64_t>(value));
   }
 }
 

@@ -23,7 +23,8 @@ static_assert(RONDO_TYPE_F32 == static_cast<int>(Storage::F32) &&
               RONDO_TYPE_BF16 == static_cast<int>(Storage::BF16) &&
               RONDO_TYPE_F16 == static_cast<int>(Storage::F16) &&
               RONDO_TYPE_I32 == static_cast<int>(Storage::I32) &&
-              RONDO_TYPE_U8 == static_cast<int>(Storage::U8));
+              RONDO_TYPE_U8 == static_cast<int>(Storage::U8) &&
+              RONDO_TYPE_F64 == static_cast<int>(Storage::F64));
 static_assert(RONDO_ROLE_INPUT == static_cast<int>(Role::Input) &&
               RONDO_ROLE_PARAM == static_cast<int>(Role::Param) &&
               RONDO_ROLE_INITIAL_STATE == static_cast<int>(Role::InitialState) &&
