@@ -11,11 +11,18 @@
 namespace rondo::kernel {
 
 // Types of registers and expressions. 16-bit values exist only in memory; loads widen them to F32, stores
-// round them (to nearest even).
-enum class Type { Pred, I32, I64, F32 };
+// round them (to nearest even). Real numbers are F32, or in a kernel in double (passes/in_double.h) all F64,
+// and so is memory of real numbers: Storage::F64 holds F64, every other one of reals F32.
+enum class Type { Pred, I32, I64, F32, F64 };
+inline bool is_real(Type type) { return type == Type::F32 || type == Type::F64; }
 using scalar::Storage;
 using scalar::storage_bytes;
 using scalar::storage_name;
+// The type of an element in registers.
+inline Type element_type(Storage storage) {
+  if (scalar::is_integer(storage)) return Type::I32;
+  return storage == Storage::F64 ? Type::F64 : Type::F32;
+}
 
 // Accuracy of scalar functions: `Fast` uses hardware approximations (tanh.approx, ex2.approx), `Accurate` is
 // within a few ulp. Tf32: functions as in Accurate; what multiplies fp32 matrices may round both operands to
@@ -38,8 +45,8 @@ enum class IntOp { Add, Sub, Mul, Div, Mod, Min, Max, Shl, Shr, And, Or, Xor };
 enum class Compare { Less, LessEqual, Greater, GreaterEqual, Equal, NotEqual };
 enum class Logic { And, Or, Not };
 
-// Types of the nodes: IntConst, IntExpr I32 or I64; FloatConst, MathExpr F32; BuiltinRead I32; CompareExpr,
-// LogicExpr Pred.
+// Types of the nodes: IntConst, IntExpr I32 or I64; FloatConst, MathExpr F32 or F64; BuiltinRead I32;
+// CompareExpr, LogicExpr Pred.
 struct IntConst {
   std::int64_t value;
 };
@@ -77,12 +84,12 @@ struct LogicExpr {
   ExprId a;
   ExprId b;
 };
-// Comparisons and logic yield 1.0f or 0.0f.
+// Operands are of the node's type. Comparisons and logic yield 1 or 0.
 struct MathExpr {
   scalar::Op op;
   std::vector<ExprId> args;
 };
-// I32 <-> I64, I32 -> F32, Pred -> F32.
+// I32 <-> I64, I32 or Pred -> F32 or F64.
 struct CastExpr {
   ExprId a;
 };
@@ -107,7 +114,8 @@ struct UnpackExpr {
 struct RoundExpr {
   ExprId a;
 };
-// A draw, F32 in [0, 1): scalar::philox_uniform of the stream. The seed is F32, the place of the draw I32.
+// A draw in [0, 1): scalar::philox_uniform of the stream. The seed is of the node's type, F32 or F64 (which
+// is rounded to fp32 first), the place of the draw I32.
 struct UniformExpr {
   std::uint32_t stream;
   ExprId seed, row, step, head, channel;

@@ -33,6 +33,14 @@ const char* math_name(Math math) {
   return "?";
 }
 
+bool is_in_double(const Kernel& kernel) {
+  const auto is_wide = [](const auto& one) { return one.type == Type::F64; };
+  return std::ranges::any_of(kernel.registers, is_wide) || std::ranges::any_of(kernel.arrays, is_wide) ||
+         std::ranges::any_of(kernel.params, [&](const Param& param) {
+           return param.buffer ? param.storage == Storage::F64 : is_wide(param);
+         });
+}
+
 MmaRegisters mma_registers(Storage storage) {
   if (storage == Storage::F32) return {4, 8, 4};
   return {4, 4, 2};

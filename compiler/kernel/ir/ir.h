@@ -51,9 +51,9 @@ struct ArrayWrite {
   ExprId index;
   ExprId value;
 };
-// Loads `into.size()` (1, 2, 4 or 8) consecutive elements as one access, aligned to its size; F32 (or I32)
-// registers, declared here. With `packed` (16-bit memory only) each register is an I32 packed pair: 1, 2 or 4
-// pairs.
+// Loads `into.size()` (1, 2, 4 or 8) consecutive elements as one access, aligned to its size; registers of
+// their element_type(), declared here. With `packed` (16-bit memory only) each register is an I32 packed
+// pair: 1, 2 or 4 pairs.
 struct Load {
   std::vector<RegId> into;
   MemRef from;
@@ -290,7 +290,7 @@ struct Param {
   bool buffer = false;             // a pointer to `storage` elements, or a scalar of `type`
   Storage storage = Storage::F32;  // buffers
   bool written = false;   // buffers: may be stored to; otherwise const and read-only during the launch
-  Type type = Type::I32;  // scalars: I32, I64 or F32
+  Type type = Type::I32;  // scalars: I32, I64, F32 or F64
   std::string comment;    // shape and meaning
 };
 struct SharedArray {
@@ -344,6 +344,9 @@ struct Kernel {
 
   const Expr& expr(ExprId id) const { return expressions[static_cast<std::size_t>(id)]; }
 };
+
+// Whether real numbers of the kernel are doubles: all of them (verify.h), those of no other are.
+bool is_in_double(const Kernel& kernel);
 
 // Of all kernels of a translation unit, for compilers decide it once for all.
 bool may_contract(const std::vector<const Kernel*>& kernels);

@@ -180,6 +180,7 @@ const char* type_name(Type type) {
     case Type::I32: return "i32";
     case Type::I64: return "i64";
     case Type::F32: return "f32";
+    case Type::F64: return "f64";
   }
   return "?";
 }

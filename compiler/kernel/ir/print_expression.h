@@ -7,7 +7,7 @@
 
 namespace rondo::kernel {
 
-const char* type_name(Type type);  // "pred", "i32", "i64", "f32"
+const char* type_name(Type type);  // "pred", "i32", "i64", "f32", "f64"
 std::string register_name(const Kernel& kernel, RegId reg);
 std::string array_name(const Kernel& kernel, ArrayId array);
 std::string memory_name(const Kernel& kernel, Space space, int id);

@@ -77,12 +77,12 @@ struct Evaluator {
     return a && b ? Value(1 - decisive) : std::nullopt;
   }
   Value visit(const CastExpr& n, Type type) const {
-    if (type == Type::F32) return std::nullopt;
+    if (is_real(type)) return std::nullopt;
     const Value a = at(n.a);
     return a ? Value(wrap(type, *a)) : std::nullopt;
   }
   Value visit(const SelectExpr& n, Type type) const {
-    if (type == Type::F32) return std::nullopt;
+    if (is_real(type)) return std::nullopt;
     const Value condition = at(n.condition);
     return condition ? at(*condition != 0 ? n.a : n.b) : std::nullopt;
   }

@@ -66,7 +66,7 @@ class CopyLegaliser {
     const Storage storage = storage_of(kernel_, copy.from);
     const bool packed = scalar::is_half(storage);
     const int count = packed ? copy.elements / 2 : copy.elements;
-    const Type type = packed || scalar::is_integer(storage) ? Type::I32 : Type::F32;
+    const Type type = packed ? Type::I32 : element_type(storage);
     if (waiting.registers + count > kMostInFlight) flush(kept, waiting);
     Load load{{}, copy.from, CacheHint::Default, packed};
     Store store{{}, copy.to, CacheHint::Default, packed};

@@ -36,17 +36,29 @@ Identity identity(IntOp op, std::optional<std::int64_t> a, std::optional<std::in
 
 // The same for floats, where only what holds for every bit pattern counts: x + 0 is not x for x = -0, x + -0
 // is.
-Identity identity(scalar::Op op, std::optional<float> a, std::optional<float> b) {
-  const auto is = [](std::optional<float> x, float value) {
-    return x && std::bit_cast<std::uint32_t>(*x) == std::bit_cast<std::uint32_t>(value);
+Identity identity(scalar::Op op, std::optional<double> a, std::optional<double> b) {
+  const auto is = [](std::optional<double> x, double value) {
+    return x && std::bit_cast<std::uint64_t>(*x) == std::bit_cast<std::uint64_t>(value);
   };
   switch (op) {
-    case scalar::Op::Add: return is(b, -0.0f) ? Identity::A : is(a, -0.0f) ? Identity::B : Identity::None;
-    case scalar::Op::Sub: return is(b, 0.0f) ? Identity::A : Identity::None;
-    case scalar::Op::Mul: return is(b, 1.0f) ? Identity::A : is(a, 1.0f) ? Identity::B : Identity::None;
-    case scalar::Op::Div: return is(b, 1.0f) ? Identity::A : Identity::None;
+    case scalar::Op::Add: return is(b, -0.0) ? Identity::A : is(a, -0.0) ? Identity::B : Identity::None;
+    case scalar::Op::Sub: return is(b, 0.0) ? Identity::A : Identity::None;
+    case scalar::Op::Mul: return is(b, 1.0) ? Identity::A : is(a, 1.0) ? Identity::B : Identity::None;
+    case scalar::Op::Div: return is(b, 1.0) ? Identity::A : Identity::None;
     default: return Identity::None;
   }
+}
+
+// As the type holds it.
+double held(Type type, double value) {
+  return type == Type::F64 ? value : static_cast<double>(static_cast<float>(value));
+}
+
+// What the op gives in the type.
+template <class Real>
+double evaluate_in(scalar::Op op, const std::vector<double>& values) {
+  const std::vector<Real> own(values.begin(), values.end());
+  return static_cast<double>(scalar::evaluate(op, std::span<const Real>(own)));
 }
 
 }  // namespace
@@ -69,9 +81,10 @@ bool ExpressionSimplifier::is_constant(ExprId id) const {
   return std::holds_alternative<IntConst>(node) || std::holds_alternative<FloatConst>(node);
 }
 
-std::optional<float> ExpressionSimplifier::real(ExprId id) const {
-  const auto* constant = std::get_if<FloatConst>(&to_.expr(id).node);
-  return constant != nullptr ? std::optional(static_cast<float>(constant->value)) : std::nullopt;
+std::optional<double> ExpressionSimplifier::real(ExprId id) const {
+  const Expr& expr = to_.expr(id);
+  const auto* constant = std::get_if<FloatConst>(&expr.node);
+  return constant != nullptr ? std::optional(held(expr.type, constant->value)) : std::nullopt;
 }
 
 ExprId ExpressionSimplifier::add(Expr expr) {
@@ -81,7 +94,7 @@ ExprId ExpressionSimplifier::add(Expr expr) {
   const auto id = static_cast<ExprId>(to_.expressions.size()) - 1;
   named_.push_back(named);
   known_.push_back(
-      to_.expr(id).type == Type::F32
+      is_real(to_.expr(id).type)
           ? std::nullopt
           : constant_value(to_, id, [](RegId) -> std::optional<std::int64_t> { return std::nullopt; }));
   return id;
@@ -104,7 +117,7 @@ ExprId ExpressionSimplifier::rebuild(ExprId id) {
   for_each_operand(expr, [&](ExprId& operand) { operand = simplify(operand); });
   if (const auto* n = std::get_if<IntExpr>(&expr.node)) return fold_integer(expr.type, *n);
   if (const auto* n = std::get_if<LogicExpr>(&expr.node)) return fold_logic(*n);
-  if (const auto* n = std::get_if<MathExpr>(&expr.node)) return fold_math(*n);
+  if (const auto* n = std::get_if<MathExpr>(&expr.node)) return fold_math(expr.type, *n);
   if (const auto* n = std::get_if<CastExpr>(&expr.node)) return fold_cast(expr.type, *n);
   const ExprId result = add(std::move(expr));
   if (const int name = name_of_[static_cast<std::size_t>(id)]; name >= 0) {
@@ -141,8 +154,7 @@ ExprId ExpressionSimplifier::negate(ExprId condition) {
   if (const auto* inner = std::get_if<LogicExpr>(&expr.node); inner != nullptr && inner->op == Logic::Not)
     return inner->a;
   // Comparisons of integers have an exact opposite; those of floats have not (NaN).
-  if (const auto* n = std::get_if<CompareExpr>(&expr.node);
-      n != nullptr && to_.expr(n->a).type != Type::F32) {
+  if (const auto* n = std::get_if<CompareExpr>(&expr.node); n != nullptr && !is_real(to_.expr(n->a).type)) {
     static constexpr std::array kOpposite{Compare::GreaterEqual, Compare::Greater,  Compare::LessEqual,
                                           Compare::Less,         Compare::NotEqual, Compare::Equal};
     return add({Type::Pred, CompareExpr{kOpposite[static_cast<std::size_t>(n->op)], n->a, n->b}});
@@ -150,16 +162,17 @@ ExprId ExpressionSimplifier::negate(ExprId condition) {
   return add({Type::Pred, LogicExpr{Logic::Not, condition, -1}});
 }
 
-ExprId ExpressionSimplifier::fold_math(const MathExpr& n) {
+ExprId ExpressionSimplifier::fold_math(Type type, const MathExpr& n) {
   // The builder simplifies before it verifies: what is malformed is passed on as it is.
-  if (static_cast<int>(n.args.size()) != scalar::info(n.op).arity) return add({Type::F32, n});
-  std::vector<float> values;
+  if (static_cast<int>(n.args.size()) != scalar::info(n.op).arity) return add({type, n});
+  std::vector<double> values;
   for (const ExprId arg : n.args)
     if (const auto value = real(arg)) values.push_back(*value);
   if (values.size() == n.args.size()) {
-    const float value = scalar::evaluate(n.op, std::span<const float>(values));
+    const double value =
+        type == Type::F64 ? evaluate_in<double>(n.op, values) : evaluate_in<float>(n.op, values);
     // Infinities and NaN have no literal in the emitted text.
-    if (std::isfinite(value)) return add({Type::F32, FloatConst{value}});
+    if (std::isfinite(value)) return add({type, FloatConst{value}});
   }
   if (n.op == scalar::Op::Select)
     if (const auto condition = real(n.args[0])) return *condition != 0 ? n.args[1] : n.args[2];
@@ -168,13 +181,13 @@ ExprId ExpressionSimplifier::fold_math(const MathExpr& n) {
     if (found == Identity::A) return n.args[0];
     if (found == Identity::B) return n.args[1];
   }
-  return add({Type::F32, n});
+  return add({type, n});
 }
 
 ExprId ExpressionSimplifier::fold_cast(Type type, const CastExpr& n) {
   const auto value = known(n.a);
   if (!value || is_named(n.a)) return add({type, n});
-  if (type == Type::F32) return add({type, FloatConst{static_cast<float>(*value)}});
+  if (is_real(type)) return add({type, FloatConst{held(type, static_cast<double>(*value))}});
   return add({type, IntConst{wrap(type, *value)}});
 }
 

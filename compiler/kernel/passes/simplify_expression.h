@@ -29,10 +29,10 @@ class ExpressionSimplifier {
   ExprId add(Expr expr);
   ExprId fold_integer(Type type, const IntExpr& n);
   ExprId fold_logic(const LogicExpr& n);
-  ExprId fold_math(const MathExpr& n);
+  ExprId fold_math(Type type, const MathExpr& n);
   ExprId fold_cast(Type type, const CastExpr& n);
   ExprId rebuild(ExprId id);
-  std::optional<float> real(ExprId id) const;
+  std::optional<double> real(ExprId id) const;
   bool is_named(ExprId id) const { return named_[static_cast<std::size_t>(id)]; }
 
   const Kernel& from_;

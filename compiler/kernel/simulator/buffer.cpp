@@ -36,6 +36,8 @@ GlobalBuffer input_buffer(Storage storage, const std::vector<double>& values) {
   for (const double value : values)
     if (is_integer(storage))
       buffer.integers.push_back(static_cast<std::int32_t>(std::llround(value)));
+    else if (storage == Storage::F64)
+      buffer.doubles.push_back(value);
     else
       buffer.values.push_back(round_to(storage, static_cast<float>(value)));
   return buffer;
@@ -48,7 +50,7 @@ GlobalBuffer output_buffer(Storage storage, std::int64_t elements, bool fp64) {
   buffer.written.resize(count);
   if (is_integer(storage))
     buffer.integers.resize(count);
-  else if (fp64)
+  else if (fp64 || storage == Storage::F64)
     buffer.doubles.resize(count);
   else
     buffer.values.resize(count);

@@ -155,9 +155,9 @@ Mask choose(T* into, const std::int64_t* condition, const T* a, const T* b) {
 }
 
 void cast(Type type, Type from, bool fp64, Lanes& into, const Lanes& a) {
-  if (type == Type::F32 && fp64)
+  if (is_real(type) && fp64)
     for (int l = 0; l < kLanes; ++l) into.d[l] = static_cast<double>(a.i[l]);
-  else if (type == Type::F32)
+  else if (is_real(type))
     for (int l = 0; l < kLanes; ++l) into.f[l] = static_cast<float>(a.i[l]);
   else if (type == Type::I32 && from == Type::I64)
     for (int l = 0; l < kLanes; ++l) into.i[l] = narrow(a.i[l]);
@@ -209,7 +209,7 @@ void LaneFile::fill(Lanes& into, const Expr& expr, const Launch& launch, std::in
                         [&](const FloatConst& n) { reals(n.value); },
                         [&](const ParamRead& n) {
                           const auto at = static_cast<std::size_t>(n.param);
-                          if (expr.type == Type::F32)
+                          if (is_real(expr.type))
                             reals(launch.reals[at]);
                           else
                             integers(launch.integers[at], 0);
@@ -266,9 +266,9 @@ void LaneFile::evaluate(const Compute& compute, Mask active) {
   const auto type_of = [&](ExprId id) { return program_.kernel->expr(id).type; };
   std::visit(Overloaded{[&](const IntExpr& n) { integer(n.op, expr.type, into, *in[0], *in[1]); },
                         [&](const CompareExpr& n) {
-                          if (type_of(n.a) == Type::F32 && fp64_)
+                          if (is_real(type_of(n.a)) && fp64_)
                             compare(n.op, into.i, in[0]->d, in[1]->d);
-                          else if (type_of(n.a) == Type::F32)
+                          else if (is_real(type_of(n.a)))
                             compare(n.op, into.i, in[0]->f, in[1]->f);
                           else
                             compare(n.op, into.i, in[0]->i, in[1]->i);

@@ -15,8 +15,8 @@ inline constexpr Mask kAllLanes = 0xFFFFFFFFu;
 inline Mask bit(int lane) { return Mask{1} << lane; }
 inline bool has(Mask mask, int lane) { return (mask >> lane & 1u) != 0; }
 
-// Integers and predicates (0 or 1) live in `i`, sign-extended from their width; F32 in `f`,
-// and in `d` of a run in fp64.
+// Integers and predicates (0 or 1) live in `i`, sign-extended from their width; real ones in
+// `f`, and in `d` of a run in fp64.
 struct alignas(64) Lanes {
   union {
     std::int64_t i[kLanes];
@@ -77,8 +77,8 @@ class LaneFile {
   void fill(Lanes& into, const Expr& expr, const Launch& launch, std::int64_t block, int warp);
   void read_array(const ArrayRead& n, Lanes& into, const Lanes& index);
 
-  // F32 as floats: doubles move as the integers that they share their place with.
-  bool as_floats(Type type) const { return type == Type::F32 && !fp64_; }
+  // Doubles move as the integers that they share their place with.
+  bool as_floats(Type type) const { return is_real(type) && !fp64_; }
 
   const Program& program_;
   bool fp64_;

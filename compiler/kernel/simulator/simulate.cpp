@@ -77,9 +77,9 @@ void check_arguments(const Kernel& kernel, const std::vector<Argument>& argument
       throw std::logic_error(fmt::format("simulate {}: param {} is {}, its buffer {}", kernel.name,
                                          kernel.params[p].name, storage_name(kernel.params[p].storage),
                                          storage_name(buffer.storage)));
-    const std::size_t elements = is_integer(buffer.storage) ? buffer.integers.size()
-                                 : fp64                     ? buffer.doubles.size()
-                                                            : buffer.values.size();
+    const std::size_t elements = is_integer(buffer.storage)               ? buffer.integers.size()
+                                 : fp64 || buffer.storage == Storage::F64 ? buffer.doubles.size()
+                                                                          : buffer.values.size();
     if (elements != buffer.written.size())
       throw std::logic_error(fmt::format("simulate {}: the buffer of {} has {} elements, flags for {}",
                                          kernel.name, kernel.params[p].name, elements,
@@ -91,11 +91,13 @@ void check_arguments(const Kernel& kernel, const std::vector<Argument>& argument
 
 SimulationResult simulate(const Kernel& kernel, std::int64_t blocks, const std::vector<Argument>& arguments,
                           std::vector<GlobalBuffer>& buffers, const SimulationOptions& options) {
-  check_arguments(kernel, arguments, buffers, options.fp64);
+  SimulationOptions own = options;
+  own.fp64 |= is_in_double(kernel);
+  check_arguments(kernel, arguments, buffers, own.fp64);
   if (blocks % kernel.cluster != 0)
     throw std::logic_error(fmt::format("simulate {}: {} blocks are no multiple of its clusters of {}",
                                        kernel.name, blocks, kernel.cluster));
-  return Machine(kernel, blocks, arguments, buffers, options).run();
+  return Machine(kernel, blocks, arguments, buffers, own).run();
 }
 
 }  // namespace rondo::kernel

@@ -22,8 +22,9 @@
 //  - a run past `step_limit`.
 // Races are judged by what orders two accesses, not by the order in which the warps happen to run.
 //
-// A run in fp64 (SimulationOptions::fp64) computes and keeps every real number as a double, so it shows what
-// a kernel's method does apart from rounding. Only kernels without packed pairs and matrix products have one.
+// A run in fp64 computes and keeps every real number as a double: that of a kernel in double, and, with
+// SimulationOptions::fp64, of any other, so that it shows what its method does apart from rounding. Only
+// kernels without packed pairs and matrix products have one.
 //
 // Not modelled: warps whose lanes diverge wait together, so lanes that wait for other lanes of their own warp
 // deadlock.
@@ -43,8 +44,8 @@ struct GlobalBuffer {
   Storage storage = Storage::F32;
   std::vector<float> values;           // F32, BF16, F16
   std::vector<std::int32_t> integers;  // I32
-  // Of a run in fp64: what `values` are else, unrounded; beside I32, the numbers that words which are their
-  // own flags stand for.
+  // F64, and of a run in fp64: what `values` are else, unrounded; beside I32, the numbers that words which
+  // are their own flags stand for.
   std::vector<double> doubles;
   std::vector<bool> written;
   // Of memory in which two tensors lie: which of them (Argument::tensor) was last written to element i. A
@@ -52,7 +53,7 @@ struct GlobalBuffer {
   std::vector<std::uint8_t> holds;
 };
 GlobalBuffer input_buffer(Storage storage, const std::vector<double>& values);  // rounds to the storage type
-// Poisoned: NaN, nothing written. `fp64`: for a run in fp64.
+// Poisoned: NaN, nothing written. `fp64`: for a run in fp64 of what is not stored so.
 GlobalBuffer output_buffer(Storage storage, std::int64_t elements, bool fp64 = false);
 void poison(GlobalBuffer& buffer);  // makes it so again
 

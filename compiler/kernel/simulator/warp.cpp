@@ -191,7 +191,7 @@ void Warp::act(const ShuffleLanes& a, GroupContext& context) {
   const Lanes from = lanes_[a.from];
   const Lanes lane = lanes_[a.lane];
   const bool floats =
-      program_.kernel->registers[static_cast<std::size_t>(a.into)].type == Type::F32 && !lanes_.fp64();
+      is_real(program_.kernel->registers[static_cast<std::size_t>(a.into)].type) && !lanes_.fp64();
   Lanes& into = lanes_[a.into];
   for (int l = 0; l < kLanes; ++l) {
     std::int64_t source = lane.i[l];

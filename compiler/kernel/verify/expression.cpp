@@ -26,7 +26,10 @@ struct ExpressionCheck {
     if (!is_integer(type)) return "an integer constant is i32 or i64";
     return wrap(type, n.value) == n.value ? "" : fmt::format("{} does not fit {}", n.value, type_name(type));
   }
-  std::string operator()(const FloatConst&) const { return wants(Type::F32, "a float constant"); }
+  std::string wants_real(const char* what) const {
+    return is_real(type) ? "" : fmt::format("{} is f32 or f64, not {}", what, type_name(type));
+  }
+  std::string operator()(const FloatConst&) const { return wants_real("a float constant"); }
   std::string operator()(const RegRead& n) const {
     if (!has_entry(kernel.registers, n.reg)) return fmt::format("no register {}", n.reg);
     return wants(kernel.registers[static_cast<std::size_t>(n.reg)].type, "the register");
@@ -62,15 +65,15 @@ struct ExpressionCheck {
       return fmt::format("{} is an operation of steps, which no kernel computes", info.name);
     if (static_cast<int>(n.args.size()) != info.arity)
       return fmt::format("{} takes {} operands, not {}", info.name, info.arity, n.args.size());
+    if (std::string defect = wants_real("a scalar function"); !defect.empty()) return defect;
     for (const ExprId arg : n.args)
-      if (of(arg) != Type::F32)
-        return fmt::format("{} of an operand of type {}", info.name, type_name(of(arg)));
-    return wants(Type::F32, "a scalar function");
+      if (of(arg) != type) return fmt::format("{} of an operand of type {}", info.name, type_name(of(arg)));
+    return "";
   }
   std::string operator()(const CastExpr& n) const {
     const Type from = of(n.a);
-    const bool legal = (from == Type::I32 && (type == Type::I64 || type == Type::F32)) ||
-                       (from == Type::I64 && type == Type::I32) || (from == Type::Pred && type == Type::F32);
+    const bool legal = (from == Type::I32 && (type == Type::I64 || is_real(type))) ||
+                       (from == Type::I64 && type == Type::I32) || (from == Type::Pred && is_real(type));
     return legal ? "" : fmt::format("no cast from {} to {}", type_name(from), type_name(type));
   }
   std::string operator()(const SelectExpr& n) const {
@@ -93,10 +96,11 @@ struct ExpressionCheck {
     return wants(Type::F32, "a number of tf32");
   }
   std::string operator()(const UniformExpr& n) const {
-    if (of(n.seed) != Type::F32) return fmt::format("a draw by a seed of {}", type_name(of(n.seed)));
+    if (std::string defect = wants_real("a draw"); !defect.empty()) return defect;
+    if (of(n.seed) != type) return fmt::format("a draw by a seed of {}", type_name(of(n.seed)));
     for (const ExprId place : {n.row, n.step, n.head, n.channel})
       if (of(place) != Type::I32) return fmt::format("a draw at a place of {}", type_name(of(place)));
-    return wants(Type::F32, "a draw");
+    return "";
   }
 };
 

@@ -118,9 +118,7 @@ class StatementCheck {
     return param.storage;
   }
 
-  static Type value_type(Storage storage, bool packed) {
-    return packed || scalar::is_integer(storage) ? Type::I32 : Type::F32;
-  }
+  static Type value_type(Storage storage, bool packed) { return packed ? Type::I32 : element_type(storage); }
 
   void width(std::size_t count, Storage storage, bool packed) {
     if (packed && !is_half(storage))

@@ -43,13 +43,28 @@ void verify_sizes(const Kernel& kernel, Findings& findings) {
   }
   for (const Param& param : kernel.params)
     if (!param.buffer && param.type == Type::Pred)
-      findings.add(fmt::format("param {}: a scalar argument is i32, i64 or f32", param.name));
+      findings.add(fmt::format("param {}: a scalar argument is i32, i64, f32 or f64", param.name));
   const auto params = static_cast<ParamId>(kernel.params.size());
   if (kernel.status >= params) findings.add(fmt::format("status: there is no param {}", kernel.status));
   if (kernel.status < 0 || kernel.status >= params) return;
   const Param& status = kernel.params[static_cast<std::size_t>(kernel.status)];
   if (!status.buffer || !status.written || status.storage != Storage::I32)
     findings.add(fmt::format("status {}: it must be a written buffer of int32", status.name));
+}
+
+// Real numbers of one type: nothing converts them.
+void verify_reals(const Kernel& kernel, Findings& findings) {
+  if (!is_in_double(kernel)) return;
+  const auto see = [&](bool fp32, const std::string& what) {
+    if (fp32) findings.add(fmt::format("{} is no double in a kernel in fp64", what));
+  };
+  for (const Register& reg : kernel.registers) see(reg.type == Type::F32, reg.name);
+  for (const RegisterArray& array : kernel.arrays) see(array.type == Type::F32, array.name);
+  for (const SharedArray& array : kernel.shared) see(element_type(array.storage) == Type::F32, array.name);
+  for (const Param& param : kernel.params)
+    see(param.buffer ? element_type(param.storage) == Type::F32 : param.type == Type::F32, param.name);
+  for (std::size_t i = 0; i < kernel.expressions.size(); ++i)
+    see(kernel.expressions[i].type == Type::F32, fmt::format("expression {}", i));
 }
 
 void verify_named(const Kernel& kernel, Findings& findings) {
@@ -73,6 +88,7 @@ void verify_tables(const Kernel& kernel, Findings& findings) {
                                  print(kernel, static_cast<ExprId>(i)), operand));
     });
   verify_named(kernel, findings);
+  verify_reals(kernel, findings);
 }
 
 }  // namespace rondo::kernel
