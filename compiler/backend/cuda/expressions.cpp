@@ -61,8 +61,11 @@ static_assert(is_total(kBuiltins));
 
 std::string_view name_of(Builtin builtin) { return to_text(kBuiltins, builtin); }
 
-constexpr EnumText<Type> kTypes[] = {
-    {Type::Pred, "bool"}, {Type::I32, "int"}, {Type::I64, "i64"}, {Type::F32, "float"}};
+constexpr EnumText<Type> kTypes[] = {{Type::Pred, "bool"},
+                                     {Type::I32, "int"},
+                                     {Type::I64, "i64"},
+                                     {Type::F32, "float"},
+                                     {Type::F64, "double"}};
 static_assert(is_total(kTypes));
 
 }  // namespace

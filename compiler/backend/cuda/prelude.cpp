@@ -104,11 +104,9 @@ std::string name(const VectorAccess& access) {
 
 namespace {
 
-constexpr EnumText<Storage> kElementTypes[] = {{Storage::F32, "float"},
-                                               {Storage::BF16, "bf16"},
-                                               {Storage::F16, "fp16"},
-                                               {Storage::I32, "int"},
-                                               {Storage::U8, "unsigned char"}};
+constexpr EnumText<Storage> kElementTypes[] = {{Storage::F32, "float"},        {Storage::BF16, "bf16"},
+                                               {Storage::F16, "fp16"},         {Storage::I32, "int"},
+                                               {Storage::U8, "unsigned char"}, {Storage::F64, "double"}};
 static_assert(is_total(kElementTypes));
 
 }  // namespace

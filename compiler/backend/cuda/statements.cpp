@@ -77,6 +77,7 @@ std::string_view widening(Storage storage) {
     case Storage::BF16: return "bf16_to_float";
     case Storage::F16: return "fp16_to_float";
     case Storage::F32:
+    case Storage::F64:
     case Storage::I32:
     case Storage::U8: return "";
   }
@@ -88,6 +89,7 @@ std::string_view rounding(Storage storage) {
     case Storage::BF16: return "float_to_bf16";
     case Storage::F16: return "float_to_fp16";
     case Storage::F32:
+    case Storage::F64:
     case Storage::I32:
     case Storage::U8: return "";
   }

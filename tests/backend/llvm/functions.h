@@ -62,7 +62,7 @@ inline std::vector<double> exact_results(scalar::Op op, const std::vector<float>
 }
 
 // The columns of the table in docs/numerics.md.
-enum class Column { CpuAccurate, CpuFast, GpuLlvm, GpuNvrtc };
+enum class Column { CpuAccurate, CpuFast, GpuLlvm, GpuNvrtc, CpuDouble };
 
 // What the table says of a function: units of the last place of accurate functions, the share of
 // scalar/roundoff.h's bound of fast ones.
@@ -78,7 +78,7 @@ inline double documented(scalar::Op op, Column column) {
       words >> name;
       std::vector<double> values;
       for (double value = 0; words >> value;) values.push_back(value);
-      if (values.size() == 4) rows[name] = values;
+      if (values.size() == 5) rows[name] = values;
     }
     return rows;
   }();

@@ -42,7 +42,7 @@ struct LaneValues::Visit {
     if (type == Type::Pred) return e.value != 0 ? "true" : "false";
     return fmt::format("{}", e.value);
   }
-  std::string operator()(const FloatConst& e) const { return nvptx::float_text(e.value); }
+  std::string operator()(const FloatConst& e) const { return nvptx::real_text(e.value, type); }
   std::string operator()(const RegRead& e) const {
     if (!w.variables_[index_of(e.reg)]) return w.registers_[index_of(e.reg)];
     return w.text_.value("load {}, ptr {}", type_of_result(), w.registers_[index_of(e.reg)]);
@@ -80,7 +80,7 @@ struct LaneValues::Visit {
   }
   std::string operator()(const CompareExpr& e) const {
     const Type compared = w.kernel_.expr(e.a).type;
-    const bool real = compared == Type::F32;
+    const bool real = is_real(compared);
     const std::string a = scalar() ? operand(e.a) : unfolded(e.a, compared), b = operand(e.b);
     return w.text_.value("{} {} {} {}, {}", real ? "fcmp" : "icmp", nvptx::predicate_of(e.op, real),
                          type_of(e.a), a, b);
@@ -104,8 +104,8 @@ struct LaneValues::Visit {
                               : w.text_.value("select {0} {1}, {0} {2}, {0} {3}", of, a, yes, b);
   }
   std::string operator()(const MathExpr& e) const {
-    const bool fast = w.kernel_.math == Math::Fast && is_shorter_fast(e.op);
-    return w.apply(fast ? nvptx::math_text(e.op).fast : nvptx::math_text(e.op).accurate, e);
+    const bool fast = w.kernel_.math == Math::Fast && type == Type::F32 && is_shorter_fast(e.op);
+    return w.apply(fast ? nvptx::math_text(e.op).fast : nvptx::math_text(e.op).accurate, e, type);
   }
   std::string operator()(const CastExpr& e) const {
     const Type from = w.kernel_.expr(e.a).type;
@@ -113,10 +113,10 @@ struct LaneValues::Visit {
     if (from == type) return a;
     if (from == Type::Pred) {
       const std::string of = type_of(e.a);
-      return type == Type::F32 ? w.text_.value("uitofp {} {} to {}", of, a, to)
-                               : w.text_.value("zext {} {} to {}", of, a, to);
+      return is_real(type) ? w.text_.value("uitofp {} {} to {}", of, a, to)
+                           : w.text_.value("zext {} {} to {}", of, a, to);
     }
-    if (type == Type::F32) return w.text_.value("sitofp {} {} to {}", type_of(e.a), a, to);
+    if (is_real(type)) return w.text_.value("sitofp {} {} to {}", type_of(e.a), a, to);
     if (a.find('%') == std::string::npos && scalar()) return a;
     return w.text_.value("{} {} {} to {}", type == Type::I64 ? "sext" : "trunc", type_of(e.a), a, to);
   }
@@ -129,12 +129,12 @@ struct LaneValues::Visit {
   }
   std::string operator()(const UniformExpr& e) const {
     const std::string words = w.vector_type(Type::I32);
-    std::string list = fmt::format("{} {}, {} splat (i32 {})", w.vector_type(Type::F32), w.vector(e.seed),
-                                   words, static_cast<std::int32_t>(e.stream));
+    std::string list = fmt::format("{} {}, {} splat (i32 {})", w.vector_type(type), w.vector(e.seed), words,
+                                   static_cast<std::int32_t>(e.stream));
     for (const ExprId place : {e.row, e.step, e.head, e.channel})
       list += fmt::format(", {} {}", words, w.vector(place));
-    return w.text_.value("call {} @{}({})", w.vector_type(Type::F32),
-                         w.helpers_.require("philox_uniform", w.lanes()), list);
+    return w.text_.value("call {} @{}({})", w.vector_type(type),
+                         w.helpers_.require("philox_uniform", w.lanes(), type), list);
   }
   std::string operator()(const auto&) const {
     throw std::logic_error("kernels of CPUs have no packed pairs and no tf32 numbers");
@@ -147,7 +147,7 @@ std::optional<std::int64_t> LaneValues::known(ExprId id) const {
 
 Operand LaneValues::write(ExprId id) {
   const Expr& expr = kernel_.expr(id);
-  if (expr.type != Type::F32)
+  if (!is_real(expr.type))
     if (const std::optional<std::int64_t> value = known(id))
       return {Visit{*this, expr.type, Spread::uniform()}(IntConst{*value}), Spread::uniform()};
   if (const auto before = written_.find(id); before != written_.end()) return before->second;
@@ -157,17 +157,17 @@ Operand LaneValues::write(ExprId id) {
   return written_[id] = operand;
 }
 
-std::string LaneValues::number(const std::string& condition) {
-  return text_.value("uitofp {} {} to {}", vector_type(Type::Pred), condition, vector_type(Type::F32));
+std::string LaneValues::number(const std::string& condition, Type type) {
+  return text_.value("uitofp {} {} to {}", vector_type(Type::Pred), condition, vector_type(type));
 }
 
 std::string LaneValues::truth(ExprId id) {
-  return text_.value("fcmp une {} {}, zeroinitializer", vector_type(Type::F32), vector(id));
+  return text_.value("fcmp une {} {}, zeroinitializer", vector_type(kernel_.expr(id).type), vector(id));
 }
 
-std::string LaneValues::apply(const Form& form, const MathExpr& math) {
+std::string LaneValues::apply(const Form& form, const MathExpr& math, Type type) {
   const auto& args = math.args;
-  const std::string real = vector_type(Type::F32), bits = vector_type(Type::Pred);
+  const std::string real = vector_type(type), bits = vector_type(Type::Pred);
   std::vector<std::string> of;
   std::string list;
   const bool logic =
@@ -178,7 +178,7 @@ std::string LaneValues::apply(const Form& form, const MathExpr& math) {
     list += fmt::format("{}{} {}", list.empty() ? "" : ", ", real, of.back());
   }
   const auto called = [&](std::string_view name) {
-    return text_.value("call {} @{}({})", real, helpers_.require(name, lanes()), list);
+    return text_.value("call {} @{}({})", real, helpers_.require(name, lanes(), type), list);
   };
   switch (form.kind) {
     case Form::Kind::Helper:
@@ -190,11 +190,12 @@ std::string LaneValues::apply(const Form& form, const MathExpr& math) {
       list += fmt::format(", {} zeroinitializer", real);
       return called("llvm.maxnum.f32");
     }
-    case Form::Kind::Recip: return text_.value("fdiv {} splat (float 1.0), {}", real, of[0]);
-    case Form::Kind::Truth: return number(text_.value("fcmp {} {} {}, {}", form.text, real, of[0], of[1]));
-    case Form::Kind::And: return number(text_.value("and {} {}, {}", bits, of[0], of[1]));
-    case Form::Kind::Or: return number(text_.value("or {} {}, {}", bits, of[0], of[1]));
-    case Form::Kind::Not: return number(text_.value("xor {} {}, splat (i1 true)", bits, of[0]));
+    case Form::Kind::Recip: return text_.value("fdiv {} splat ({} 1.0), {}", real, type_text(type), of[0]);
+    case Form::Kind::Truth:
+      return number(text_.value("fcmp {} {} {}, {}", form.text, real, of[0], of[1]), type);
+    case Form::Kind::And: return number(text_.value("and {} {}, {}", bits, of[0], of[1]), type);
+    case Form::Kind::Or: return number(text_.value("or {} {}, {}", bits, of[0], of[1]), type);
+    case Form::Kind::Not: return number(text_.value("xor {} {}, splat (i1 true)", bits, of[0]), type);
     case Form::Kind::Select:
       return text_.value("select {0} {1}, {2} {3}, {2} {4}", bits, of[0], real, of[1], of[2]);
   }

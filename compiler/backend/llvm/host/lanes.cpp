@@ -78,7 +78,7 @@ void LaneValues::assign(RegId reg, ExprId value, bool blended) {
   const std::string whole = form.is_varying() ? vector_type(type(reg)) : std::string(type_text(type(reg)));
   if (blended && !mask_.empty()) {
     const std::string before = text_.value("load {}, ptr {}", whole, slot);
-    const std::string mask = type(reg) == Type::F32 ? apart(mask_) : mask_;
+    const std::string mask = is_real(type(reg)) ? apart(mask_) : mask_;
     text = text_.value("select {0} {1}, {2} {3}, {2} {4}", vector_type("i1"), mask, whole, text, before);
   }
   text_.line(fmt::format("store {} {}, ptr {}", whole, text, slot));

@@ -74,9 +74,9 @@ class LaneValues {
   struct Visit;
   static std::size_t index_of(kernel::RegId reg) { return static_cast<std::size_t>(reg); }
   std::string slot(kernel::ArrayId array, kernel::ExprId index) const;
-  std::string apply(const nvptx::Form& form, const kernel::MathExpr& math);
+  std::string apply(const nvptx::Form& form, const kernel::MathExpr& math, kernel::Type type);
   std::string truth(kernel::ExprId id);
-  std::string number(const std::string& condition);
+  std::string number(const std::string& condition, kernel::Type type);
   std::string steps(std::int64_t stride, std::string_view type) const;
 
   const kernel::Kernel& kernel_;

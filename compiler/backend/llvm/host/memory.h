@@ -16,6 +16,7 @@ struct StatementWriter::Access {
   static std::string_view bits_of(kernel::Storage storage) {
     switch (storage) {
       case kernel::Storage::F32: return "float";
+      case kernel::Storage::F64: return "double";
       case kernel::Storage::I32: return "i32";
       case kernel::Storage::F16: return "half";
       case kernel::Storage::BF16: return "i16";
@@ -54,7 +55,10 @@ struct StatementWriter::Access {
                          offset * bytes);
   }
   static std::string mangled(std::string_view element) {
-    return element == "float" ? "f32" : element == "half" ? "f16" : std::string(element);
+    return element == "float"    ? "f32"
+           : element == "double" ? "f64"
+           : element == "half"   ? "f16"
+                                 : std::string(element);
   }
   // A pointer a lane.
   std::string pointers(const Operand& at, int bytes) const {
@@ -114,7 +118,7 @@ struct StatementWriter::Access {
       // Lanes may see one place, and the register vary all the same.
       const bool one = w.values_.spreads().of(s.from.index).is_uniform();
       std::string value = widened(storage, fetch(s.from, static_cast<int>(i), one), one);
-      if (one && !uniform) value = w.values_.splat(value, is_integer(storage) ? "i32" : "float");
+      if (one && !uniform) value = w.values_.splat(value, nvptx::type_text(kernel::element_type(storage)));
       w.values_.set_known(s.into[i], std::nullopt);
       w.values_.set(s.into[i], w.text_.named(value, w.values_.name(s.into[i])));
     }

@@ -62,7 +62,7 @@ Spreads::Spreads(const Kernel& kernel)
 
 Spread Spreads::of(ExprId id) const {
   const Expr& expr = kernel_.expr(id);
-  return std::visit(OfNode{*this, kernel_, expr.type == Type::F32}, expr.node);
+  return std::visit(OfNode{*this, kernel_, is_real(expr.type)}, expr.node);
 }
 
 void Spreads::join(RegId reg, Spread spread) {

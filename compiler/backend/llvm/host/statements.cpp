@@ -14,7 +14,7 @@ struct StatementWriter::Visit {
   Spreads::Region region;
 
   void operator()(const Let& s) const {
-    w.values_.set_known(s.reg, w.values_.type(s.reg) == Type::F32 ? std::nullopt : w.values_.known(s.value));
+    w.values_.set_known(s.reg, is_real(w.values_.type(s.reg)) ? std::nullopt : w.values_.known(s.value));
     const Operand value = w.values_.write(s.value);
     w.values_.set(s.reg, w.text_.named(w.values_.in_form(value, w.values_.spreads().of_register(s.reg),
                                                          w.values_.type(s.reg)),

@@ -17,7 +17,7 @@ const std::vector<EmbeddedText>& embedded_host_prelude();
 
 namespace {
 
-constexpr std::array<std::string_view, 1> kFiles = {"host"};
+constexpr std::array<std::string_view, 3> kFiles = {"host", "double", "double_rare"};
 
 const Helper* find_helper(const std::vector<Helper>& all, std::string_view name) {
   for (const Helper& helper : all)
@@ -38,7 +38,14 @@ constexpr std::array<std::array<std::string_view, 2>, 3> kStandIns = {{
     {"llvm.nvvm.rcp.approx.ftz.f", "host_rcp"},
     {"llvm.nvvm.rsqrt.approx.f", "host_rsqrt"},
 }};
-constexpr std::string_view kFma = "llvm.fma.f32";
+constexpr std::string_view kFma = "llvm.fma.f32", kFmaInDouble = "llvm.fma.f64";
+constexpr std::string_view kInDouble = "_f64";  // ends the name of a function in fp64
+
+// Of what LLVM knows the type is part of the name.
+std::string in_double(std::string_view name) {
+  if (!name.starts_with("llvm.")) return std::string(name) + std::string(kInDouble);
+  return std::string(name.substr(0, name.rfind('.'))) + ".f64";
+}
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.'; }
 
@@ -77,13 +84,14 @@ bool branches(const Helper& helper) {
 
 // One call a lane of the scalar function.
 std::string lane_by_lane(std::string_view name, int lanes) {
-  const std::string type = vector_of("float", lanes);
+  const std::string_view element = name.ends_with(kInDouble) ? "double" : "float";
+  const std::string type = vector_of(element, lanes);
   std::string text = fmt::format("define internal {0} @{1}_{2}({0} %x) alwaysinline {{\n", type, name, lanes);
   std::string result = "poison";
   for (int lane = 0; lane < lanes; ++lane) {
     text += fmt::format("  %x{0} = extractelement {1} %x, i32 {0}\n", lane, type);
-    text += fmt::format("  %y{0} = call float @{1}(float %x{0})\n", lane, name);
-    text += fmt::format("  %r{0} = insertelement {1} {2}, float %y{0}, i32 {0}\n", lane, type, result);
+    text += fmt::format("  %y{0} = call {2} @{1}({2} %x{0})\n", lane, name, element);
+    text += fmt::format("  %r{0} = insertelement {1} {2}, {3} %y{0}, i32 {0}\n", lane, type, result, element);
     result = fmt::format("%r{}", lane);
   }
   return text + fmt::format("  ret {} {}\n}}\n", type, result);
@@ -94,6 +102,7 @@ std::string lane_by_lane(std::string_view name, int lanes) {
 // What stands in for an instruction, or the name itself.
 std::string_view VectorHelpers::stand_in(std::string_view name) const {
   if (name == kFma && !target_.has_fma_and_half()) return "host_fma";
+  if (name == kFmaInDouble && !target_.has_fma_and_half()) return "host_fma_f64";
   for (const auto& [instruction, function] : kStandIns)
     if (name == instruction) return function;
   return name;
@@ -102,7 +111,8 @@ std::string_view VectorHelpers::stand_in(std::string_view name) const {
 std::string VectorHelpers::function_name(std::string_view name, int lanes) const {
   name = stand_in(name);
   if (!name.starts_with("llvm.")) return fmt::format("{}_{}", name, lanes);
-  return fmt::format("{}.v{}f32", name.substr(0, name.rfind('.')), lanes);
+  const std::size_t point = name.rfind('.');
+  return fmt::format("{}.v{}{}", name.substr(0, point), lanes, name.substr(point + 1));
 }
 
 // One line of a function for so many lanes.
@@ -145,14 +155,20 @@ void VectorHelpers::add_scalar(std::string_view name) {
   for (const std::string& other : called(helper.text))
     if (other != name && !stand_in(other).starts_with("llvm.")) add_scalar(stand_in(other));
   std::string text(helper.text);
-  const std::string instruction = fmt::format("@{}(", kFma), function = fmt::format("@{}(", stand_in(kFma));
-  for (std::size_t at = text.find(instruction); at != std::string::npos && stand_in(kFma) != kFma;
-       at = text.find(instruction, at))
-    text.replace(at, instruction.size(), function);
+  for (const std::string_view fma : {kFma, kFmaInDouble}) {
+    const std::string instruction = fmt::format("@{}(", fma), function = fmt::format("@{}(", stand_in(fma));
+    for (std::size_t at = text.find(instruction); at != std::string::npos && stand_in(fma) != fma;
+         at = text.find(instruction, at))
+      text.replace(at, instruction.size(), function);
+  }
   text_ += "\n" + text;
 }
 
-std::string VectorHelpers::require(std::string_view name, int lanes) {
+std::string VectorHelpers::require(std::string_view name, int lanes, kernel::Type type) {
+  return require_named(type == kernel::Type::F64 ? in_double(stand_in(name)) : std::string(name), lanes);
+}
+
+std::string VectorHelpers::require_named(std::string_view name, int lanes) {
   const std::string own = function_name(name, lanes);
   if (own.starts_with("llvm.") || !known_.insert(own).second) return own;
   name = stand_in(name);
@@ -163,7 +179,7 @@ std::string VectorHelpers::require(std::string_view name, int lanes) {
     return own;
   }
   for (const std::string& other : called(helper.text))
-    if (other != name) require(other, lanes);
+    if (other != name) require_named(other, lanes);
   std::string_view rest = helper.text;
   text_ += "\n";
   while (!rest.empty()) {

@@ -21,7 +21,7 @@ struct ValueWriter::Visit {
     if (type == Type::Pred) return e.value != 0 ? "true" : "false";
     return fmt::format("{}", e.value);
   }
-  std::string operator()(const FloatConst& e) const { return float_text(e.value); }
+  std::string operator()(const FloatConst& e) const { return real_text(e.value); }
   std::string operator()(const RegRead& e) const {
     const auto reg = static_cast<std::size_t>(e.reg);
     if (!w.variables_[reg]) return w.registers_[reg];

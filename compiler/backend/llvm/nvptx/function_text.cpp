@@ -14,7 +14,8 @@ namespace {
 constexpr EnumText<kernel::Type> kTypes[] = {{kernel::Type::Pred, "i1"},
                                              {kernel::Type::I32, "i32"},
                                              {kernel::Type::I64, "i64"},
-                                             {kernel::Type::F32, "float"}};
+                                             {kernel::Type::F32, "float"},
+                                             {kernel::Type::F64, "double"}};
 static_assert(is_total(kTypes));
 
 // What may stand in a name that needs no quotes. A dot is left to the numbers that tell names apart.
@@ -26,9 +27,9 @@ bool is_plain(char c) {
 
 std::string_view type_text(kernel::Type type) { return to_text(kTypes, type); }
 
-std::string float_text(double value) {
-  const double rounded = static_cast<float>(value);
-  // LLVM takes decimals only where they are exactly a float.
+std::string real_text(double value, kernel::Type type) {
+  const double rounded = type == kernel::Type::F64 ? value : static_cast<double>(static_cast<float>(value));
+  // LLVM takes decimals only where they are exactly a number of the type.
   if (std::isfinite(rounded) && std::abs(rounded) < 1e6 && rounded * 1024 == std::floor(rounded * 1024)) {
     std::string digits = fmt::format("{}", rounded);
     if (digits.find('e') == std::string::npos) {

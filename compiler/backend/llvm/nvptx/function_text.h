@@ -16,10 +16,10 @@
 
 namespace rondo::backend::nvptx {
 
-std::string_view type_text(kernel::Type type);  // i1, i32, i64, float
-// The float nearest to `value`: as decimals where few are exact, else by the bits of a double, which is how
-// LLVM writes floats.
-std::string float_text(double value);
+std::string_view type_text(kernel::Type type);  // i1, i32, i64, float, double
+// The number of the type nearest to `value`: as decimals where few are exact, else by the bits of a double,
+// which is how LLVM writes floats, too.
+std::string real_text(double value, kernel::Type type = kernel::Type::F32);
 
 // A comment of one line or several, before a function.
 std::string comment_lines(std::string_view text);
