@@ -50,7 +50,7 @@ class RangeCheck {
     if (!values) return values.error();
     for (std::size_t i = 0; i < values->size(); ++i) {
       const double given = (*values)[i];
-      const auto rounded = static_cast<double>(round_to(storage, static_cast<float>(given)));
+      const double rounded = scalar::nearest(storage, given);
       const auto element = static_cast<std::int64_t>(i);
       if (range->contains(given) || range->contains(rounded) || is_past_end(*tensor, entry, element))
         continue;
@@ -83,8 +83,9 @@ Status check_ranges(const step::Cell& cell, const RunArrays& arrays, Storage sto
   RangeCheck check(cell, constants);
   if (Status status = check.take_lengths(arrays.lengths); !status) return status;
   if (Status status = check.look(arrays.inputs, storage, storage); !status) return status;
-  if (Status status = check.look(arrays.params, storage, Storage::F32); !status) return status;
-  return check.look(arrays.states, storage, Storage::F32);
+  if (Status status = check.look(arrays.params, storage, scalar::computed_in(storage)); !status)
+    return status;
+  return check.look(arrays.states, storage, scalar::computed_in(storage));
 }
 
 }  // namespace rondo::engine

@@ -47,7 +47,7 @@ Status take(const step::Cell& cell, const step::Sizes& sizes, const std::vector<
     if (!values) return values.error();
     for (double& value : *values) {
       const double given = value;
-      value = static_cast<double>(round_to(storage, static_cast<float>(value)));
+      value = scalar::nearest(storage, value);
       if (!std::isfinite(value))
         return mistake(fmt::format("the weights of {} '{}' from '{}' hold {}, not finite in {}", what,
                                    entry.name, entry.origin, given, kernel::storage_name(storage)));
@@ -71,8 +71,8 @@ Result<step::LossGradients<double>> to_loss(const step::Cell& cell, const step::
   if (Status status = take(cell, sizes, arrays.outputs, TensorKind::Output, storage, storage, loss.outputs);
       !status)
     return status.error();
-  if (Status status =
-          take(cell, sizes, arrays.last_states, TensorKind::State, storage, Storage::F32, loss.last_states);
+  if (Status status = take(cell, sizes, arrays.last_states, TensorKind::State, storage,
+                           scalar::computed_in(storage), loss.last_states);
       !status)
     return status.error();
   return loss;

@@ -191,19 +191,23 @@ Status check_floats(const NpyArray& array, Storage storage, const std::string& o
 Result<std::vector<double>> npy_values(const NpyArray& array, Storage storage, const std::string& origin) {
   if (Status status = check_floats(array, storage, origin); !status) return status.error();
   std::vector<double> values(static_cast<std::size_t>(array.elements()));
-  if (array.descr == "<f8" && !values.empty())
-    std::memcpy(values.data(), array.data.data(), array.data.size());
-  if (array.descr == "<f8") return values;
-  std::array<float, kNumbersAtOnce> block;
-  for (std::size_t i = 0; i < values.size(); i += kNumbersAtOnce) {
-    const std::span<float> part(block.data(), std::min(kNumbersAtOnce, values.size() - i));
-    npy_floats(array, static_cast<std::int64_t>(i), part);
-    std::ranges::copy(part, values.begin() + static_cast<std::ptrdiff_t>(i));
-  }
+  npy_numbers(array, 0, values);
   return values;
 }
 
-void npy_floats(const NpyArray& array, std::int64_t first, std::span<float> values) {
+void npy_numbers(const NpyArray& array, std::int64_t first, std::span<double> values) {
+  if (array.descr == "<f8" && !values.empty())
+    std::memcpy(values.data(), array.data.data() + first * 8, values.size_bytes());
+  if (array.descr == "<f8") return;
+  std::array<float, kNumbersAtOnce> block;
+  for (std::size_t i = 0; i < values.size(); i += kNumbersAtOnce) {
+    const std::span<float> part(block.data(), std::min(kNumbersAtOnce, values.size() - i));
+    npy_numbers(array, first + static_cast<std::int64_t>(i), part);
+    std::ranges::copy(part, values.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+}
+
+void npy_numbers(const NpyArray& array, std::int64_t first, std::span<float> values) {
   const char* const from = array.data.data() + first * npy_element_bytes(array.descr);
   const auto* const bytes = reinterpret_cast<const std::byte*>(from);
   if (array.descr == "<f4") return scalar::decode_block(Storage::F32, bytes, values);
@@ -217,6 +221,11 @@ void npy_floats(const NpyArray& array, std::int64_t first, std::span<float> valu
 }
 
 NpyArray npy_from(const std::vector<double>& values, std::vector<std::int64_t> shape, Storage storage) {
+  if (storage == Storage::F64) {
+    std::string bytes(values.size() * sizeof(double), '\0');
+    if (!values.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
+    return {"<f8", std::move(shape), std::move(bytes)};
+  }
   const Storage stored = storage == Storage::F16 ? Storage::F16 : Storage::F32;
   const auto size = static_cast<std::size_t>(kernel::storage_bytes(stored));
   std::string data(values.size() * size, '\0');

@@ -69,10 +69,11 @@ std::optional<kernel::Storage> natural_storage(const std::string& descr);
 Result<std::vector<double>> npy_values(const NpyArray& array, kernel::Storage storage,
                                        const std::string& origin);
 
-// Whether its elements are numbers that npy_floats() reads; Error Input as npy_values() says.
+// Whether its elements are numbers that npy_numbers() reads; Error Input as npy_values() says.
 Status check_floats(const NpyArray& array, kernel::Storage storage, const std::string& origin);
-// Elements of such an array, from `first` on, as fp32: of "<f8" rounded to it, else exact.
-void npy_floats(const NpyArray& array, std::int64_t first, std::span<float> values);
+// Elements of such an array, from `first` on, as fp32, of "<f8" rounded to it, or exactly as fp64.
+void npy_numbers(const NpyArray& array, std::int64_t first, std::span<float> values);
+void npy_numbers(const NpyArray& array, std::int64_t first, std::span<double> values);
 
 // Are its elements integers or truth values?
 bool holds_integers(const NpyArray& array);

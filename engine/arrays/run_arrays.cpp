@@ -151,13 +151,13 @@ class PastEnds {
 
 constexpr std::int64_t kBlock = 1024;  // elements that are looked at together: they stay in the L1
 
-// Calls `look(first, block)` for all elements as fp32, in order, until it says no.
-template <class Look>
+// Calls `look(first, block)` for all elements as fp32 or fp64, in order, until it says no.
+template <class Real, class Look>
 bool each_block(const NpyArray& array, Look&& look) {
-  std::array<float, kBlock> block;
+  std::array<Real, kBlock> block;
   for (std::int64_t first = 0, all = array.elements(); first < all; first += kBlock) {
-    const std::span<float> part(block.data(), static_cast<std::size_t>(std::min(kBlock, all - first)));
-    npy_floats(array, first, part);
+    const std::span<Real> part(block.data(), static_cast<std::size_t>(std::min(kBlock, all - first)));
+    npy_numbers(array, first, part);
     if (!look(first, part)) return false;
   }
   return true;
@@ -165,13 +165,8 @@ bool each_block(const NpyArray& array, Look&& look) {
 
 double number_at(const NpyArray& array, std::int64_t element) {
   double value = 0;
-  if (array.descr == "<f8") {
-    std::memcpy(&value, array.data.data() + element * 8, sizeof value);
-    return value;
-  }
-  float single = 0;
-  npy_floats(array, element, {&single, 1});
-  return static_cast<double>(single);
+  npy_numbers(array, element, std::span(&value, 1));
+  return value;
 }
 
 // Where an element stands: "[0, 4, 0, 1, 2]".
@@ -183,13 +178,14 @@ std::string place_of(const NpyArray& array, std::int64_t element) {
 }
 
 // `lengths`: of the rows of the arrays, or null; past the end of a row an element may be anything.
-Status check_finite(const std::vector<NamedArray>& arrays, Storage words, Storage storage,
-                    const std::vector<double>* lengths = nullptr) {
+template <class Real>
+Status check_finite_as(const std::vector<NamedArray>& arrays, Storage words, Storage storage,
+                       const std::vector<double>* lengths) {
   for (const NamedArray& entry : arrays) {
     if (Status status = check_floats(entry.array, words, entry.origin); !status) return status;
     const PastEnds past_ends(entry.array, lengths);
     std::int64_t bad_one = 0;
-    const bool sound = each_block(entry.array, [&](std::int64_t first, std::span<const float> block) {
+    const bool sound = each_block<Real>(entry.array, [&](std::int64_t first, std::span<const Real> block) {
       if (scalar::finite_block(storage, block)) return true;
       for (std::size_t i = 0; i < block.size(); ++i) {
         bad_one = first + static_cast<std::int64_t>(i);
@@ -208,14 +204,20 @@ Status check_finite(const std::vector<NamedArray>& arrays, Storage words, Storag
   return success();
 }
 
+Status check_finite(const std::vector<NamedArray>& arrays, Storage words, Storage storage,
+                    const std::vector<double>* lengths = nullptr) {
+  return storage == Storage::F64 ? check_finite_as<double>(arrays, words, storage, lengths)
+                                 : check_finite_as<float>(arrays, words, storage, lengths);
+}
+
 // Of arrays that were checked.
 void convert(const std::vector<NamedArray>& arrays, Storage storage, step::TensorMap<double>& into) {
   for (const NamedArray& entry : arrays) {
     std::vector<double>& values = into[entry.name];
     values.resize(static_cast<std::size_t>(entry.array.elements()));
-    each_block(entry.array, [&](std::int64_t first, std::span<const float> block) {
+    each_block<double>(entry.array, [&](std::int64_t first, std::span<const double> block) {
       std::ranges::transform(block, values.begin() + first,
-                             [&](float value) { return static_cast<double>(round_to(storage, value)); });
+                             [&](double value) { return scalar::nearest(storage, value); });
       return true;
     });
   }
@@ -317,12 +319,14 @@ Status set_seed(const step::Cell& cell, std::int64_t heads, std::optional<std::i
 
 void encode_elements(const NpyArray& array, Storage storage, std::int64_t first, std::span<std::byte> into) {
   const auto size = static_cast<std::size_t>(kernel::storage_bytes(storage));
-  std::array<float, kBlock> block;
-  for (std::size_t done = 0; done < into.size() / size; done += kBlock) {
-    const std::span<float> part(block.data(), std::min<std::size_t>(kBlock, into.size() / size - done));
-    npy_floats(array, first + static_cast<std::int64_t>(done), part);
-    scalar::encode_block(storage, part, into.data() + done * size);
-  }
+  const auto in_blocks = [&]<class Real>(std::array<Real, kBlock> block) {
+    for (std::size_t done = 0; done < into.size() / size; done += kBlock) {
+      const std::span<Real> part(block.data(), std::min<std::size_t>(kBlock, into.size() / size - done));
+      npy_numbers(array, first + static_cast<std::int64_t>(done), part);
+      scalar::encode_block(storage, part, into.data() + done * size);
+    }
+  };
+  storage == Storage::F64 ? in_blocks(std::array<double, kBlock>()) : in_blocks(std::array<float, kBlock>());
 }
 
 Result<step::TensorMap<double>> flags_of(const RunArrays& arrays) {
@@ -338,8 +342,9 @@ Status check_arrays(const RunArrays& arrays, Storage storage) {
   const std::vector<double>* const lengths =
       arrays.lengths.empty() ? nullptr : &flags->at(arrays.lengths.front().name);
   if (Status status = check_finite(arrays.inputs, storage, storage, lengths); !status) return status;
-  if (Status status = check_finite(arrays.params, storage, Storage::F32); !status) return status;
-  return check_finite(arrays.states, storage, Storage::F32);
+  if (Status status = check_finite(arrays.params, storage, scalar::computed_in(storage)); !status)
+    return status;
+  return check_finite(arrays.states, storage, scalar::computed_in(storage));
 }
 
 Result<step::ForwardArguments<double>> to_arguments(const RunArrays& arrays, Storage storage) {
@@ -347,8 +352,8 @@ Result<step::ForwardArguments<double>> to_arguments(const RunArrays& arrays, Sto
   step::ForwardArguments<double> arguments;
   arguments.flags = flags_of(arrays).value();
   convert(arrays.inputs, storage, arguments.inputs);
-  convert(arrays.params, Storage::F32, arguments.params);
-  convert(arrays.states, Storage::F32, arguments.initial_states);
+  convert(arrays.params, scalar::computed_in(storage), arguments.params);
+  convert(arrays.states, scalar::computed_in(storage), arguments.initial_states);
   return arguments;
 }
 

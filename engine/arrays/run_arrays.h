@@ -43,9 +43,9 @@ Result<step::Sizes> deduce_sizes(const step::Cell& cell, const RunArrays& arrays
 // The storage type that the inputs have by themselves. Errors (Input): they differ, or it cannot be told.
 Result<kernel::Storage> deduce_storage(const RunArrays& arrays);
 
-// Whether inputs are finite in `storage`, parameters and states in fp32; past the end of a row an input may
-// be anything. One pass over all arrays. Errors (Input): an element type that does not fit, and the place of
-// the first number that is not finite.
+// Whether inputs are finite in `storage`, parameters and states in fp32, or all in fp64; past the end of a
+// row an input may be anything. One pass over all arrays. Errors (Input): an element type that does not fit,
+// and the place of the first number that is not finite.
 Status check_arrays(const RunArrays& arrays, kernel::Storage storage);
 
 // `into.size()` bytes of elements from `first` on, rounded to `storage`, of an array that was checked.
@@ -55,7 +55,8 @@ void encode_elements(const NpyArray& array, kernel::Storage storage, std::int64_
 // Resets as 0 and 1, and lengths, by the names of their tensors. Error Input: not of integers.
 Result<step::TensorMap<double>> flags_of(const RunArrays& arrays);
 
-// The values, inputs rounded to `storage`, parameters and states to fp32. Errors: those of check_arrays() and
+// The values, inputs rounded to `storage`, parameters and states to fp32, or nothing in
+// fp64. Errors: those of check_arrays() and
 // flags_of().
 Result<step::ForwardArguments<double>> to_arguments(const RunArrays& arrays, kernel::Storage storage);
 

@@ -131,10 +131,10 @@ class AtShape {
         for (const Side side : {Side::Kernel, Side::Plain})
           if (Status status = runs_.fill(side, tensor.ref, *own); !status) return status;
       GivenTensor given{tensor.ref, false, false, 0, {}};
-      std::vector<float> values(static_cast<std::size_t>(tensor.rows * tensor.unit));
+      std::vector<double> values(static_cast<std::size_t>(tensor.rows * tensor.unit));
       const std::vector<std::int64_t> rows = all_rows(tensor);
       if (Status status = runs_.read(Side::Plain, tensor.ref, rows, values); !status) return status;
-      given.values.assign(values.begin(), values.end());
+      given.values = std::move(values);
       given.scale = largest_of(given.values);
       if (!std::isfinite(given.scale)) return not_finite(tensor);
       given_.push_back(std::move(given));
@@ -247,17 +247,18 @@ class AtShape {
                                   : fmt::format("{} of {} rows of {}", rows, result.tensor->rows, name));
     }
     verification.covered.push_back(
-        fmt::format("B={},T={}: every element beside a plain kernel in fp32; by its conditioning {}",
-                    task_.problem.sizes.batch, task_.problem.sizes.time, compared));
+        fmt::format("B={},T={}: every element beside a plain kernel in {}; by its conditioning {}",
+                    task_.problem.sizes.batch, task_.problem.sizes.time,
+                    kernel::storage_name(scalar::computed_in(task_.problem.storage)), compared));
     verification.finish();
     return verification;
   }
 
   Result<std::vector<double>> read(Side side, const Compared& result) const {
-    std::vector<float> values(result.rows.size() * static_cast<std::size_t>(result.tensor->unit));
+    std::vector<double> values(result.rows.size() * static_cast<std::size_t>(result.tensor->unit));
     if (Status status = runs_.read(side, result.tensor->ref, result.rows, values); !status)
       return status.error();
-    return std::vector<double>(values.begin(), values.end());
+    return values;
   }
 
   static std::vector<std::int64_t> all_rows(const ShapeTensor& tensor) {

@@ -1,5 +1,5 @@
 // Is a kernel right at the user's full sizes? The reference executor cannot follow there, so a plain kernel
-// (plain.h) runs beside it, on the same inputs, in fp32.
+// (plain.h) runs beside it, on the same inputs, in fp32 (of problems in fp64 in that).
 //
 // What they may differ by. A fixed tolerance knows nothing of the cell's conditioning over all T steps, and
 // the spread of the reference cannot be had at this size. But the plain kernel is quick: it runs several
@@ -60,7 +60,7 @@ class ShapeRuns {
   virtual Status run_perturbed(double seed, double amplitude) = 0;
   // Rows of a tensor, one after the other; the span has room for all of them.
   virtual Status read(Side side, schedule::TensorRef tensor, std::span<const std::int64_t> rows,
-                      std::span<float> into) = 0;
+                      std::span<double> into) = 0;
 };
 
 // A tensor of the problem's pass: how it comes by its values, and its rows.

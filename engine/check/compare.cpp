@@ -33,12 +33,21 @@ constexpr double kNear = 16;
 // Times the norm of what storing adds: nothing but the summation of the norm itself errs.
 constexpr double kStored = 1.01;
 
-// What storing a result adds: rounding to the storage type. fp32: the result's last operation, and those that
-// the reference does not have (a product with 1, a sum that begins at 0).
-double unit_of(Storage storage) { return (storage == Storage::F32 ? 4 : 1) * scalar::unit_roundoff(storage); }
+// What storing a result adds: rounding to the storage type. fp32 and fp64: the result's last operation, and
+// those that the reference does not have (a product with 1, a sum that begins at 0).
+double unit_of(Storage storage) {
+  return (scalar::is_half(storage) ? 1 : 4) * scalar::unit_roundoff(storage);
+}
 
 // Below the smallest normal number spacing no longer shrinks, and hardware may flush to zero.
-double smallest_of(Storage storage) { return storage == Storage::F16 ? 0x1p-24 : 0x1p-126; }
+double smallest_of(Storage storage) {
+  return storage == Storage::F16 ? 0x1p-24 : storage == Storage::F64 ? 0x1p-1022 : 0x1p-126;
+}
+
+// The unit of roundoff of what a pass computes in.
+double inside(const Tolerance& tolerance) {
+  return scalar::unit_roundoff(scalar::computed_in(tolerance.problem));
+}
 
 struct Findings {
   double ratio = 0;
@@ -57,9 +66,8 @@ struct Findings {
 std::vector<double> stored_errors(Storage storage, std::span<const double> exact) {
   std::vector<double> errors(exact.size());
   for (std::size_t i = 0; i < exact.size(); ++i)
-    errors[i] = storage == Storage::F32
-                    ? unit_of(storage) * exact[i]
-                    : static_cast<double>(scalar::round_to(storage, static_cast<float>(exact[i]))) - exact[i];
+    errors[i] = scalar::is_half(storage) ? scalar::nearest(storage, exact[i]) - exact[i]
+                                         : unit_of(storage) * exact[i];
   return errors;
 }
 
@@ -71,7 +79,7 @@ double slice_limit(const Tolerance& tolerance, std::size_t slice, std::int64_t e
   const double spread = tolerance.spread->slice_limit(slice, elements, tolerance.decisions);
   return spread * (1 + unit_of(tolerance.stored)) + kStored * stored +
          smallest_of(tolerance.stored) * std::sqrt(count) +
-         2 * scalar::unit_roundoff(Storage::F32) * size * std::sqrt(count / static_cast<double>(all));
+         2 * inside(tolerance) * size * std::sqrt(count / static_cast<double>(all));
 }
 
 double largest_of(std::span<const double> values) {
@@ -84,7 +92,7 @@ double largest_of(std::span<const double> values) {
 double limit_of(const Tolerance& tolerance, std::size_t element, double exact, double largest) {
   const double spread = tolerance.spread->element_limit(element, tolerance.decisions);
   return spread + unit_of(tolerance.stored) * (std::abs(exact) + spread) + smallest_of(tolerance.stored) +
-         2 * scalar::unit_roundoff(Storage::F32) * largest;
+         2 * inside(tolerance) * largest;
 }
 
 double norm_of(std::span<const double> values) {
@@ -142,7 +150,7 @@ bool check_slices(const Tolerance& tolerance, std::span<const double> errors, st
 // error is as large; a carry that is rounded at each step is then found by its error.
 bool is_shortened(const Tolerance& tolerance, std::span<const double> out, std::span<const double> exact,
                   double largest) {
-  if (tolerance.stored != Storage::F32 || tolerance.problem == Storage::F32) return false;
+  if (tolerance.stored != Storage::F32 || !scalar::is_half(tolerance.problem)) return false;
   const double far =
       kFarFromShort * scalar::unit_roundoff(Storage::F32) * largest + smallest_of(Storage::F32);
   std::int64_t seen = 0, telling = 0;

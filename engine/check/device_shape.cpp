@@ -40,7 +40,7 @@ class DeviceShape final : public ShapeRuns {
   DeviceShape(const schedule::Task& task, const runtime::Device& device, const runtime::LoadedPlan& kernel,
               const LoadedPlain& plain)
       : task_(task), plain_task_(task), device_(device), kernel_(kernel), plain_(plain) {
-    plain_task_.problem.storage = kernel::Storage::F32;
+    plain_task_.problem.storage = scalar::computed_in(task.problem.storage);
   }
 
   // Error Device where memory is short.
@@ -118,7 +118,7 @@ class DeviceShape final : public ShapeRuns {
   }
 
   Status read(Side side, TensorRef tensor, std::span<const std::int64_t> rows,
-              std::span<float> into) override {
+              std::span<double> into) override {
     const DeviceTensor& from = of(side).at(tensor);
     const auto size = at(kernel::storage_bytes(from.storage()));
     const std::size_t unit = into.size() / rows.size() * size;
@@ -131,9 +131,8 @@ class DeviceShape final : public ShapeRuns {
         return status;
     }
     if (Status status = device_.wait(); !status) return status;
-    in_parts(static_cast<std::int64_t>(into.size()), [&](std::size_t i) {
-      into[i] = static_cast<float>(scalar::decode(from.storage(), &bytes[i * size]));
-    });
+    in_parts(static_cast<std::int64_t>(into.size()),
+             [&](std::size_t i) { into[i] = scalar::decode(from.storage(), &bytes[i * size]); });
     return success();
   }
 
@@ -203,22 +202,23 @@ class DeviceShape final : public ShapeRuns {
     const DeviceTensor& plain = of(Side::Plain).at(tensor.ref);
     const DeviceTensor& kernel = of(Side::Kernel).at(tensor.ref);
     const auto size = at(kernel::storage_bytes(kernel.storage()));
-    std::vector<float> values;
-    std::vector<std::byte> stored;
+    const auto plain_size = at(kernel::storage_bytes(plain.storage()));
+    std::vector<std::byte> values, stored;
     for (std::int64_t first = 0; first < plain.elements(); first += kThroughHost) {
-      values.resize(at(std::min(kThroughHost, plain.elements() - first)));
-      stored.resize(values.size() * size);
-      const std::span<std::byte> bytes = std::as_writable_bytes(std::span(values));
-      const runtime::Address at_plain = plain.buffer().address() + at(first) * sizeof(float);
-      if (Status status = device_.download(at_plain, bytes); !status) return status;
+      const std::int64_t count = std::min(kThroughHost, plain.elements() - first);
+      values.resize(at(count) * plain_size);
+      stored.resize(at(count) * size);
+      const runtime::Address at_plain = plain.buffer().address() + at(first) * plain_size;
+      if (Status status = device_.download(at_plain, values); !status) return status;
       if (Status status = device_.wait(); !status) return status;
-      in_parts(static_cast<std::int64_t>(values.size()), [&](std::size_t i) {
-        scalar::encode(kernel.storage(), static_cast<double>(values[i]), &stored[i * size]);
-        values[i] = static_cast<float>(scalar::decode(kernel.storage(), &stored[i * size]));
+      in_parts(count, [&](std::size_t i) {
+        std::byte* const value = &values[i * plain_size];
+        scalar::encode(kernel.storage(), scalar::decode(plain.storage(), value), &stored[i * size]);
+        scalar::encode(plain.storage(), scalar::decode(kernel.storage(), &stored[i * size]), value);
       });
       if (Status status = device_.upload(kernel.buffer().address() + at(first) * size, stored); !status)
         return status;
-      if (Status status = device_.upload(at_plain, bytes); !status) return status;
+      if (Status status = device_.upload(at_plain, values); !status) return status;
       if (Status status = device_.wait(); !status) return status;
     }
     return success();

@@ -98,7 +98,7 @@ class Rebuilt {
 }  // namespace
 
 std::optional<step::Cell> with_erring_factors(const schedule::Task& task) {
-  if (task.problem.storage == kernel::Storage::F32 && task.problem.math != kernel::Math::Tf32) return {};
+  if (!scalar::is_half(task.problem.storage) && task.problem.math != kernel::Math::Tf32) return {};
   if (!task.structure.has_matrix) return {};
   return Rebuilt(task).run(task.written);
 }

@@ -28,8 +28,12 @@ constexpr const char* kOnCpus = "host";
 constexpr std::int64_t kTiles[][3] = {{16, 1, 4}, {8, 1, 2}, {8, 1, 4}, {16, 1, 8}};
 
 // What a rounding leaves of a value that passes through a few operations.
-constexpr double kArithmetic = 4 * 0x1p-24;
+constexpr double kRoundings = 4;
 constexpr double kTf32 = 0x1p-11;
+
+double arithmetic(const Problem& problem) {
+  return kRoundings * scalar::unit_roundoff(scalar::computed_in(problem.storage));
+}
 
 Status plain_serves(const schedule::Task& task) {
   const step::Cell& cell = task.written;
@@ -80,7 +84,7 @@ bool fits(const schedule::KernelPlan& plan, const target::Limits& limits) {
 // too, and rules of its space that only narrow a search do not matter here.
 Result<PlainPlan> plain_plan(Task task, kernel::Math math, const std::string& strategy,
                              const Parameters& beside) {
-  task.problem.storage = kernel::Storage::F32;
+  task.problem.storage = scalar::computed_in(task.problem.storage);
   task.problem.math = math;
   const char* name = task.profile.is_cpu() ? kOnCpus : kOnGpus;
   const schedule::Strategy* plain = schedule::find_strategy(name);
@@ -108,7 +112,7 @@ step::Cell with_rounded_numbers(const step::Cell& written, const Problem& proble
     rounded.kind = step::NodeKind::Constant;
     rounded.extent = node.extent;
     rounded.value = *numbers[i];
-    rounded.value *= 1 + kArithmetic * (sign = -sign);
+    rounded.value *= 1 + arithmetic(problem) * (sign = -sign);
     node = rounded;
   }
   return cell;
@@ -147,7 +151,7 @@ Result<PlainPlans> plain_plans(const Task& task, const std::string& strategy, co
 double rounding_inside(const Task& task) {
   const step::Graph graph =
       task.problem.pass == Pass::Backward ? step::backward_step(task.written).graph : task.written.graph;
-  double unit = kArithmetic;
+  double unit = arithmetic(task.problem);
   for (const step::Node& node : graph.nodes) {
     if (node.kind == step::NodeKind::MatVec || node.kind == step::NodeKind::MatTVec) {
       unit = std::max(unit, scalar::unit_roundoff(task.problem.storage));

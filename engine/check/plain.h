@@ -1,7 +1,8 @@
 // The plain plans that a kernel is compared with at the user's full sizes, where no reference on the CPU can
-// follow: *alternating* in fp32, one launch a step, one channel a thread, sums in fp32 without tensor cores.
-// It shares no kernel with the other strategies; beside a kernel of its own it runs with other tiles. On CPUs
-// it is *host* in fp32 with the least blocks, and other ones beside such a kernel.
+// follow (in fp64 where that is the problem's type, and else in fp32): *alternating* in fp32, one launch a
+// step, one channel a thread, sums in fp32 without tensor cores. It shares no kernel with the other
+// strategies; beside a kernel of its own it runs with other tiles. On CPUs it is *host* with the least
+// blocks, and other ones beside such a kernel.
 #pragma once
 
 #include <optional>
@@ -14,7 +15,7 @@
 namespace rondo::engine {
 
 struct PlainPlan {
-  schedule::Task task;  // as asked, with fp32 storage and its own math
+  schedule::Task task;  // as asked, with the storage of plain plans and its own math
   schedule::KernelPlan plan;
 };
 
@@ -36,7 +37,7 @@ Result<PlainPlans> plain_plans(const schedule::Task& task, const std::string& st
 
 // How far off the inputs of a perturbed run are, relative to their size: as far as a kernel of the problem
 // may round values inside the pass. Factors of matrix products are rounded to the storage type, or to tf32;
-// all else is fp32.
+// all else is fp32, or fp64.
 double rounding_inside(const schedule::Task& task);
 
 }  // namespace rondo::engine

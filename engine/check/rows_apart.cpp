@@ -30,7 +30,7 @@ Result<RowsApart> rows_apart(ShapeRuns& runs, const ShapeTensor& tensor) {
   for (std::int64_t first = 0; first < tensor.rows; first += chunk) {
     std::vector<std::int64_t> rows(static_cast<std::size_t>(std::min(chunk, tensor.rows - first)));
     std::iota(rows.begin(), rows.end(), first);
-    std::vector<float> kernel(rows.size() * unit), plain(kernel.size());
+    std::vector<double> kernel(rows.size() * unit), plain(kernel.size());
     if (Status status = runs.read(ShapeRuns::Side::Kernel, tensor.ref, rows, kernel); !status)
       return status.error();
     if (Status status = runs.read(ShapeRuns::Side::Plain, tensor.ref, rows, plain); !status)
@@ -41,9 +41,9 @@ Result<RowsApart> rows_apart(ShapeRuns& runs, const ShapeTensor& tensor) {
       for (std::size_t i = static_cast<std::size_t>(row) * unit, end = i + unit; i < end; ++i) {
         odd_kernel += !std::isfinite(kernel[i]);
         odd_plain += !std::isfinite(plain[i]);
-        const double off = static_cast<double>(kernel[i]) - static_cast<double>(plain[i]);
+        const double off = kernel[i] - plain[i];
         difference += off * off;
-        size += static_cast<double>(plain[i]) * static_cast<double>(plain[i]);
+        size += plain[i] * plain[i];
       }
       const auto at = static_cast<std::size_t>(first + row);
       apart.difference[at] = static_cast<float>(std::sqrt(difference));

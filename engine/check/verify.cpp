@@ -226,7 +226,7 @@ Status Verifier::check_numbers(TensorRef ref, const VerifyCase& shape,
                                const std::vector<double>& values) const {
   const kernel::Storage stored = schedule::storage_of(ref, *task_);
   for (const double value : values)
-    if (!std::isfinite(scalar::round_to(stored, static_cast<float>(value))))
+    if (!std::isfinite(scalar::nearest(stored, value)))
       return Error{ErrorKind::Input,
                    fmt::format("cell {}: '{}' of the reference is {} at {}, no number of {}{}",
                                task_->written.name, schedule::name_of(ref, task_->written), value,

@@ -73,7 +73,7 @@ std::string visit_points(const Strategy& strategy, const Task& task, int alignme
 
 // Error of kind Input when the strategy cannot be asked for.
 Status check_strategy(const Task& task, const std::string& strategy) {
-  if (Status status = schedule::check_problem(task.written, task.problem); !status) return status;
+  if (Status status = schedule::check_problem(task); !status) return status;
   const Strategy* known = schedule::find_strategy(strategy);
   if (known == nullptr) {
     std::string names;
@@ -95,7 +95,7 @@ using Each = std::function<std::string(const Strategy&)>;
 
 // All strategies, or one; error when none had a point.
 Status each_strategy(const Task& task, const Each& each, const std::string& only = "") {
-  if (Status status = schedule::check_problem(task.written, task.problem); !status) return status;
+  if (Status status = schedule::check_problem(task); !status) return status;
   std::string reasons;
   bool any = false;
   for (const Strategy* strategy :

@@ -20,8 +20,7 @@ struct Priced {
 
 std::vector<std::optional<double>> models_times(const schedule::Task& task,
                                                 const std::vector<db::Trial>& trials) {
-  if (!schedule::check_problem(task.written, task.problem))
-    return std::vector<std::optional<double>>(trials.size());
+  if (!schedule::check_problem(task)) return std::vector<std::optional<double>>(trials.size());
   std::vector<std::optional<double>> times;
   std::map<std::string, Priced> strategies;
   for (const db::Trial& trial : trials) {

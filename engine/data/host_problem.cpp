@@ -89,7 +89,8 @@ Status reach_initial_states(const schedule::Task& task, HostProblem& data, const
   Result<step::ForwardResult<double>> reached = step::run_forward(task.written, sizes, arguments);
   if (!reached) return reached.error();
   for (auto& [name, values] : reached->last_states) {
-    for (double& value : values) value = static_cast<double>(static_cast<float>(value));
+    for (double& value : values)
+      value = scalar::nearest(schedule::storage_of({Role::InitialState, -1}, task), value);
     if (!finite(values))
       return Error{ErrorKind::Input,
                    fmt::format("cell {}: state '{}' is not finite after {} steps of random inputs",
@@ -144,7 +145,7 @@ Status run_perturbed_forward(const schedule::Task& task, const HostProblem& data
 }
 
 void round_all(Storage storage, std::vector<double>& values) {
-  for (double& value : values) value = static_cast<double>(round_to(storage, static_cast<float>(value)));
+  for (double& value : values) value = scalar::nearest(storage, value);
 }
 
 // All but the products.
@@ -185,8 +186,7 @@ double random_scale(const step::Tensor& tensor, std::int64_t dim) {
 std::vector<double> random_values(Storage storage, std::int64_t count, double scale, std::uint64_t seed) {
   Random random(seed);
   std::vector<double> values(static_cast<std::size_t>(count));
-  for (double& value : values)
-    value = static_cast<double>(round_to(storage, static_cast<float>(random.uniform() * scale)));
+  for (double& value : values) value = scalar::nearest(storage, random.uniform() * scale);
   return values;
 }
 
@@ -212,7 +212,7 @@ std::vector<double> random_values_in(const step::Interval& range, Storage storag
   std::vector<double> values(static_cast<std::size_t>(count));
   for (double& value : values)
     for (int draw = 0; draw < kDraws; ++draw) {
-      value = static_cast<double>(round_to(storage, static_cast<float>(draw_in(range, random.uniform()))));
+      value = scalar::nearest(storage, draw_in(range, random.uniform()));
       if (range.contains(value)) break;
     }
   return values;

@@ -43,6 +43,7 @@ Result<RunArrays> random_arrays(const schedule::Task& task, std::uint64_t seed) 
   Result<HostProblem> drawn = random_problem(task, sizes, {.seed = seed});
   if (!drawn) return drawn.error();
   step::fill_past_ends(cell, sizes, 0, drawn->forward, drawn->loss);
+  const kernel::Storage computed = scalar::computed_in(task.problem.storage);
   RunArrays arrays;
   for (step::TensorId id = 0; id < static_cast<step::TensorId>(cell.tensors.size()); ++id) {
     const step::Tensor& tensor = cell.tensor(id);
@@ -57,9 +58,9 @@ Result<RunArrays> random_arrays(const schedule::Task& task, std::uint64_t seed) 
     if (tensor.kind == TensorKind::Input)
       put(arrays.inputs, drawn->forward.inputs.at(tensor.name), task.problem.storage);
     if (tensor.kind == TensorKind::Param && cell.seed() != id)
-      put(arrays.params, drawn->forward.params.at(tensor.name), kernel::Storage::F32);
+      put(arrays.params, drawn->forward.params.at(tensor.name), computed);
     if (tensor.kind == TensorKind::State)
-      put(arrays.states, drawn->forward.initial_states.at(tensor.name), kernel::Storage::F32);
+      put(arrays.states, drawn->forward.initial_states.at(tensor.name), computed);
     if (tensor.kind == TensorKind::Reset)
       put(arrays.resets, drawn->forward.flags.at(tensor.name), kernel::Storage::U8);
     if (tensor.kind == TensorKind::Length)

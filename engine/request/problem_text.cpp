@@ -88,9 +88,9 @@ Result<step::Sizes> parse_shape(const std::string& text, const step::Sizes& defa
 }
 
 Result<Storage> parse_dtype(const std::string& text) {
-  for (const Storage storage : {Storage::BF16, Storage::F16, Storage::F32})
+  for (const Storage storage : {Storage::BF16, Storage::F16, Storage::F32, Storage::F64})
     if (text == kernel::storage_name(storage)) return storage;
-  return bad(fmt::format("unknown dtype '{}'", text), "known: bf16, fp16, fp32");
+  return bad(fmt::format("unknown dtype '{}'", text), "known: bf16, fp16, fp32, and on CPUs fp64");
 }
 
 Result<Math> parse_math(const std::string& text) {
@@ -275,7 +275,7 @@ Result<schedule::Problem> parse_problem(const step::Cell& cell, const ProblemTex
     if (*math == Math::Tf32 && *storage != Storage::F32)
       return bad(fmt::format("math 'tf32' with dtype '{}'", text.dtype),
                  "tf32 rounds the products of fp32 matrices; use --dtype fp32, or fast or accurate");
-    problem.math = *math;
+    problem.math = schedule::math_in(*storage, *math);
   }
   auto constants = parse_constants(cell, text.constants);
   if (!constants) return constants.error();

@@ -89,10 +89,9 @@ Result<CellRun> run_on_reference(const schedule::Task& task,
   if (!result) return result.error();
   CellRun run{std::move(result->outputs), std::move(result->last_states), {}, ""};
   for (auto& [name, values] : run.outputs)
-    for (double& value : values)
-      value = static_cast<double>(round_to(task.problem.storage, static_cast<float>(value)));
+    for (double& value : values) value = scalar::nearest(task.problem.storage, value);
   for (auto& [name, values] : run.last_states)
-    for (double& value : values) value = static_cast<double>(static_cast<float>(value));
+    for (double& value : values) value = scalar::nearest(scalar::computed_in(task.problem.storage), value);
   return run;
 }
 

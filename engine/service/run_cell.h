@@ -14,7 +14,7 @@ namespace rondo::engine {
 
 struct CellRun {
   step::TensorMap<double> outputs;                     // by the output's name, rounded to the storage type
-  step::TensorMap<double> last_states;                 // by the state's name, fp32
+  step::TensorMap<double> last_states;                 // by the state's name, fp32 or fp64
   std::optional<executable::Convergence> convergence;  // of a kernel that iterates
   std::string where;                                   // Answer::where(), which the caller knows
 };

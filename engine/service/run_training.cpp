@@ -11,7 +11,7 @@ namespace {
 
 void round_all(step::TensorMap<double>& tensors, kernel::Storage storage) {
   for (auto& [name, values] : tensors)
-    for (double& value : values) value = static_cast<double>(round_to(storage, static_cast<float>(value)));
+    for (double& value : values) value = scalar::nearest(storage, value);
 }
 
 schedule::Task forward_of(const schedule::Task& backward) {
@@ -74,8 +74,9 @@ Result<TrainingRun> train_on_reference(const schedule::Task& backward,
   auto gradients = step::run_backward(backward.written, backward.problem.sizes, with_constants, loss);
   if (!gradients) return gradients.error();
   round_all(gradients->inputs, backward.problem.storage);
-  round_all(gradients->params, kernel::Storage::F32);
-  round_all(gradients->initial_states, kernel::Storage::F32);
+  const kernel::Storage computed = scalar::computed_in(backward.problem.storage);
+  round_all(gradients->params, computed);
+  round_all(gradients->initial_states, computed);
   return TrainingRun{std::move(forward).value(), std::move(gradients).value()};
 }
 

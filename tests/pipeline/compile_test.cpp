@@ -36,10 +36,11 @@ class Reached final : public PassWatcher {
   std::vector<Pass> order;  // by when they first ended
 };
 
-schedule::Problem small_problem(schedule::Pass pass, std::int64_t time = 64) {
+schedule::Problem small_problem(schedule::Pass pass, std::int64_t time = 64,
+                                kernel::Storage storage = kernel::Storage::BF16) {
   schedule::Problem problem;
   problem.sizes = {4, time, 1, 64};
-  problem.storage = kernel::Storage::BF16;
+  problem.storage = storage;
   problem.math = schedule::default_math(problem.storage);
   problem.pass = pass;
   return problem;
@@ -53,6 +54,7 @@ struct Case {
   Stage stage;
   const char* arch = "h200";
   std::int64_t time = 64;
+  kernel::Storage storage = kernel::Storage::BF16;
 };
 
 // The stage as text, with everything that made it watched.
@@ -62,10 +64,11 @@ std::string emitted(const Case& wanted, PassWatcher& watcher) {
   const auto cell = engine::changed_cell(file->parsed.cells.front(), {}, {}, &watcher);
   const target::Profile profile =
       std::string(wanted.arch) == "cpu" ? target::host_profile() : target::find_profile(wanted.arch).value();
-  engine::EmitRequest request{&*file,
-                              {*cell, small_problem(wanted.pass, wanted.time), profile, &watcher},
-                              {wanted.strategy, wanted.parameters},
-                              {}};
+  engine::EmitRequest request{
+      &*file,
+      {*cell, small_problem(wanted.pass, wanted.time, wanted.storage), profile, &watcher},
+      {wanted.strategy, wanted.parameters},
+      {}};
   const auto text = engine::emit_stage(wanted.stage, request);
   EXPECT_TRUE(text.ok()) << wanted.cell << ": " << (text.ok() ? "" : text.error().message);
   return text.ok() ? *text : "";
@@ -87,6 +90,7 @@ std::vector<Case> cases() {
       {"mingru", kForward, "", {}, Stage::Step},
       {"mingru", kForward, "", {}, Stage::Graph},
       {"mingru", kForward, "", {}, Stage::Ast},
+      {"mingru", kForward, "host", {}, Stage::Llvm, "cpu", 64, kernel::Storage::F64},
       {"gated_deltanet", kBackward, "stream", {{"row_lanes", 8}}, Stage::Cuda},
   };
 #ifdef RONDO_BUILT_LLVM

@@ -53,8 +53,8 @@ Result<std::unique_ptr<PlanObject>> outline_of(std::shared_ptr<const Device> dev
   return outline(std::move(device), executable, std::move(facts), true);
 }
 
-Result<std::unique_ptr<PlanObject>> outline_of_any(const schedule::Task& task, Stored stored) {
-  Result<executable::Executable> executable = reference_executable(task, stored);
+Result<std::unique_ptr<PlanObject>> outline_of_any(const schedule::Task& task) {
+  Result<executable::Executable> executable = reference_executable(task);
   if (!executable) return executable.error();
   executable->identity.strategy.clear();
   return outline(nullptr, *executable, {"", "the tensors of any plan of the problem", false, 0}, false);

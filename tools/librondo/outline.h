@@ -15,7 +15,6 @@ Result<std::unique_ptr<PlanObject>> outline_of(std::shared_ptr<const Device> dev
 
 // The tensors that plans of the problem may have, on any device: of no choice, so its workspace is not known.
 // Errors: those of reference_executable().
-Result<std::unique_ptr<PlanObject>> outline_of_any(const schedule::Task& task,
-                                                   Stored stored = Stored::AsOnGpus);
+Result<std::unique_ptr<PlanObject>> outline_of_any(const schedule::Task& task);
 
 }  // namespace rondo::capi

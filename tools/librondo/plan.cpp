@@ -10,37 +10,18 @@ namespace {
 
 using MadePlan = Result<std::unique_ptr<PlanObject>>;
 
-// Of the CPU's reference, with nothing rounded.
-MadePlan unrounded_plan(const std::shared_ptr<const Device>& device, const schedule::Task& task,
-                        const ChoosePlan& how) {
-  const std::string& strategy = how.request.overrides.strategy;
-  if (device->cuda || how.tunes || how.lock || how.request.only_recorded ||
-      !how.request.overrides.parameters.empty() || (!strategy.empty() && strategy != "reference"))
-    return Error{ErrorKind::Unsupported, "no kernel computes RONDO_TYPE_F64",
-                 "take a context of the CPU, and let nothing choose: the reference computes it"};
-  if (!how.outline) return reference_plan(device, task, Stored::Unrounded);
-  const Result<executable::Executable> executable = reference_executable(task, Stored::Unrounded);
-  if (!executable) return executable.error();
-  return outline_of(device, *executable, reference_facts());
-}
-
 // `any`: the outline of any plan, for which `context` is not read.
 MadePlan create_plan(rondo_context* context, bool any, const rondo_cell* cell, const rondo_problem* problem,
                      const Result<ChoosePlan>& how) {
   Result<AskedPlan> of = read_asked(context, any, cell, problem);
   if (!of) return of.error();
-  const bool unrounded = of->given.type == RONDO_TYPE_F64;
-  if (unrounded) of->given.type = RONDO_TYPE_F32;
   if (of->given.every != 0)
     return Error{ErrorKind::Input, "rondo_problem.every is of training, and a plan is one pass",
                  "rondo_training_create() makes plans of parts"};
   const auto asked = problem_of(*of->cell, of->given);
   if (!asked) return asked.error();
   if (!how) return how.error();
-  const schedule::Task task{*of->cell, *asked, {}};
-  return any         ? outline_of_any(task, unrounded ? Stored::Unrounded : Stored::AsOnGpus)
-         : unrounded ? unrounded_plan(of->device, task, *how)
-                     : plan_for(of->device, of->cell, *asked, *how);
+  return any ? outline_of_any({*of->cell, *asked, {}}) : plan_for(of->device, of->cell, *asked, *how);
 }
 
 }  // namespace

@@ -31,17 +31,17 @@ Result<kernel::Storage> storage_of(std::int32_t type) {
     case RONDO_TYPE_F32: return kernel::Storage::F32;
     case RONDO_TYPE_BF16: return kernel::Storage::BF16;
     case RONDO_TYPE_F16: return kernel::Storage::F16;
-    case RONDO_TYPE_F64:
-      return Error{ErrorKind::Unsupported, "RONDO_TYPE_F64 is of plans, and not of training",
-                   "make a plan of each pass"};
-    default: return unknown("type of inputs", type, "RONDO_TYPE_F32, RONDO_TYPE_BF16, RONDO_TYPE_F16");
+    case RONDO_TYPE_F64: return kernel::Storage::F64;
+    default:
+      return unknown("type of inputs", type,
+                     "RONDO_TYPE_F32, RONDO_TYPE_BF16, RONDO_TYPE_F16 and, on CPUs, RONDO_TYPE_F64");
   }
 }
 
 Result<kernel::Math> math_of(std::int32_t math, kernel::Storage storage) {
   switch (math) {
     case RONDO_MATH_DEFAULT: return schedule::default_math(storage);
-    case RONDO_MATH_FAST: return kernel::Math::Fast;
+    case RONDO_MATH_FAST: return schedule::math_in(storage, kernel::Math::Fast);
     case RONDO_MATH_ACCURATE: return kernel::Math::Accurate;
     case RONDO_MATH_TF32: break;
     default: return unknown("math", math, "RONDO_MATH_DEFAULT, _FAST, _ACCURATE and _TF32");

@@ -5,7 +5,6 @@
 #include <set>
 #include <span>
 
-#include "compiler/scalar/double_storage.h"
 #include "compiler/schedule/analysis/history.h"
 #include "compiler/schedule/plan/lower_plan.h"
 #include "compiler/support/index.h"
@@ -23,8 +22,6 @@ using executable::Tensor;
 using executable::TensorRef;
 using schedule::Pass;
 using step::TensorKind;
-
-static_assert(RONDO_TYPE_F64 == static_cast<int>(scalar::kDouble));
 
 // Tensors that the backward step reads: of inputs, parameters and initial states only these are asked for.
 std::set<step::TensorId> read_by_backward(const step::Cell& cell) {
@@ -76,16 +73,9 @@ class ReferenceSink final : public executable::LaunchSink {
     if (task_.problem.pass == Pass::Backward) needs_ = schedule::backward_needs(task_.cell);
   }
 
-  Status fill(executable::Address pointer, std::int64_t bytes, float value) override {
-    // What is filled with another number than zero is a state that begins with it, in its type.
-    const auto begins_with = [value](const Tensor& tensor) {
-      return tensor.first == value && tensor.storage == scalar::kDouble;
-    };
-    if (value != 0 && std::ranges::any_of(tensors_, begins_with))
-      std::fill_n(reinterpret_cast<double*>(pointer), at(bytes / std::int64_t{sizeof(double)}),
-                  double{value});
-    else
-      executable::fill_host(pointer, bytes, value);
+  Status fill(executable::Address pointer, std::int64_t bytes, float value,
+              scalar::Storage storage) override {
+    executable::fill_host(pointer, bytes, value, storage);
     return success();
   }
   Status copy(executable::Address target, executable::Address source, std::int64_t bytes) override {
@@ -234,21 +224,15 @@ class ReferenceSink final : public executable::LaunchSink {
 
 }  // namespace
 
-Result<Executable> reference_executable(const schedule::Task& task, Stored stored) {
+Result<Executable> reference_executable(const schedule::Task& task) {
   Executable result;
   result.identity = schedule::identity_of(task, "reference", {});
-  const bool unrounded = stored == Stored::Unrounded;
-  if (unrounded) result.identity.storage = scalar::storage_name(scalar::kDouble);
   executable::Launch launch;
   launch.grid.blocks.fixed = 1;
   for (const TensorRef ref : tensors_asked_for(task)) {
     Result<Tensor> tensor = schedule::bound_tensor(ref, task, 1);
     if (!tensor) return tensor.error();
     tensor->written = is_result(ref.role, task.problem.pass);
-    if (unrounded && !scalar::is_integer(tensor->storage)) {
-      tensor->storage = scalar::kDouble;
-      tensor->alignment = scalar::storage_bytes(scalar::kDouble);
-    }
     const auto index = static_cast<std::uint16_t>(result.tensors.size());
     launch.arguments.push_back({Argument::Kind::Pointer, 8, index});
     if (executable::has_time_axis(ref.role)) {
@@ -270,8 +254,8 @@ Result<Executable> reference_executable(const schedule::Task& task, Stored store
 PlanFacts reference_facts() { return {"reference", "the reference executor on the CPU, in fp64", true, 0}; }
 
 Result<std::unique_ptr<PlanObject>> reference_plan(std::shared_ptr<const Device> device,
-                                                   const schedule::Task& task, Stored stored) {
-  Result<Executable> executable = reference_executable(task, stored);
+                                                   const schedule::Task& task) {
+  Result<Executable> executable = reference_executable(task);
   if (!executable) return executable.error();
   auto sink = std::make_shared<ReferenceSink>(task, executable->tensors);
   Result<std::unique_ptr<Work>> work = host_work(*executable, std::move(sink));

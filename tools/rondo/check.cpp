@@ -159,7 +159,7 @@ Status check(const Options& options) {
   if (!problem) return problem.error();
   const target::Profile& profile = session->machine.profile;
   const schedule::Task task(cell, *problem, profile);
-  if (Status status = schedule::check_problem(cell, *problem); !status) return status;
+  if (Status status = schedule::check_problem(task); !status) return status;
   const Result<engine::Overrides> overrides = overrides_of(options);
   if (!overrides) return overrides.error();
   const Result<std::vector<StrategyVerdict>> verdicts = verdicts_of(task, *overrides);

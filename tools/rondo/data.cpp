@@ -66,7 +66,9 @@ std::string run_command(const Options& options, const step::Cell& cell, const st
   if (cell.direction == step::Direction::Reversed) text += " --reversed";
   if (cell.direction == step::Direction::Halves) text += " --directions";
   if (cell.has_tangents) text += " --tangents";
-  if (options.dtype_given && options.dtype == "bf16") text += " --dtype bf16";
+  // What the files' own type does not say.
+  if (options.dtype_given && (options.dtype == "bf16" || options.dtype == "fp64"))
+    text += " --dtype " + options.dtype;
   const step::TensorId output = cell.of_kind(step::TensorKind::Output).front();
   const std::string& name = cell.tensor(output).name;
   return text + fmt::format(" --out {}=", name) +

@@ -215,10 +215,11 @@ void say_what_is_not_finite(const schedule::Problem& problem, const engine::Trai
     }
   };
   look_at(run.outputs, "output", problem.storage);
-  look_at(run.last_states, "last state", kernel::Storage::F32);
+  const kernel::Storage computed = scalar::computed_in(problem.storage);
+  look_at(run.last_states, "last state", computed);
   look_at(all.gradients.inputs, "gradient of", problem.storage);
-  look_at(all.gradients.params, "gradient of", kernel::Storage::F32);
-  look_at(all.gradients.initial_states, "gradient of", kernel::Storage::F32);
+  look_at(all.gradients.params, "gradient of", computed);
+  look_at(all.gradients.initial_states, "gradient of", computed);
 }
 
 const std::vector<double>& values_of(const Target& target, const engine::TrainingRun& run) {
@@ -232,11 +233,11 @@ const std::vector<double>& values_of(const Target& target, const engine::Trainin
   }
 }
 
-// Of outputs, inputs and their gradients the storage type, of all else fp32.
+// Of outputs, inputs and their gradients the storage type, of all else fp32 or fp64.
 kernel::Storage storage_of(const Target& target, const schedule::Problem& problem) {
   const bool timed =
       target.tensor->kind == step::TensorKind::Output || target.tensor->kind == step::TensorKind::Input;
-  return timed ? problem.storage : kernel::Storage::F32;
+  return timed ? problem.storage : scalar::computed_in(problem.storage);
 }
 
 Status write_results(const Options& options, const std::vector<Target>& targets,

@@ -107,8 +107,7 @@ class Maker {
     if (is_drawn(ref.role)) return drawn(ref);
     SelfTest::Given given{ref, 0, 0, values};
     const kernel::Storage storage = schedule::storage_of(ref, task_);
-    for (double& value : given.values)
-      value = static_cast<double>(scalar::round_to(storage, static_cast<float>(value)));
+    for (double& value : given.values) value = scalar::nearest(storage, value);
     return given;
   }
 

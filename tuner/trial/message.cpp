@@ -16,17 +16,10 @@ constexpr auto kPlan = [](auto& archive, auto& plan) {
   archive.maybe(plan.executable, kValue);
 };
 
-// Numbers that fp32 holds, as the arrays were rounded when they were read.
-constexpr auto kSingle = [](auto& archive, auto& value) {
-  float single = static_cast<float>(value);
-  archive(single);
-  if constexpr (std::decay_t<decltype(archive)>::kReads) value = static_cast<double>(single);
-};
-
 constexpr auto kGiven = [](auto& archive, auto& given) {
   archive(given.sizes.batch, given.sizes.time, given.sizes.heads, given.sizes.dim);
   for (auto* tensors : {&given.arguments.inputs, &given.arguments.params, &given.arguments.initial_states})
-    archive.map(*tensors, 8, [](auto& of, auto& values) { of.list(values, 4, kSingle); });
+    archive.map(*tensors, 8, [](auto& of, auto& values) { of.list(values, 8, kValue); });
 };
 
 // Fails where a tensor is none of the cell's, or has not the elements that the sizes say.

@@ -74,4 +74,13 @@ Status check_problem(const step::Cell& cell, const Problem& problem) {
   return success();
 }
 
+Status check_problem(const Task& task) {
+  if (task.problem.storage == kernel::Storage::F64 && !task.profile.is_cpu())
+    return Error{
+        ErrorKind::Unsupported,
+        fmt::format("no kernel computes in fp64 on {}: those for GPUs compute in fp32", task.profile.name),
+        "CPUs compute in fp64 (--arch cpu, or a context of the CPU); or take fp32"};
+  return check_problem(task.written, task.problem);
+}
+
 }  // namespace rondo::schedule

@@ -99,7 +99,8 @@ class Signature {
 // Whether steps of the tensor lie in the order of time, as all do that a caller sees; others lie in the order
 // of the walk.
 bool lies_in_order_of_time(TensorRef ref);
-// Storage of a tensor's elements, e.g. fp32 for vector parameters and state boundaries.
+// Storage of a tensor's elements, e.g. fp32 for vector parameters and state boundaries, unless
+// all is fp64.
 kernel::Storage storage_of(TensorRef ref, const Task& task);
 // Its name in emitted text: "x", "grad_x", "h_last" ...
 std::string name_of(TensorRef ref, const step::Cell& cell);

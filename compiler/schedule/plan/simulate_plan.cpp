@@ -68,14 +68,14 @@ class PlanSimulator final : public executable::LaunchSink {
     if (const auto report = launcher->report(kWorkspace, sizes_.batch, sizes_.time))
       if (const kernel::GlobalBuffer* found = memory_.at(report->pointer)) {
         result_.report = found->values;
-        if (options_.fp64) result_.report.assign(found->doubles.begin(), found->doubles.end());
+        if (!found->doubles.empty()) result_.report.assign(found->doubles.begin(), found->doubles.end());
       }
     return std::move(result_);
   }
 
   // The zeroed region stands for tensors of several types; each gets its own buffer of zeros there when a
   // kernel is first given it.
-  Status fill(Address pointer, std::int64_t, float value) override {
+  Status fill(Address pointer, std::int64_t, float value, scalar::Storage) override {
     (value == 0 ? zeroed_ : filled_.emplace_back()) = pointer;
     return success();
   }
@@ -202,7 +202,7 @@ class PlanSimulator final : public executable::LaunchSink {
       const auto at = static_cast<std::size_t>(l.place(i));
       if (is_integer(buffer.storage))
         buffer.integers[at] = static_cast<std::int32_t>(value);
-      else if (options_.fp64)
+      else if (!buffer.doubles.empty())
         buffer.doubles[at] = value;
       else
         buffer.values[at] = scalar::round_to(buffer.storage, static_cast<float>(value));
@@ -224,7 +224,7 @@ class PlanSimulator final : public executable::LaunchSink {
     for (std::int64_t i = 0; i < l.dense_elements(); ++i) {
       const auto at = static_cast<std::size_t>(l.place(i));
       complete = complete && buffer.written[at] && (buffer.holds.empty() || buffer.holds[at] == index);
-      values.push_back(options_.fp64 ? buffer.doubles[at] : static_cast<double>(buffer.values[at]));
+      values.push_back(!buffer.doubles.empty() ? buffer.doubles[at] : static_cast<double>(buffer.values[at]));
     }
     const auto touched = std::ranges::count(buffer.written, true);
     if (!complete) result_.unwritten.push_back(tensor.name);

@@ -5,6 +5,7 @@
 #include <exception>
 
 #include "compiler/kernel/ir/print.h"
+#include "compiler/kernel/passes/in_double.h"
 #include "compiler/kernel/passes/legalise_copies.h"
 #include "compiler/kernel/passes/rematerialise.h"
 #include "compiler/kernel/passes/simplify.h"
@@ -32,15 +33,27 @@ std::vector<std::string> findings(const kernel::Kernel& kernel) {
 
 void run_on_kernels(const Task& task, KernelPlan& plan, pipeline::Pass pass,
                     kernel::Kernel (*run)(kernel::Kernel)) {
+  const bool verified = *pipeline::info(pass).verifier != '\0';
   for (Launch& launch : plan.launches)
     launch.kernel = pipeline::watched(
         task.watcher, pass, [&] { return run(std::move(launch.kernel)); },
-        [](const kernel::Kernel& made) {
-          return pipeline::Made{[&] { return kernel::print(made); }, [&] { return findings(made); }};
+        [verified](const kernel::Kernel& made) {
+          pipeline::Made result{[&] { return kernel::print(made); }, {}};
+          if (verified) result.verify = [&] { return findings(made); };
+          return result;
         });
 }
 
 }  // namespace
+
+// The task for which a strategy writes kernels: of one in fp64 that of fp32, whose kernels hold nothing
+// rounded further.
+Task as_written(const Task& task) {
+  if (task.problem.storage != kernel::Storage::F64) return task;
+  Problem problem = task.problem;
+  problem.storage = kernel::Storage::F32;
+  return task.with(std::move(problem));
+}
 
 KernelPlan contracted(const Task& task, KernelPlan plan) {
   for (Launch& launch : plan.launches) launch.kernel.may_contract = may_contract(task);
@@ -64,7 +77,7 @@ std::vector<EstimatePart> Strategy::parts(const Task& task, const Parameters& pa
 }
 
 Result<KernelPlan> Strategy::build(const Task& task, const Parameters& parameters) const {
-  if (Status status = check_problem(task.written, task.problem); !status) return status.error();
+  if (Status status = check_problem(task); !status) return status.error();
   try {
     if (const Legality served = serves(task.profile); !served.legal)
       return Error{ErrorKind::Unsupported, fmt::format("strategy {} does not serve {}: {}", name(),
@@ -88,10 +101,12 @@ Result<KernelPlan> Strategy::build_legal(const Task& task, const Parameters& par
   try {
     KernelPlan plan = pipeline::watched(
         task.watcher, pipeline::Pass::Lower,
-        [&] { return contracted(task, build_kernels(task, completed(parameters))); },
+        [&] { return contracted(task, build_kernels(as_written(task), completed(parameters))); },
         [](const KernelPlan& written) {
           return pipeline::Made{[&] { return print_kernels(written); }, {}};
         });
+    if (task.problem.storage == kernel::Storage::F64)
+      run_on_kernels(task, plan, pipeline::Pass::InDouble, kernel::in_double);
     simplify_kernels(task, plan);
     // A CPU keeps what it has no register for on the stack, at next to no cost.
     if (!task.profile.is_cpu())

@@ -98,8 +98,9 @@ class Strategy {
   // are errors. Checking again takes about as long as building.
   Result<KernelPlan> build_legal(const Task& task, const Parameters& parameters) const;
   // The kernels that build() gives once it has checked the cell and all parameters of space(), as they are
-  // written: build_legal() simplifies and verifies them. Rules that only narrow the search are not needed
-  // here. What it throws is a defect of the caller or the strategy.
+  // written: build_legal() simplifies and verifies them. Of a problem in fp64 they are written in fp32, and
+  // build_legal() makes doubles of their numbers (kernel/passes/in_double.h). Rules that only narrow the
+  // search are not needed here. What it throws is a defect of the caller or the strategy.
   virtual KernelPlan build_kernels(const Task& task, const Parameters& parameters) const = 0;
 
  private:

@@ -47,7 +47,11 @@ std::string pass_title(const std::string& key) {
 }
 
 kernel::Math default_math(kernel::Storage storage) {
-  return storage == kernel::Storage::F32 ? kernel::Math::Accurate : kernel::Math::Fast;
+  return scalar::is_half(storage) ? kernel::Math::Fast : kernel::Math::Accurate;
+}
+
+kernel::Math math_in(kernel::Storage storage, kernel::Math asked) {
+  return storage == kernel::Storage::F64 ? kernel::Math::Accurate : asked;
 }
 
 bool has_mma(const target::Target& target, kernel::Storage storage) {

@@ -58,7 +58,9 @@ std::string variant_text(const step::Cell& cell, const Problem& problem);
 // compute capability 8.0 fp16 alone (PTX ISA, mma).
 bool has_mma(const target::Target& target, kernel::Storage storage);
 
-// The default accuracy of a storage type: Fast for 16-bit, Accurate for fp32.
+// The default accuracy of a storage type: Fast for 16-bit, Accurate for fp32 and fp64.
 kernel::Math default_math(kernel::Storage storage);
+// The kind of math that is asked for, or what stands for it: in fp64 functions have no shorter forms.
+kernel::Math math_in(kernel::Storage storage, kernel::Math asked);
 
 }  // namespace rondo::schedule

@@ -13,6 +13,10 @@
 namespace rondo::step::detail {
 
 inline constexpr double kFp32Unit = 0x1p-24;  // unit roundoff
+// Errors of a pass in fp64, in those of one in fp32. They are four times as large as the types' units say:
+// the exact run rounds to fp64, too, and an error of less than half a unit of a number would leave it as it
+// is.
+inline constexpr double kErrorsInDouble = 4 * 0x1p-29;
 
 // Errors for the numbers of one (batch, head): the same whatever the number of threads.
 class Noise {
@@ -30,8 +34,9 @@ class Noise {
     next_ = item_;
   }
 
-  // Adds an error of at most bound(i) to each of `count` numbers, and rounds them to fp32. `place` tells
-  // apart the places of the program whose steady errors differ.
+  // Adds an error of at most bound(i), of a pass in fp32, to each of `count` numbers, and rounds them to
+  // fp32; of a pass in fp64 one of that. `place` tells apart the places of the program whose steady errors
+  // differ.
   template <class Real, class Bound>
   void add(Real* values, std::size_t count, std::uint64_t place, Bound bound) {
     double* const bounds = room(count);
@@ -43,11 +48,13 @@ class Noise {
   template <class Real>
   void add_to_products(Real* values, std::size_t count, std::uint64_t place, std::uint64_t after, double left,
                        const double* right) const {
-    add_errors_of_sums(values, kFp32Unit * left, right, count, perturbation_->amplitude, first(place, after));
+    add_errors_of_sums(values, kFp32Unit * left, right, count, amplitude(), first(place, after), sums());
   }
-  // Rounds numbers to a type, which is off by up to one unit more.
+  // Rounds numbers to a type, which is off by up to one unit more. In a pass in fp64 nothing is rounded
+  // further.
   template <class Real>
   void store(Real* values, std::size_t count, std::uint64_t place, scalar::Storage type) {
+    if (sums() == Sums::InDouble) return;
     const double unit = scalar::unit_roundoff(type);
     double* const bounds = room(count);
     for (std::size_t i = 0; i < count; ++i) bounds[i] = unit * std::abs(static_cast<double>(values[i]));
@@ -65,7 +72,11 @@ class Noise {
   // By errors of at most what is in `bounds_`.
   template <class Real>
   void perturb(Real* values, std::size_t count, std::uint64_t place) {
-    add_errors(values, bounds_.data(), count, perturbation_->amplitude, start(place, count));
+    add_errors(values, bounds_.data(), count, amplitude(), start(place, count), sums());
+  }
+  Sums sums() const { return perturbation_->stored == scalar::Storage::F64 ? Sums::InDouble : Sums::InFp32; }
+  double amplitude() const {
+    return perturbation_->amplitude * (sums() == Sums::InDouble ? kErrorsInDouble : 1);
   }
   std::uint64_t start(std::uint64_t place, std::size_t count) {
     const std::uint64_t found = first(place, 0);

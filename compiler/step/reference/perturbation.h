@@ -20,7 +20,7 @@ struct Perturbation {
   bool fast_math = false;  // the approximate forms of functions (scalar::roundoff)
   // The type to which kernels round inside a pass (docs/numerics.md): factors of matrix products and, in a
   // backward pass, the states of the forward pass, its products, and factors of matrix gradients. A carry is
-  // never rounded to it: that, and all else, is fp32.
+  // never rounded to it: that, and all else, is fp32. F64: all is fp64.
   scalar::Storage stored = scalar::Storage::F32;
   double product =
       0;  // unit roundoff of both operands of a matrix product, if they are rounded further (tf32)

@@ -208,28 +208,49 @@ void add_outer_products(const Real* left, const Real* right, std::size_t count, 
   });
 }
 
-template <class Real>
-void add_errors(Real* values, const double* bounds, std::size_t count, double amplitude,
-                std::uint64_t first) {
+namespace {
+
+template <Sums sums, class Real>
+[[gnu::always_inline]] inline Real erring(Real value, double error) {
+  const double sum = static_cast<double>(value) + error;
+  return static_cast<Real>(sums == Sums::InDouble ? sum : static_cast<double>(static_cast<float>(sum)));
+}
+
+template <Sums sums, class Real>
+void add_errors_in(Real* values, const double* bounds, std::size_t count, double amplitude,
+                   std::uint64_t first) {
   in_widest([=]() __attribute__((always_inline)) {
     Real* const __restrict__ to = values;
-    for (std::size_t i = 0; i < count; ++i) {
-      const double error = amplitude * bounds[i] * drawn(first + i);
-      to[i] = static_cast<Real>(static_cast<float>(static_cast<double>(to[i]) + error));
-    }
+    for (std::size_t i = 0; i < count; ++i)
+      to[i] = erring<sums>(to[i], amplitude * bounds[i] * drawn(first + i));
   });
+}
+
+template <Sums sums, class Real>
+void add_errors_of_sums_in(Real* values, double left, const double* right, std::size_t count,
+                           double amplitude, std::uint64_t first) {
+  in_widest([=]() __attribute__((always_inline)) {
+    Real* const __restrict__ to = values;
+    for (std::size_t i = 0; i < count; ++i)
+      to[i] = erring<sums>(to[i], amplitude * (left * right[i]) * drawn(first + i));
+  });
+}
+
+}  // namespace
+
+template <class Real>
+void add_errors(Real* values, const double* bounds, std::size_t count, double amplitude, std::uint64_t first,
+                Sums sums) {
+  if (sums == Sums::InFp32) return add_errors_in<Sums::InFp32>(values, bounds, count, amplitude, first);
+  add_errors_in<Sums::InDouble>(values, bounds, count, amplitude, first);
 }
 
 template <class Real>
 void add_errors_of_sums(Real* values, double left, const double* right, std::size_t count, double amplitude,
-                        std::uint64_t first) {
-  in_widest([=]() __attribute__((always_inline)) {
-    Real* const __restrict__ to = values;
-    for (std::size_t i = 0; i < count; ++i) {
-      const double error = amplitude * (left * right[i]) * drawn(first + i);
-      to[i] = static_cast<Real>(static_cast<float>(static_cast<double>(to[i]) + error));
-    }
-  });
+                        std::uint64_t first, Sums sums) {
+  if (sums == Sums::InFp32)
+    return add_errors_of_sums_in<Sums::InFp32>(values, left, right, count, amplitude, first);
+  add_errors_of_sums_in<Sums::InDouble>(values, left, right, count, amplitude, first);
 }
 
 template void multiply(const float*, std::span<const float* const>, std::size_t, std::span<float* const>);
@@ -244,9 +265,9 @@ template void multiply_transposed(const double*, std::span<const double* const>,
 template void add_outer_products(const float*, const float*, std::size_t, std::size_t, std::size_t, float*);
 template void add_outer_products(const double*, const double*, std::size_t, std::size_t, std::size_t,
                                  double*);
-template void add_errors(float*, const double*, std::size_t, double, std::uint64_t);
-template void add_errors(double*, const double*, std::size_t, double, std::uint64_t);
-template void add_errors_of_sums(float*, double, const double*, std::size_t, double, std::uint64_t);
-template void add_errors_of_sums(double*, double, const double*, std::size_t, double, std::uint64_t);
+template void add_errors(float*, const double*, std::size_t, double, std::uint64_t, Sums);
+template void add_errors(double*, const double*, std::size_t, double, std::uint64_t, Sums);
+template void add_errors_of_sums(float*, double, const double*, std::size_t, double, std::uint64_t, Sums);
+template void add_errors_of_sums(double*, double, const double*, std::size_t, double, std::uint64_t, Sums);
 
 }  // namespace rondo::step::detail

@@ -30,12 +30,14 @@ template <class Real>
 void add_outer_products(const Real* left, const Real* right, std::size_t count, std::size_t dim,
                         std::size_t rows, Real* sum);
 // Adds to each value an error of at most amplitude * bound, the draw of counter first, first + 1 and so on,
-// and rounds to fp32.
+// and rounds to fp32, or, in double, leaves the sum as it is.
+enum class Sums { InFp32, InDouble };
 template <class Real>
-void add_errors(Real* values, const double* bounds, std::size_t count, double amplitude, std::uint64_t first);
+void add_errors(Real* values, const double* bounds, std::size_t count, double amplitude, std::uint64_t first,
+                Sums sums = Sums::InFp32);
 // The same with bounds left * right[i].
 template <class Real>
 void add_errors_of_sums(Real* values, double left, const double* right, std::size_t count, double amplitude,
-                        std::uint64_t first);
+                        std::uint64_t first, Sums sums = Sums::InFp32);
 
 }  // namespace rondo::step::detail

@@ -45,7 +45,7 @@ class MadeUp final : public ShapeRuns {
     ++run_;
     return success();
   }
-  Status read(Side side, TensorRef ref, std::span<const std::int64_t> rows, std::span<float> into) override {
+  Status read(Side side, TensorRef ref, std::span<const std::int64_t> rows, std::span<double> into) override {
     read_ += static_cast<std::int64_t>(into.size());
     const auto unit = static_cast<std::int64_t>(into.size() / rows.size());
     std::size_t i = 0;

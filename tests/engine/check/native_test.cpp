@@ -52,7 +52,7 @@ NativeCase case_of(std::uint64_t seed) {
   made.cell = step::testing::random_cell(random, {seed % 2 == 0, seed / 2 % 2 == 1, seed % 3 == 1});
   if (seed % 4 == 3) made.cell = step::clipped(made.cell, {0.5, 0.5}).value();
   const auto turn = static_cast<std::int64_t>(seed);
-  made.problem.storage = kNativeStorages[seed % 3];
+  made.problem.storage = seed % 5 == 4 ? Storage::F64 : kNativeStorages[seed % 3];
   made.problem.math = seed % 5 == 0 ? kernel::Math::Accurate : schedule::default_math(made.problem.storage);
   made.problem.sizes = {1 + turn % 4, 1 + turn % 7, 1 + turn % 2, seed % 3 == 0 ? 37 : 16 + turn % 9};
   const bool dense = step::analyze(made.cell).has_matrix;

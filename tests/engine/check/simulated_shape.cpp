@@ -105,7 +105,7 @@ Status SimulatedShape::run_plain(const PlainPlan& plan) {
 }
 
 Status SimulatedShape::read(Side side, TensorRef tensor, std::span<const std::int64_t> rows,
-                            std::span<float> into) {
+                            std::span<double> into) {
   const std::vector<double>& values = values_[side].at(tensor);
   const std::size_t unit = into.size() / rows.size();
   for (std::size_t r = 0; r < rows.size(); ++r)

@@ -30,7 +30,7 @@ class SimulatedShape final : public ShapeRuns {
   Status run(Side side) override;
   Status run_perturbed(double seed, double amplitude) override;
   Status read(Side side, schedule::TensorRef tensor, std::span<const std::int64_t> rows,
-              std::span<float> into) override;
+              std::span<double> into) override;
 
  private:
   schedule::TensorValues simulate(const schedule::Task& task, const schedule::KernelPlan& plan,

@@ -20,7 +20,7 @@ namespace {
 
 const Strategy* const kHost = find_strategy("host");
 
-constexpr Storage kStorages[] = {Storage::F32, Storage::BF16, Storage::F16};
+constexpr Storage kStorages[] = {Storage::F32, Storage::BF16, Storage::F16, Storage::F64};
 
 constexpr const char* kDraws = R"(
 cell drawn(D) {
@@ -106,7 +106,7 @@ TEST(HostOracle, SegmentsOfTime) {
     for (const std::int64_t time : {1, 7, 65}) {
       if (!rondo::testing::has_turn(++turn, 2)) continue;
       const std::int64_t dim = turn % 3 == 0 ? 33 : 16 * (turn % 3);
-      Comparison(in_segments(native_case(cell, {2, time, turn % 2 + 1, dim}, kStorages[turn % 3]),
+      Comparison(in_segments(native_case(cell, {2, time, turn % 2 + 1, dim}, kStorages[turn % 4]),
                              turn % 4 == 0 ? 9 : 3))
           .run();
       ASSERT_FALSE(HasFailure()) << cell.name << " " << time;
@@ -124,7 +124,7 @@ TEST(HostOracle, SegmentsOfFormsClipsAndDraws) {
   int turn = 0;
   for (const step::Cell& cell : cells) {
     if (!rondo::testing::has_turn(++turn, 2)) continue;
-    Case c = in_segments(native_case(cell, {5, 41, 2, 33}, kStorages[turn % 3]), 5);
+    Case c = in_segments(native_case(cell, {5, 41, 2, 33}, kStorages[turn % 4]), 5);
     c.reached_states = true;
     Comparison(std::move(c)).run();
     ASSERT_FALSE(HasFailure()) << cell.name << " " << turn;
@@ -175,7 +175,7 @@ TEST(HostOracle, FormsOfTheSequence) {
                                     step::Forms{true, true, false, false, true}}) {
       if (!rondo::testing::has_turn(++turn, 2)) continue;
       const step::Cell cell = step::with_forms(cell_named(name), forms).value();
-      Case c = native_case(cell, {5, 9, 2, 33}, kStorages[turn % 3]);
+      Case c = native_case(cell, {5, 9, 2, 33}, kStorages[turn % 4]);
       c.reached_states = true;
       const bool dense = step::analyze(cell).has_matrix;
       c.parameters = {{"lanes", 16},
@@ -194,7 +194,7 @@ TEST(HostOracle, ReductionsAndNumbersWithoutMatrices) {
     for (const std::int64_t dim : {1, 33, 130}) {
       if (!rondo::testing::has_turn(++turn)) continue;
       Case c =
-          native_case(cell, {3, turn % 3 == 0 ? 1 : 7 + turn, turn % 2 + 1, dim}, kStorages[turn / 2 % 3]);
+          native_case(cell, {3, turn % 3 == 0 ? 1 : 7 + turn, turn % 2 + 1, dim}, kStorages[turn / 2 % 4]);
       c.parameters = {{"lanes", 16}, {"vectors", 1}, {"rows", 1}, {"together", 1}, {"tile", 1}};
       Comparison(std::move(c)).run();
       ASSERT_FALSE(HasFailure()) << cell.name;
@@ -209,7 +209,7 @@ TEST(HostOracle, ReductionsAndNumbersWithMatrices) {
   for (const step::Cell& cell : cells) {
     if (!rondo::testing::has_turn(++turn)) continue;
     Case c = native_case(cell, {turn % 3 * 2 + 1, 7 + turn, turn % 2 + 1, kDims[turn % 3]},
-                         kStorages[turn / 2 % 3]);
+                         kStorages[turn / 2 % 4]);
     c.problem.save_products = turn % 2 == 0;
     c.parameters = {{"lanes", 16}, {"vectors", 1 + turn % 2}, {"rows", 4}, {"together", 2}, {"tile", 2}};
     Comparison(std::move(c)).run();
@@ -225,7 +225,7 @@ TEST(HostOracle, AlongTheHead) {
   for (step::Cell& cell : along_cells_with_matrices()) cells.push_back(std::move(cell));
   cells.push_back(cell_named("onlstm"));
   for (const step::Cell& cell : cells) {
-    Case c = native_case(cell, {3, 6 + ++turn, turn % 2 + 1, kDims[turn % 3]}, kStorages[turn % 3]);
+    Case c = native_case(cell, {3, 6 + ++turn, turn % 2 + 1, kDims[turn % 3]}, kStorages[turn % 4]);
     c.parameters = {{"lanes", 16}, {"vectors", 1}, {"rows", 2}, {"together", 1}, {"tile", 1}};
     Comparison(std::move(c)).run();
     ASSERT_FALSE(HasFailure()) << cell.name;

@@ -131,7 +131,7 @@ void data_options(CLI::App& app, Options& o) {
   add_cell(app, o);
   add_forms(app, o);
   app.add_option("--shape", o.shape, "batch, time, heads, channels a head")->required();
-  app.add_option("--dtype", o.dtype, "what inputs are rounded to: fp32, bf16 or fp16; default: fp32");
+  app.add_option("--dtype", o.dtype, "what inputs are rounded to: fp32, bf16, fp16 or fp64; default: fp32");
   app.add_option("-o,--output", o.folder, "folder for the files, which is made where it is missing")
       ->type_name("FOLDER")
       ->capture_default_str();

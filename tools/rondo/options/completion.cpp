@@ -41,7 +41,7 @@ const std::map<std::string, Words>& values() {
     for (const pipeline::PassInfo& pass : pipeline::kPasses) passes.emplace_back(pass.text);
     for (const schedule::Strategy* strategy : schedule::strategies()) strategies.push_back(strategy->name());
     return std::map<std::string, Words>{
-        {"--dtype", {"bf16", "fp16", "fp32"}},
+        {"--dtype", {"bf16", "fp16", "fp32", "fp64"}},
         {"--math", {"fast", "accurate", "tf32"}},
         {"--pass", {"fw", "fws", "bw"}},
         {"--save", {"states", "products", "auto", "every="}},

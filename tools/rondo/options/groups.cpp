@@ -30,7 +30,7 @@ void add_forms(CLI::App& app, Options& o) {
 
 void add_problem(CLI::App& app, Options& o, bool several_passes) {
   app.add_option("--shape", o.shape, "batch, time, heads, channels a head")->capture_default_str();
-  app.add_option("--dtype", o.dtype, "bf16, fp16 or fp32")->capture_default_str();
+  app.add_option("--dtype", o.dtype, "bf16, fp16 or fp32; on CPUs also fp64")->capture_default_str();
   app.add_option("--math", o.math, "fast or accurate, with fp32 also tf32; default: fast for 16-bit types");
   app.add_option("--pass", o.pass, several_passes ? "fw, fws, bw, or a list: fw,bw" : "fw, fws or bw")
       ->capture_default_str();
