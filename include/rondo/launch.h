@@ -128,7 +128,7 @@ enum {
   RONDO_TYPE_F16 = 2,
   RONDO_TYPE_I32 = 3,
   RONDO_TYPE_U8 = 4,
-  RONDO_TYPE_F64 = 5 /* of plans of the CPU's reference alone: see rondo_problem */
+  RONDO_TYPE_F64 = 5 /* of plans of the CPU alone: see rondo_problem */
 };
 
 enum {

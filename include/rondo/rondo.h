@@ -205,8 +205,8 @@ typedef struct rondo_problem {
   int64_t batch, time; /* B and T to choose for, below 2^31, 0 as 1; those of a call are free */
   int64_t heads, dim;  /* H and D, which are compiled in */
   int32_t type;        /* RONDO_TYPE_ of inputs and outputs: F32, BF16 or F16. F64, in a context of
-                          the CPU and not of training: the reference, nothing of which is rounded,
-                          with all tensors but those of forms in fp64 */
+                          the CPU: all tensors but those of forms are fp64, and so is all that is
+                          computed; on a GPU UNSUPPORTED */
   int32_t math;        /* RONDO_MATH_ */
   int32_t pass;        /* RONDO_PASS_ */
   int32_t save;        /* RONDO_SAVE_ */

@@ -198,8 +198,6 @@ def database_of(policy: _policy.Policy) -> c.c_void_p | None:
 
 
 def _make(request: PlanRequest, policy: _policy.Policy, tuning: Tuning | None = None) -> Plan:
-    if request.type == s.TYPE_F64:  # the reference computes it, and nothing chooses
-        policy = _policy.Policy(choose="default", database=None)
     lib, structure = library(), structure_of(request.how)
     sizes = {"B": request.batch, "T": request.time, "H": request.heads, "D": request.dim}
     problem = structure.problem(sizes, request.type, request.pass_)
@@ -211,7 +209,7 @@ def _make(request: PlanRequest, policy: _policy.Policy, tuning: Tuning | None = 
     except MissingError as error:
         raise type(error)(f"{structure.name}, {PASS_NAMES[request.pass_]}: {error}") from None
     plan = Plan(handle, request.device, time.perf_counter() - begin)
-    if plan.info.strategy == "reference" != structure.description.strategy and request.type != s.TYPE_F64:
+    if plan.info.strategy == "reference" != structure.description.strategy:
         _remarks.warn_once(
             "reference",
             f"cell {structure.name} is computed by the reference, which is slow: {plan.info.note}. "

@@ -100,7 +100,7 @@ class Cell(Described):
         x : tensor or dict of them
             The input, `[B, T, H, rows, D]`, or a dict by name where the cell has several. The axis of a single row may be
             left out, and so may that of heads where there is one: results are without it too then. Its type, float32,
-            bfloat16 or float16, is that of inputs and outputs. On the CPU also float64, by the reference: then all is.
+            bfloat16 or float16, is that of inputs and outputs. On CPUs also float64: then all is.
         params : dict of str to tensor, optional
             Parameters by name: matrices `[H, rows, D, D]`, vectors `[H, rows, D]`. They are converted to what is computed
             in: matrices to the type of x, all others to float32.

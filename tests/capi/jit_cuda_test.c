@@ -188,6 +188,10 @@ static void test_by_model(void) {
   FAILS(rondo_plan_create(context, cell, &problem, &options, &plan), RONDO_ERROR_INPUT, "nonsense");
   options.strategy = "persistent";
   FAILS(rondo_plan_create(context, cell, &problem, &options, &plan), RONDO_ERROR_INPUT, "persistent");
+  rondo_problem in_double = problem;
+  in_double.type = RONDO_TYPE_F64;
+  FAILS(rondo_plan_create(context, cell, &in_double, NULL, &plan), RONDO_ERROR_UNSUPPORTED,
+        "no kernel computes in fp64");
   OK(rondo_cell_destroy(cell));
 }
 

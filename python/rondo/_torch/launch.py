@@ -238,7 +238,7 @@ def plan_of(
 
     def may_make() -> None:
         _may_make(structure, sizes, device)
-        if trains and request.type != s.TYPE_F64:
+        if trains:
             make_ahead(request._replace(pass_=s.PASS_BACKWARD), exact)
 
     return plan_for(request, exact, may_make)

@@ -49,7 +49,7 @@ def type_of(dtype: torch.dtype, name: str, device: torch.device) -> int:
     if found is None:
         raise InputError(f"{name}: x is {str(dtype)[6:]}", "Rondo computes in float32, bfloat16 and float16: convert it")
     if found == s.TYPE_F64 and device.type == "cuda":
-        raise InputError(f"{name}: x is float64 on {device}", "only the CPU computes in it, by the reference: convert it")
+        raise InputError(f"{name}: x is float64 on {device}", "only CPUs compute in it: move it to the CPU, or convert it")
     return found
 
 

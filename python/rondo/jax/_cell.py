@@ -40,7 +40,7 @@ class Recurrence(Described):
         x : array or dict of them
             The input, `[B, T, H, rows, D]`, or a dict by name where the cell has several. The axis of a single row may be
             left out, and so may that of heads where there is one: results are without it too then. Its type, float32,
-            bfloat16 or float16, is that of inputs and outputs. On the CPU also float64, by the reference.
+            bfloat16 or float16, is that of inputs and outputs. On CPUs also float64.
         params : dict of str to array, optional
             Parameters by name: matrices `[H, rows, D, D]`, vectors `[H, rows, D]`.
         initial : dict of str to array, optional

@@ -144,7 +144,7 @@ def site_of(launch: Launch, device: Device) -> Site:
     request = launch.request(device)
 
     def ahead() -> None:
-        if launch.what.kind == s.PASS_FORWARD_SAVE and launch.type != s.TYPE_F64:
+        if launch.what.kind == s.PASS_FORWARD_SAVE:
             make_ahead(request._replace(pass_=s.PASS_BACKWARD), False)
 
     return Site(launch, plan_for(request, False, ahead))
