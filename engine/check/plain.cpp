@@ -27,12 +27,14 @@ constexpr const char* kOnCpus = "host";
 // one channel of one batch row.
 constexpr std::int64_t kTiles[][3] = {{16, 1, 4}, {8, 1, 2}, {8, 1, 4}, {16, 1, 8}};
 
-// What a rounding leaves of a value that passes through a few operations.
-constexpr double kRoundings = 4;
+// What a rounding to fp32 leaves of a value that passes through a few operations.
+constexpr double kArithmetic = 4 * 0x1p-24;
 constexpr double kTf32 = 0x1p-11;
 
-double arithmetic(const Problem& problem) {
-  return kRoundings * scalar::unit_roundoff(scalar::computed_in(problem.storage));
+// Of what plain plans of the problem compute in: a rounding, in those to fp32.
+double rounding_beside_fp32(const Problem& problem) {
+  return scalar::unit_roundoff(scalar::computed_in(problem.storage)) /
+         scalar::unit_roundoff(kernel::Storage::F32);
 }
 
 Status plain_serves(const schedule::Task& task) {
@@ -104,7 +106,7 @@ step::Cell with_rounded_numbers(const step::Cell& written, const Problem& proble
   step::Cell cell = written;
   const std::vector<std::optional<double>> numbers = step::folded_numbers(
       cell.graph, schedule::constant_values(cell, problem), static_cast<double>(problem.sizes.dim));
-  double sign = 1;
+  double sign = rounding_beside_fp32(problem);
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     step::Node& node = cell.graph.nodes[i];
     if (!numbers[i] || node.kind == step::NodeKind::HeadSize) continue;
@@ -112,7 +114,7 @@ step::Cell with_rounded_numbers(const step::Cell& written, const Problem& proble
     rounded.kind = step::NodeKind::Constant;
     rounded.extent = node.extent;
     rounded.value = *numbers[i];
-    rounded.value *= 1 + arithmetic(problem) * (sign = -sign);
+    rounded.value *= 1 + kArithmetic * (sign = -sign);
     node = rounded;
   }
   return cell;
@@ -151,7 +153,7 @@ Result<PlainPlans> plain_plans(const Task& task, const std::string& strategy, co
 double rounding_inside(const Task& task) {
   const step::Graph graph =
       task.problem.pass == Pass::Backward ? step::backward_step(task.written).graph : task.written.graph;
-  double unit = arithmetic(task.problem);
+  double unit = kArithmetic * rounding_beside_fp32(task.problem);
   for (const step::Node& node : graph.nodes) {
     if (node.kind == step::NodeKind::MatVec || node.kind == step::NodeKind::MatTVec) {
       unit = std::max(unit, scalar::unit_roundoff(task.problem.storage));

@@ -79,7 +79,7 @@ FAULTS = [
           "if (strategy == name && same_tiles(parameters, beside)) continue;",
           "if (strategy != name && same_tiles(parameters, beside)) continue;", test="test_engine PlainPlans.*"),
     fault("full shape: the perturbed kernel has the same numbers", C + "plain.cpp",
-          "value *= 1 + arithmetic(problem) * (sign = -sign);", "value *= 1 + 0 * (sign = -sign);",
+          "value *= 1 + kArithmetic * (sign = -sign);", "value *= 1 + 0 * (sign = -sign);",
           test="test_engine PlainPlans.*"),
     # Whether a record's kernel may be trusted.
     fault("trust: a proof of another driver or GPU counts", T + "trust.cpp", "each.platform == platform_ &&", "true &&",

@@ -133,7 +133,7 @@ def test_a_shipped_cell_by_its_own_kernels_is_as_in_pytorch(name, dtype):
     check_beside_torch(rondo.Cell(name), dtype)
 
 
-def test_double_precision_by_the_reference():
+def test_double_precision():
     jax.config.update("jax_enable_x64", True)
     try:
         cell = rondo.jax.cell("lstm")
