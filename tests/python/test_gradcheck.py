@@ -1,4 +1,6 @@
-"""Gradients by `gradcheck`: in float64, which the reference computes in with nothing rounded, against central differences."""
+"""Gradients by `gradcheck`: in float64, which kernels for CPUs compute in, against central differences."""
+
+import os
 
 import pytest
 
@@ -61,6 +63,25 @@ def test_gradcheck_of_layers(kind):
         return torch.func.functional_call(layer, dict(zip(names, values, strict=True)), (u,))[0]
 
     assert torch.autograd.gradcheck(run, (u, *weights), fast_mode=True)
+
+
+def test_kernels_compute_in_float64():
+    """What gradcheck looks at are kernels, where there is a compiler for them, and they are as right as the reference."""
+    native, exact = rondo.Cell("lstm"), rondo.Cell("lstm", strategy="reference")
+    x = torch.randn(2, 5, 2, 4, 8, dtype=torch.float64).requires_grad_()
+    R, b = (torch.randn(shape, dtype=torch.float64).requires_grad_() for shape in ((2, 4, 8, 8), (2, 4, 8)))
+
+    def run(cell):
+        y, _ = cell(x, params={"R": R / 4, "b": b})
+        return [y, *torch.autograd.grad(y.square().sum(), (x, R, b))]
+
+    for one, other in zip(run(native), run(exact), strict=True):
+        assert_close(one, other, 1e-13)
+    computed = [plan for plan in rondo.plans() if plan.type == "fp64" and plan.cell == "lstm" and plan.dim == 8]
+    by_kernels = {plan.pass_ for plan in computed if plan.strategy == "host"}
+    if not by_kernels and os.environ.get("RONDO_LLVM") == "none":
+        pytest.skip("no compiler for CPUs")
+    assert by_kernels == {"fws", "bw"}
 
 
 def test_a_wrong_gradient_is_found():

@@ -158,7 +158,8 @@ std::size_t Report::trials() const {
 }
 
 std::string unusual_math(const db::Problem& problem) {
-  return problem.math == (problem.dtype == "fp32" ? "accurate" : "fast") ? "" : " " + problem.math;
+  const bool wide = problem.dtype == "fp32" || problem.dtype == "fp64";
+  return problem.math == (wide ? "accurate" : "fast") ? "" : " " + problem.math;
 }
 
 std::string problem_name(const std::string& cell, const db::Problem& problem) {

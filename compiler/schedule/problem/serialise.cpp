@@ -6,7 +6,7 @@ namespace {
 
 constexpr auto kProblem = [](auto& archive, auto& problem) {
   archive(problem.sizes.batch, problem.sizes.time, problem.sizes.heads, problem.sizes.dim);
-  archive.one_of(problem.storage, kernel::Storage::I32);
+  archive.one_of(problem.storage, kernel::Storage::F64);
   archive.one_of(problem.pass, Pass::Backward);
   archive.one_of(problem.math, kernel::Math::Tf32);
   archive.map(problem.constants, 12, kValue);
