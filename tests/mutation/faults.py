@@ -18,12 +18,11 @@ import faults_libraries
 import faults_matrices
 import faults_over_head
 import faults_python
-import faults_double
 import faults_rows
 import faults_segments
 import faults_turing
 
 FAULTS = [fault for subject in (faults_channels, faults_launches, faults_matrices, faults_over_head, faults_along, faults_libraries,
                           faults_checks, faults_around, faults_segments, faults_bounds, faults_python,
-                          faults_turing, faults_rows, faults_double)
+                          faults_turing, faults_rows)
           for fault in subject.FAULTS]
