@@ -37,8 +37,8 @@ constexpr std::int64_t kSector = 32;     // bytes
 constexpr double kSharedSectors = 1.25;  // times the traffic
 // What a warp writes to a part of a sector takes the time of so many bytes. A gated delta rule of 64 keys (1
 // x 4096 steps, 32 heads of 128 channels, bf16) that saves its states took 1.04 ms on an H200 with 32 bytes
-// of a row a warp, 1.6 to 1.7 with 16, 3.5 to 5.0 with 8; backward, with 16 shares a head of 4 bytes each 4.6
-// to 5.1 ms, with 32 shares 10.5 to 11.9.
+// of a row a warp, 1.6 to 1.7 with 16, 3.5 to 5.0 with 8; backward, where a share's numbers were
+// written alone, with 16 shares a head 4.6 to 5.1 ms, with 32 shares 10.5 to 11.9.
 constexpr double kPartOfSector = 2 * kSector;
 // Memory is waited for by so much longer where a block has one segment of time: nothing overlaps the end of a
 // stage then. Of

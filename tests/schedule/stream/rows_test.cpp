@@ -211,6 +211,7 @@ TEST(Rows, TheModelPricesPartsOfSectors) {
   constexpr RowsTime kTimes[] = {
       {Pass::ForwardSave, 4, 2, 32, 4, 32, 2, 1.04}, {Pass::ForwardSave, 8, 2, 32, 2, 8, 1, 1.61},
       {Pass::ForwardSave, 8, 1, 32, 2, 4, 1, 3.55},  {Pass::ForwardSave, 16, 2, 32, 2, 32, 4, 5.01},
+      {Pass::Backward, 8, 2, 32, 3, 4, 2, 2.98},
   };
   for (const RowsTime& m : kTimes) {
     Task task = many_rows_task(delta_rule(64), m.pass, Storage::BF16);
