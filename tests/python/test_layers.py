@@ -132,6 +132,33 @@ def test_types(dtype):
     assert_close(y, exact, 3e-2)
 
 
+@pytest.mark.parametrize(
+    "options", [{}, {"bidirectional": True}, {"num_layers": 2, "bidirectional": True, "chunk": 2}], ids=str
+)
+@pytest.mark.parametrize("how", ["eager", "compiled"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_gradients_of_batches_add_up(kind, how, options):
+    """In place, in what is each parameter's own memory."""
+    reference, layer = pair(kind, **{name: value for name, value in options.items() if name != "chunk"})
+    layer.chunk = options.get("chunk")
+    torch._dynamo.reset()
+    call = torch.compile(layer, backend="aot_eager", fullgraph=True) if how == "compiled" else layer
+    for _ in range(3):
+        u = torch.randn(3, 5, 8)
+        for one in (reference, call):
+            one(u)[0].square().mean().backward()
+    for name, weight in reference.named_parameters():
+        assert_close(getattr(layer, name).grad, weight.grad)
+    whose = {}
+    for name, weight in layer.named_parameters():
+        whose.setdefault(weight.grad.data_ptr(), []).append(name)
+    assert len(whose) == len(list(layer.parameters())), whose
+    for one in (reference, layer):
+        torch.nn.utils.clip_grad_norm_(one.parameters(), 1e-2)
+    for name, weight in reference.named_parameters():
+        assert_close(getattr(layer, name).grad, weight.grad)
+
+
 def test_training_is_torchs():
     """The losses of 20 steps of Adam."""
     curves = []

@@ -262,7 +262,12 @@ class Layers(torch.nn.Module):
             start = [None if state is None else state[0] for state in first]
             return self._one(u, start, weights[0], "forward", lengths, batch_first)
         # One walk of both: heads, of which the second walks back.
-        both = [None if some[0] is None else torch.cat(some) for some in zip(*weights, strict=True)]
+        kinds = list(zip(*weights, strict=True))
+        both: list[Any] = [None if some[0] is None else torch.cat(some) for some in kinds]
+        if self.bias and not self.biases_apart:
+            # Halves of one tensor. Of two tensors, whose sum is taken, a direction's biases would have their gradients in the
+            # same memory, and what adds to both or scales both in place would do so twice.
+            both[2:4] = torch.cat([bias for some in kinds[2:4] for bias in some]).chunk(2)
         start = [None if state is None else state.transpose(0, 1).flatten(1) for state in first]
         return self._one(u, start, both, "directions", lengths, batch_first)
 
