@@ -6,7 +6,7 @@ torch = pytest.importorskip("torch", reason="no PyTorch: layers of cells are not
 
 import rondo
 
-from parts import assert_close, leaf
+from parts import assert_close, assert_equal, leaf
 
 READY = ["SLSTM", "MinGRU", "MinLSTM", "HGRN", "ParaGRU", "ParaLSTM", "BlockGRU", "LayerNormLSTM"]
 
@@ -93,6 +93,23 @@ def test_initial_values():
     assert (rondo.nn.LayerNormLSTM(8, 16).gamma == 1).all()
     low = rondo.nn.HGRN(8, 16, lower_bound=0.25).params()["low"]
     assert_close(low, torch.full_like(low, 0.25), 1e-6)
+
+
+@pytest.mark.parametrize("name", READY)
+def test_a_layer_without_memory_gets_its_first_values_later(name):
+    """As where weights are sharded before they have memory."""
+    with torch.device("meta"):
+        layer = getattr(rondo.nn, name)(8, 32, heads=2, output_size=5)
+    layer.to_empty(device="cpu")
+    with torch.no_grad():
+        for weight in layer.parameters():
+            weight.fill_(float("nan"))
+    other = getattr(rondo.nn, name)(8, 32, heads=2, output_size=5)
+    for one in (layer, other):
+        torch.manual_seed(1)
+        one.reset_parameters()
+    for weight, wanted in zip(layer.parameters(), other.parameters(), strict=True):
+        assert_equal(weight, wanted)
 
 
 U = torch.zeros(2, 3, 8)

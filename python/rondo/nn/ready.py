@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import torch
@@ -29,8 +30,9 @@ class SLSTM(_Ready):
 
     def reset_parameters(self) -> None:
         super().reset_parameters()
-        with torch.no_grad():
-            self.b[:, 1] = torch.linspace(3.0, 6.0, self.b.shape[-1], device=self.b.device, dtype=self.b.dtype)
+        with torch.no_grad():  # by operators of the tensor alone, which may be sharded
+            number = torch.ones_like(self.b[:, 1], dtype=torch.float32).cumsum(-1) - 1
+            self.b[:, 1] = 3 + number * 3 / max(1, self.b.shape[-1] - 1)
 
 
 class MinGRU(_Ready):
@@ -70,7 +72,7 @@ class HGRN(_Ready):
 
     def reset_parameters(self) -> None:
         super().reset_parameters()
-        torch.nn.init.constant_(self.low, torch.logit(torch.tensor(self._lower_bound)).item())
+        torch.nn.init.constant_(self.low, math.log(self._lower_bound / (1 - self._lower_bound)))
 
     def params(self) -> dict[str, torch.Tensor]:
         """The bound is learned as its logit, so that it stays between 0 and 1."""

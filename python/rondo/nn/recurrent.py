@@ -118,9 +118,11 @@ class Recurrent(torch.nn.Module):
         return len(self.cell.outputs)
 
     def reset_parameters(self) -> None:
-        self.input_projection.reset_parameters()
-        if self.output_projection is not None:
-            self.output_projection.reset_parameters()
+        """First values for all parameters, also those of modules within, so that a layer that was made on the device "meta" can
+        have them once it has memory. Parameters may be sharded."""
+        for child in self.children():
+            if callable(reset := getattr(child, "reset_parameters", None)):
+                reset()
         for spec in self.cell._plain.params:
             weight = getattr(self, spec.name)
             if spec.name in self.init:
