@@ -8,7 +8,7 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 
-from .._errors import InputError
+from .._errors import InputError, UnsupportedError
 from .recurrent import Recurrent
 
 
@@ -74,6 +74,9 @@ class HGRN(_Ready):
         super().reset_parameters()
         torch.nn.init.constant_(self.low, math.log(self._lower_bound / (1 - self._lower_bound)))
 
+    def by_head(self) -> dict[str, tuple[int, int]]:
+        return super().by_head() | {"gate.weight": (0, 1), "gate.bias": (0, 1)}
+
     def params(self) -> dict[str, torch.Tensor]:
         """The bound is learned as its logit, so that it stays between 0 and 1."""
         return {"low": torch.sigmoid(self.low.to(torch.promote_types(self.low.dtype, torch.float32)))}
@@ -118,6 +121,11 @@ class BlockGRU(_Ready):
             self.input_projection.out_features, device=options.get("device"), dtype=options.get("dtype")
         )
 
+    def by_head(self) -> dict[str, tuple[int, int]]:
+        raise UnsupportedError(
+            "split_heads: BlockGRU normalises its projected input over all heads", "Recurrent('blockgru') does not"
+        )
+
     def project(self, u: torch.Tensor) -> dict[str, torch.Tensor]:
         return self._inputs(self.norm(self.input_projection(u)))
 
@@ -140,6 +148,9 @@ class LayerNormLSTM(_Ready):
         super().reset_parameters()
         if hasattr(self, "gamma_x"):
             torch.nn.init.ones_(self.gamma_x)
+
+    def by_head(self) -> dict[str, tuple[int, int]]:
+        return super().by_head() | {"gamma_x": (0, 1)}
 
     def project(self, u: torch.Tensor) -> dict[str, torch.Tensor]:
         x = self.input_projection(u).unflatten(-1, (self.heads, self._widths[0]))

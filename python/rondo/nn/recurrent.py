@@ -139,6 +139,14 @@ class Recurrent(torch.nn.Module):
     def extra_repr(self) -> str:
         return f"{self.cell.name}, {self.input_size}, {self.hidden_size}" + (f", heads={self.heads}" if self.heads > 1 else "")
 
+    def by_head(self) -> dict[str, tuple[int, int]]:
+        """How parameters divide by head, for `split_heads`: of each the axis along which all heads lie one behind the other,
+        and how often they do so. A subclass with parameters of its own, or with a `project`, `mix`, `params` or `forward`
+        that takes each head alone, says so by a method of its own."""
+        found = {"input_projection.weight": (0, 1), "input_projection.bias": (0, 1)}
+        found["output_projection.weight"] = (1, self._outputs())
+        return found | {spec.name: (spec.axes.index("H"), 1) for spec in self.cell._plain.params}
+
     def project(self, u: torch.Tensor) -> dict[str, torch.Tensor]:
         """The cell's inputs of all steps."""
         return self._inputs(self.input_projection(u))
