@@ -8,7 +8,7 @@ from conftest import SOURCE
 from pages import blocks_of
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/python.md", "docs/jax.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/python.md", "docs/training-over-ranks.md", "docs/jax.md"])
 def test_the_python_of_a_page_runs(page, capsys):
     if page == "docs/jax.md":
         pytest.importorskip("jax", reason="no JAX: the Python of its page is not run")

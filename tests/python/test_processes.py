@@ -1,10 +1,7 @@
-"""Threads, forks, DataLoader, and training in two processes."""
+"""Threads, forks and DataLoader."""
 
 import os
 import select
-import socket
-import subprocess
-import sys
 import threading
 
 import pytest
@@ -117,43 +114,3 @@ def test_workers_of_a_data_loader():
     wanted = cell(x)[0][0]
     for batch in torch.utils.data.DataLoader(Items(cell, x), batch_size=4, num_workers=2, timeout=60):
         assert_equal(batch[0], wanted)
-
-
-TRAINED = """
-import sys, torch, rondo
-import torch.distributed as dist
-rank, size, port, out = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3], sys.argv[4]
-torch.set_num_threads(1)
-if size > 1:
-    dist.init_process_group("gloo", init_method=f"tcp://127.0.0.1:{port}", rank=rank, world_size=size)
-torch.manual_seed(0)
-layer = rondo.nn.GRU(8, 16, batch_first=True)
-model = torch.nn.parallel.DistributedDataParallel(layer) if size > 1 else layer
-optimiser = torch.optim.SGD(layer.parameters(), 0.1)
-u = torch.randn(4, 6, 8)
-mine = u.chunk(size)[rank]
-for _ in range(3):
-    optimiser.zero_grad()
-    model(mine)[0].square().mean().backward()
-    optimiser.step()
-if rank == 0:
-    torch.save(layer.state_dict(), out)
-"""
-
-
-def trained(size, tmp_path):
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = str(free.getsockname()[1])
-    out = tmp_path / f"{size}.pt"
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    command = [sys.executable, "-c", TRAINED]
-    started = [subprocess.Popen([*command, str(rank), str(size), port, str(out)], env=environment) for rank in range(size)]
-    assert [process.wait(timeout=600) for process in started] == [0] * size
-    return torch.load(out)
-
-
-def test_two_processes_train_as_one(tmp_path):
-    one, two = trained(1, tmp_path), trained(2, tmp_path)
-    for name, weight in one.items():
-        assert (weight - two[name]).abs().max() < 1e-6, name

@@ -26,7 +26,7 @@ LAYERS = {
 
 
 def made(kind, **options):
-    """In float64, in which the reference computes: gradients of states that grow are large."""
+    """In float64: gradients of states that grow are large."""
     return LAYERS[kind](dtype=torch.float64, **options)
 
 

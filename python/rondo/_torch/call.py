@@ -20,6 +20,11 @@ from .types import check_device, dtype_of_spec, type_of
 def _tensor(structure: Structure, argument: str, value: Any, device: torch.device | None) -> torch.Tensor:
     if not isinstance(value, torch.Tensor):
         raise InputError(f"{structure.name}: {argument} is {type(value).__name__}", "give a tensor")
+    if not torch.compiler.is_compiling() and hasattr(value, "placements"):
+        raise InputError(
+            f"{structure.name}: {argument} is sharded over ranks",
+            "call the layer that fully_shard has wrapped, or give what to_local() has",
+        )
     if device is not None and value.device != device:
         raise InputError(f"{structure.name}: {argument} is on {value.device}, and x is on {device}", "move one of them")
     return value
