@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <set>
 
+#include "compiler/support/comma_list.h"
 #include "compiler/support/text_file.h"
 #include "engine/arrays/staged_files.h"
 #include "engine/request/load_cell.h"
@@ -25,16 +26,6 @@ using package::PackageWriter;
 
 constexpr const char* kArchitectures[] = {"sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120"};
 
-std::vector<std::string> parts_of(const std::string& list) {
-  std::vector<std::string> parts;
-  for (std::size_t at = 0; at <= list.size();) {
-    const std::size_t end = std::min(list.find(',', at), list.size());
-    parts.push_back(list.substr(at, end - at));
-    at = end + 1;
-  }
-  return parts;
-}
-
 // The lines of the command line, then those of the list file.
 Result<tuner::PackageList> list_of(const Options& options) {
   tuner::PackageList list;
@@ -42,7 +33,7 @@ Result<tuner::PackageList> list_of(const Options& options) {
     list.lines.push_back({cell,
                           options.cell_name,
                           options.shapes.empty() ? std::vector<std::string>{options.shape} : options.shapes,
-                          parts_of(options.dtype),
+                          between_commas(options.dtype),
                           options.pass,
                           options.math,
                           options.save,

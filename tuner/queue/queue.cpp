@@ -8,6 +8,7 @@
 #include <optional>
 #include <thread>
 
+#include "compiler/support/comma_list.h"
 #include "tuner/queue/child.h"
 
 namespace rondo::tuner {
@@ -82,16 +83,6 @@ class Queue {
   std::vector<JobEnd> ends_;
 };
 
-std::vector<std::string> parts_of(const std::string& text) {
-  std::vector<std::string> parts;
-  for (std::size_t at = 0; at <= text.size();) {
-    const std::size_t end = std::min(text.find(',', at), text.size());
-    parts.push_back(text.substr(at, end - at));
-    at = end + 1;
-  }
-  return parts;
-}
-
 }  // namespace
 
 std::vector<JobEnd> run_jobs(const std::string& program, const std::vector<std::vector<std::string>>& jobs,
@@ -102,7 +93,7 @@ std::vector<JobEnd> run_jobs(const std::string& program, const std::vector<std::
 
 Result<std::vector<std::string>> gpus_of(const std::string& text, int count, const std::string& visible_now) {
   const std::vector<std::string> named =
-      visible_now.empty() ? std::vector<std::string>() : parts_of(visible_now);
+      visible_now.empty() ? std::vector<std::string>() : between_commas(visible_now);
   const auto name_of = [&](int gpu) {
     return gpu < static_cast<int>(named.size()) ? named[static_cast<std::size_t>(gpu)] : std::to_string(gpu);
   };
@@ -111,7 +102,7 @@ Result<std::vector<std::string>> gpus_of(const std::string& text, int count, con
     for (int gpu = 0; gpu < count; ++gpu) gpus.push_back(name_of(gpu));
     return gpus;
   }
-  for (const std::string& part : parts_of(text)) {
+  for (const std::string& part : between_commas(text)) {
     const bool digits = !part.empty() && part.size() < 6 &&
                         std::ranges::all_of(part, [](char c) { return c >= '0' && c <= '9'; });
     if (!digits || std::stoi(part) >= count)

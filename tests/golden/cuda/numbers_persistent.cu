@@ -183,7 +183,7 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(160, 1) s
     const float* __restrict__ grad_n_last,             // [B, H, 1]
     bf16* grad_x,                                      // [B, T, H, 1, D]
     i64 grad_x_stride_b, i64 grad_x_stride_t,
-    float* scratch_3,                                  // [B, T, H, 1, 2]
+    float* scratch_3,                                  // [B, T, H, 2, 1]
     i64 scratch_3_stride_b, i64 scratch_3_stride_t,
     bf16* scratch_2,                                   // [B, T, H, 1, D]
     i64 scratch_2_stride_b, i64 scratch_2_stride_t,
@@ -552,7 +552,7 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(160, 1) s
         if (batch_row_4 < batch) {
           const int row_4 = place_6 / 8;
           int from_4 = turn_2 * 48 + row_4 * 24 + place_6 % 8;
-          i64 to_4 = i64(batch_row_4) * scratch_3_stride_b + i64(time - 1 - first_8) * scratch_3_stride_t + (row_4 * 2 + rank);
+          i64 to_4 = i64(batch_row_4) * scratch_3_stride_b + i64(time - 1 - first_8) * scratch_3_stride_t + (rank + row_4);
           #pragma unroll 1
           for (int s_5 = 0; s_5 < count_3; ++s_5) {
             const float head_value_3 = scratch_3_ring[from_4];
@@ -596,9 +596,9 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(160, 1) s
   cluster_barrier();
 }
 
-// gradient of m: sum over the blocks
+// gradient of m: sum over the shares
 extern "C" __global__ void __launch_bounds__(128, 1) shifted_grad_m(
-    const float* __restrict__ scratch_3,             // [B, T, H, 1, 2]
+    const float* __restrict__ scratch_3,             // [B, T, H, 2, 1]
     i64 scratch_3_stride_b, i64 scratch_3_stride_t,
     bf16* __restrict__ grad_m,                       // [B, T, H, 1]
     i64 grad_m_stride_b, i64 grad_m_stride_t,
