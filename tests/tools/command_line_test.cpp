@@ -172,9 +172,9 @@ TEST(Completion, BashOffersWhatMayFollow) {
   EXPECT_EQ(offered({"check", "ming"}), Set{"mingru"});
   EXPECT_EQ(offered({"package", "build", "lstm", "ln"}), (Set{"lngru", "lnlstm"}));
   EXPECT_EQ(offered({"check", "mingru", "--dt"}), Set{"--dtype"});
-  EXPECT_EQ(offered({"check", "mingru", "--dtype", ""}), (Set{"bf16", "fp16", "fp32"}));
+  EXPECT_EQ(offered({"check", "mingru", "--dtype", ""}), (Set{"bf16", "fp16", "fp32", "fp64"}));
   EXPECT_EQ(offered({"check", "mingru", "--dtype", "=", "b"}), Set{"bf16"});
-  EXPECT_EQ(offered({"check", "mingru", "--dtype", "="}), (Set{"bf16", "fp16", "fp32"}));
+  EXPECT_EQ(offered({"check", "mingru", "--dtype", "="}), (Set{"bf16", "fp16", "fp32", "fp64"}));
   EXPECT_EQ(offered({"tune", "mingru", "--pass", "fw,b"}), Set{"fw,bw"});
   EXPECT_EQ(offered({"emit", "mingru", "--stage", "cu"}), Set{"cuda"});
   EXPECT_EQ(offered({"emit", "mingru", "--arch", "h1"}), Set{"h100"});
