@@ -1,5 +1,5 @@
 """Training over several processes, by gloo on the CPU, and the same in one.
-usage: ranks.py FOLDER JOBS
+usage: ranks.py FOLDER JOBS [MODULE]
 JOBS are, in JSON and by name, how many processes there are and the cases that they compute one after another. What each process
 of a job found goes to FOLDER/JOB-RANK.pt, what it said to a `.txt` beside it, and what all ended with to FOLDER/JOB.json. They
 are forks of one that has imported PyTorch, which takes longer than what they compute."""
@@ -276,7 +276,7 @@ def alone(kind):
 EXPECTED = ("FSDP2-wrapped module", "DTensor random operators")
 
 
-def compute(rank, world, port, out, cases):
+def compute(rank, world, port, out, cases, ways):
     for words in EXPECTED:
         warnings.filterwarnings("ignore", words)
     torch.set_num_threads(1)
@@ -288,7 +288,7 @@ def compute(rank, world, port, out, cases):
     found = {}
     for case in cases:
         way, kind = case.split(": ")
-        work, options = WAYS[way]
+        work, options = ways[way]
         begin = time.monotonic()
         try:
             found[case] = work(kind, rank, world, **options)
@@ -302,7 +302,7 @@ def compute(rank, world, port, out, cases):
         dist.destroy_process_group()
 
 
-def forked(rank, world, port, out, cases):
+def forked(rank, world, port, out, cases, ways):
     """The number of a process that computes; it says what it says to a file."""
     child = os.fork()
     if child:
@@ -312,7 +312,7 @@ def forked(rank, world, port, out, cases):
         log = os.open(out.with_suffix(".txt"), os.O_CREAT | os.O_WRONLY | os.O_TRUNC)
         os.dup2(log, 1)
         os.dup2(log, 2)
-        compute(rank, world, port, out, cases)
+        compute(rank, world, port, out, cases, ways)
         status = 0
     except Exception:
         traceback.print_exc()
@@ -339,24 +339,25 @@ def ended(children):
 LATER = ("rondo.nn", "torch._dynamo", "torch._inductor.compile_fx", "torch.distributed.checkpoint.state_dict")
 
 
-def main(folder, jobs):
+def main(folder, jobs, ways="ranks"):
     for module in LATER:
         importlib.import_module(module)
+    known = importlib.import_module(ways).WAYS
     folder = pathlib.Path(folder)
     for job, (world, *cases) in json.loads(jobs).items():
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
-        children = [forked(rank, world, port, folder / f"{job}-{rank}.pt", cases) for rank in range(world)]
+        children = [forked(rank, world, port, folder / f"{job}-{rank}.pt", cases, known) for rank in range(world)]
         (folder / f"{job}.json").write_text(json.dumps(ended(children)))
 
 
-def computed(folder, jobs):
+def computed(folder, jobs, ways="ranks"):
     """Of each job what each process ended with, found and said. Of jobs that were computed in this folder before it is what they
-    gave then."""
+    gave then. `ways`: the module that says what cases compute."""
     if not all((folder / f"{job}.json").exists() for job in jobs):
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "OMP_NUM_THREADS": "1"}
-        subprocess.run([sys.executable, __file__, str(folder), json.dumps(jobs)], env=environment, check=True)
+        subprocess.run([sys.executable, __file__, str(folder), json.dumps(jobs), ways], env=environment, check=True)
     return {job: of_job(folder, job) for job in jobs}
 
 

@@ -90,6 +90,25 @@ class Arguments:
                     raise InputError(f"{self.structure.name}: {name} is {str(tensor.dtype)[6:]}", "give floating point")
                 self.add(spec, _whole(self.structure, name, spec, _widened(tensor, spec, self.storage)))
 
+    def flags(self, lengths: Any, resets: Any, batch_first: bool) -> list[torch.Tensor]:
+        """Lengths and resets, those that are there, as operators take them."""
+        name, x, made = self.structure.name, self.tensors[0], []
+        batch, steps = x.shape[0], x.shape[1]
+        if lengths is not None:
+            flag = _flag(self.structure, "lengths", lengths, x.device, torch.int32)
+            if flag.dim() != 1 or flag.shape[0] != batch:
+                raise InputError(f"{name}: lengths has shape {list(flag.shape)}", f"it is [B], and B is {batch}")
+            made.append(flag)
+        if resets is not None:
+            flag = _flag(self.structure, "resets", resets, x.device, torch.uint8)
+            flag = flag if batch_first or flag.dim() != 2 else flag.transpose(0, 1)
+            if flag.dim() != 2 or flag.shape[0] != batch or flag.shape[1] != steps:
+                shape = list(flag.shape if batch_first else flag.shape[::-1])
+                said = f"[B, T] = [{batch}, {steps}]" if batch_first else f"[T, B] = [{steps}, {batch}]"
+                raise InputError(f"{name}: resets has shape {shape}", f"it is {said}")
+            made.append(flag)
+        return made
+
     @property
     def given(self) -> int:
         """Which tensors of `structure.given` are there; flags are behind them and are not counted here."""
@@ -121,32 +140,18 @@ def run(
     arguments.add_named("params", plain.params, params, True)
     arguments.add_named("initial", plain.initials, initial, False)
     mask, tensors = arguments.given, arguments.tensors
-    batch, steps = tensors[0].shape[0], tensors[0].shape[1]
-    place = len(plain.given)
-    if has_lengths:
-        flag = _flag(plain, "lengths", lengths, tensors[0].device, torch.int32)
-        if flag.dim() != 1 or flag.shape[0] != batch:
-            raise InputError(f"{plain.name}: lengths has shape {list(flag.shape)}", f"it is [B], and B is {batch}")
-        tensors.append(flag)
-        mask |= 1 << place
-        place += 1
-    if has_resets:
-        flag = _flag(plain, "resets", resets, tensors[0].device, torch.uint8)
-        flag = flag if batch_first or flag.dim() != 2 else flag.transpose(0, 1)
-        if flag.dim() != 2 or flag.shape[0] != batch or flag.shape[1] != steps:
-            shape = list(flag.shape if batch_first else flag.shape[::-1])
-            said = f"[B, T] = [{batch}, {steps}]" if batch_first else f"[T, B] = [{steps}, {batch}]"
-            raise InputError(f"{plain.name}: resets has shape {shape}", f"it is {said}")
+    flags = arguments.flags(lengths if has_lengths else None, resets if has_resets else None, batch_first)
+    for place, flag in enumerate(flags, len(plain.given)):
         tensors.append(flag)
         mask |= 1 << place
     found = autograd.run(tensors, how, mask, not batch_first)
-    results = _results(plain, plain.results, found, arguments.headless, batch_first)
+    results = results_of(plain, plain.results, found, arguments.headless, batch_first)
     if short is not None:
         as_given.tell(short, plain, (s.PASS_FORWARD, how, mask, not batch_first), tensors, found, results)
     return results
 
 
-def _results(
+def results_of(
     structure: Structure, specs: Sequence[TensorSpec], found: Sequence[torch.Tensor], headless: bool, batch_first: bool
 ) -> tuple[Any, dict[str, Any]]:
     outputs: dict[str, Any] = {}

@@ -45,13 +45,13 @@ def family_of(*what: Any) -> tuple[Any, ...]:
     return (*what, torch._C._get_deterministic_algorithms(), _policy.current_number())
 
 
-def _key(family: tuple[Any, ...], like: torch.Tensor, tensors: Tensors) -> tuple[Any, ...]:
+def key_of(family: tuple[Any, ...], like: torch.Tensor, tensors: Tensors) -> tuple[Any, ...]:
     """All that a launch depends on but for addresses and strides. `like` has the type of inputs."""
     return (family, like.dtype, like.get_device(), *[t.shape for t in tensors])
 
 
 def remembered_call(family: tuple[Any, ...], like: torch.Tensor, tensors: Tensors) -> Call | None:
-    return remembered(_key(family, like, tensors))
+    return remembered(key_of(family, like, tensors))
 
 
 # --- forward ---
@@ -62,7 +62,7 @@ def _forward(tensors: Tensors, how: str, given: int, time_major: bool, pass_: in
     found = sites.launched(family, tensors)
     if found is not None:
         return found
-    key = _key(family, tensors[0], tensors)
+    key = key_of(family, tensors[0], tensors)
     call = remembered(key)
     if call is not None:
         sites.tell(family, call, tensors)
@@ -131,7 +131,7 @@ def _forward_save_fake(tensors: Tensors, how: str, given: int, time_major: bool)
 
 
 @lru_cache(maxsize=4096)
-def _split(how: str, grads: int, given: int, wanted: int) -> tuple[list[TensorSpec], tuple[int, ...]]:
+def split(how: str, grads: int, given: int, wanted: int) -> tuple[list[TensorSpec], tuple[int, ...]]:
     """What the tensors of a backward pass are, and which of them each wanted gradient belongs to."""
     structure = structure_of(how)
     specs = of_mask(structure.grads_in, grads) + of_mask(structure.given, given) + structure.kept
@@ -145,12 +145,12 @@ def _split(how: str, grads: int, given: int, wanted: int) -> tuple[list[TensorSp
 
 def _backward(tensors: Tensors, how: str, grads: int, given: int, wanted: int, time_major: bool) -> list[torch.Tensor]:
     family = family_of(s.PASS_BACKWARD, how, grads, given, wanted, time_major)
-    specs, places = _split(how, grads, given, wanted)
+    specs, places = split(how, grads, given, wanted)
     found = sites.launched(family, tensors)
     if found is not None:
         return _as_given(tensors, places, found)
     like = tensors[grads.bit_count()]  # an input: it has the type of inputs
-    key = _key(family, like, tensors)
+    key = key_of(family, like, tensors)
     call = remembered(key)
     if call is not None:
         sites.tell(family, call, tensors)
@@ -174,7 +174,7 @@ def _as_given(tensors: Tensors, places: Sequence[int], grads: Sequence[torch.Ten
 
 def _backward_fake(tensors: Tensors, how: str, grads: int, given: int, wanted: int, time_major: bool) -> list[torch.Tensor]:
     structure = structure_of(how)
-    specs, places = _split(how, grads, given, wanted)
+    specs, places = split(how, grads, given, wanted)
     sizes = structure.sizes(specs, [t.shape for t in tensors])
     like = tensors[grads.bit_count()]
     return _as_given(tensors, places, _empty(like, of_mask(structure.grads_out, wanted), sizes, time_major))
@@ -188,7 +188,7 @@ def _step(tensors: Tensors, states: Tensors, outputs: Tensors, how: str) -> None
     family = family_of("step", how)
     if sites.launched(family, everything) is not None:
         return
-    key = _key(family, tensors[0], everything)
+    key = key_of(family, tensors[0], everything)
     call = remembered(key)
     if call is not None:
         sites.tell(family, call, everything)
@@ -252,7 +252,7 @@ def known_backward(
 ) -> list[torch.Tensor] | None:
     """The same of `backward`."""
     found = sites.launched(family_of(s.PASS_BACKWARD, how, grads, given, wanted, time_major), tensors)
-    return None if found is None else _as_given(tensors, _split(how, grads, given, wanted)[1], found)
+    return None if found is None else _as_given(tensors, split(how, grads, given, wanted)[1], found)
 
 
 def known_step(everything: Tensors, how: str) -> list[torch.Tensor] | None:

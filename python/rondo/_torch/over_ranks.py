@@ -1,0 +1,181 @@
+"""A recurrence over sequences of which each of several ranks has some steps. All ranks walk their parts at once, from guesses
+of the states that the parts begin with, tell each other how they end, and put right what began elsewhere, until all of it
+agrees to the bit: what comes out is what one process would have that walked the same pieces one after another."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import torch
+import torch.distributed as dist
+
+from .._errors import NotDifferentiableError
+from .pieces import Backward, Chain, Forward, Part, differ, packed, unpacked
+
+Tensors = Sequence[torch.Tensor]
+
+
+@dataclass(frozen=True)
+class Line:
+    """The ranks of a group, in the order in which what is carried comes to them."""
+
+    group: Any
+    rank: int
+    world: int
+    backwards: bool = False
+
+    @property
+    def place(self) -> int:
+        return self.world - 1 - self.rank if self.backwards else self.rank
+
+    @property
+    def turned(self) -> Line:
+        return replace(self, backwards=not self.backwards)
+
+    def gather(self, mine: torch.Tensor) -> list[torch.Tensor]:
+        """Of all, in their order. `mine` has one axis, and the same length everywhere."""
+        if self.world == 1:
+            return [mine]
+        found = mine.new_empty(self.world * mine.numel())
+        dist.all_gather_into_tensor(found, mine, group=self.group)
+        rows = list(found.view(self.world, -1).unbind())
+        return rows[::-1] if self.backwards else rows
+
+
+@dataclass(frozen=True)
+class Record:
+    """What a pass over ranks took on this one.
+
+    Attributes
+    ----------
+    rounds : int
+        How often the ranks told each other what their parts end with.
+    again : int
+        Steps that were walked another time.
+    """
+
+    rounds: int
+    again: int
+
+
+def settle(line: Line, chain: Chain, pieces: Sequence[tuple[int, int]], shares: Tensors | None = None) -> tuple[Any, Record]:
+    """Walks all ranks' chains until each begins with what the one before it ends with. Gives what the last of them ends with,
+    and what that took. `shares`: the first chain is to begin with the sum of all ranks' shares, not with what it began with."""
+    chain.all()
+    count = packed(chain.last).numel()
+    found = line.gather(packed([*chain.last, *(shares or ())]))
+    begin = None if shares is None else unpacked(_sum([row[count:] for row in found]), chain.last)
+    rounds = 1
+    # Each turn makes one rank more right, whatever guesses are worth.
+    for turn in range(1, line.world + (begin is not None and line.world > 1)):
+        before = unpacked(found[line.place - 1][:count], chain.last) if line.place else begin
+        moved = torch.zeros((), dtype=torch.bool, device=found[0].device)
+        # In the first turn nothing is looked at: all is submitted while the device is still at the chain.
+        if before is not None and (turn == 1 or bool(differ(before, chain.first))):
+            moved = chain.from_other(before)
+        flags = torch.cat(line.gather(moved.to(torch.int32).view(1))).tolist()
+        if not any(flags):
+            break
+        if flags[line.place]:
+            chain.rest()
+        found = line.gather(packed(chain.last))
+        rounds += 1
+    again = sum(pieces[piece][1] - pieces[piece][0] for piece in chain.again)
+    return unpacked(found[-1][:count], chain.last), Record(rounds, again)
+
+
+def _sum(rows: Tensors) -> torch.Tensor:
+    """In an order that is always the same."""
+    total = rows[0]
+    for row in rows[1:]:
+        total = total + row
+    return total
+
+
+@dataclass
+class Setting:
+    """All of a call but for tensors that have derivatives. `records`: what its passes took, by their names."""
+
+    part: Part  # without those tensors
+    line: Line
+    records: dict[str, Record] = field(default_factory=dict)
+
+    def with_tensors(self, tensors: Tensors) -> Part:
+        count = len(self.part.structure.inputs)
+        return replace(self.part, inputs=list(tensors[:count]), params=list(tensors[count:]))
+
+
+def forward(setting: Setting, tensors: Tensors, initial: Any, saving: bool) -> tuple[list[torch.Tensor], Forward]:
+    """Outputs of this part, and the last states of all. `tensors`: inputs and parameters; `initial`: states, or None."""
+    part = setting.with_tensors(tensors)
+    walked = Forward(part, part.first_states(initial), saving)
+    last, setting.records["forward"] = settle(setting.line, walked.chain, part.pieces)
+    return [*walked.outputs, *(state.clone() for state in last)], walked  # each its own, to be changed in place
+
+
+class OverRanks(torch.autograd.Function):
+    """`forward` with its backward pass. Each rank's loss counts: the gradients that it gets are of the sum of all losses, and
+    those of what all ranks have alike, parameters and initial states, are its share."""
+
+    @staticmethod
+    def forward(ctx: Any, setting: Setting, *given: torch.Tensor | None) -> tuple[torch.Tensor, ...]:  # type: ignore[override]
+        structure = setting.part.structure
+        count = len(structure.inputs) + len(structure.params)
+        tensors: Any = given[:count]
+        results, walked = forward(setting, tensors, given[count:], True)
+        ctx.setting, ctx.types = setting, [None if one is None else one.dtype for one in given]
+        ctx.counts = [len(saved) for saved in walked.saved]
+        states = [state for piece in walked.states for state in piece]
+        saved = [one for piece in walked.saved for one in piece]
+        ctx.save_for_backward(*tensors, *walked.outputs, *states, *saved)
+        ctx.set_materialize_grads(False)
+        return tuple(results)
+
+    @staticmethod
+    def backward(ctx: Any, *coming: torch.Tensor | None) -> tuple[Any, ...]:  # type: ignore[override]
+        setting, structure = ctx.setting, ctx.setting.part.structure
+        if torch.is_grad_enabled():  # by create_graph
+            raise NotDifferentiableError(
+                f"{structure.name}: a sequence over ranks has no second derivative", "call the cell itself on whole sequences"
+            )
+        saved = list(ctx.saved_tensors)
+
+        def take(count: int) -> list[torch.Tensor]:
+            taken = saved[:count]
+            del saved[:count]
+            return taken
+
+        inputs, params = len(structure.inputs), len(structure.params)
+        part = setting.with_tensors(take(inputs + params))
+        outputs = take(len(structure.outputs))
+        states = [take(len(structure.initials)) for _ in part.pieces]
+        kept = [take(count) for count in ctx.counts]
+        line = setting.line.turned
+        shares = [
+            torch.zeros_like(state) if grad is None else grad.to(state.dtype).contiguous()
+            for grad, state in zip(coming[len(outputs) :], part.first_states([None] * len(structure.initials)), strict=True)
+        ]
+        carried = [torch.zeros_like(share) for share in shares] if line.place else shares
+        wanted = ctx.needs_input_grad[1 : 1 + inputs + params]
+        walked = Backward(part, outputs, states, kept, coming[: len(outputs)], wanted, carried)
+        last, setting.records["backward"] = settle(line, walked.chain, part.pieces, shares)
+        return None, *_of_given(ctx, walked, last, line.place == line.world - 1)
+
+
+def _of_given(ctx: Any, walked: Backward, last: Tensors, is_first: bool) -> list[torch.Tensor | None]:
+    """The gradients of what was given, in its types. That of initial states belongs to the rank that begins with them."""
+    made = [*walked.inputs, *walked.of_params()]
+    part = walked.part
+    wanted = ctx.needs_input_grad[1 : 1 + len(part.inputs) + len(part.params)]
+    rest = iter(made)
+    found = [next(rest) if one else None for one in wanted]
+    tensors = [*part.inputs, *part.params]
+    found = [
+        torch.zeros_like(tensor) if one and grad is None else grad
+        for one, grad, tensor in zip(wanted, found, tensors, strict=True)
+    ]
+    initial = [grad if is_first else torch.zeros_like(grad) for grad in last]
+    found += [grad if one else None for grad, one in zip(initial, ctx.needs_input_grad[1 + len(wanted) :], strict=True)]
+    return [None if grad is None else grad.to(dtype) for grad, dtype in zip(found, ctx.types, strict=True)]
