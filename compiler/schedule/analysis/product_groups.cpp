@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "compiler/schedule/analysis/history.h"
@@ -77,6 +78,27 @@ std::vector<ProductSum> product_sums(const step::Graph& graph, const std::vector
   std::vector<ProductSum> sums;
   for (auto& [key, sum] : by_addition) sums.push_back(std::move(sum));
   return sums;
+}
+
+std::vector<ProductSum> product_rows(const std::vector<ProductSum>& sums) {
+  std::vector<ProductSum> rows;
+  for (const ProductSum& sum : sums) {
+    std::vector<ProductSum> parts;
+    for (const ProductSum::Term& term : sum.terms) {
+      const auto lacks = [&](const ProductSum& part) {
+        return std::ranges::none_of(part.terms,
+                                    [&](const ProductSum::Term& other) { return other.group == term.group; });
+      };
+      auto part = std::ranges::find_if(parts, lacks);
+      if (part == parts.end()) part = parts.insert(parts.end(), {sum.level, {}});
+      part->terms.push_back(term);
+    }
+    rows.insert(rows.end(), parts.begin(), parts.end());
+  }
+  std::ranges::sort(rows, {}, [](const ProductSum& row) {
+    return std::tuple{row.level, row.terms.front().group, row.terms.front().product};
+  });
+  return rows;
 }
 
 step::Graph detach_products(step::Graph graph, NodeId end) {

@@ -44,6 +44,10 @@ struct ProductSum {
 std::vector<ProductSum> product_sums(const step::Graph& graph, const std::vector<step::NodeId>& roots,
                                      const std::vector<ProductGroup>& groups);
 
+// The sums as a machine makes them that adds at most one product of a vector to each: what a sum has of more
+// products of one vector goes into sums of its own. By level, and then by their first terms.
+std::vector<ProductSum> product_rows(const std::vector<ProductSum>& sums);
+
 // The graph with the products below `end` cut from their operands: leaves whose values the caller supplies.
 step::Graph detach_products(step::Graph graph, step::NodeId end);
 

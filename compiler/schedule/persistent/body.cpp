@@ -7,6 +7,7 @@
 
 #include "compiler/schedule/analysis/carried.h"
 #include "compiler/schedule/analysis/step_stages.h"
+#include "compiler/schedule/sweep/input_vectors.h"
 
 namespace rondo::schedule {
 
@@ -35,8 +36,12 @@ PersistentBody::PersistentBody(const Task& task, const PersistentParameters& par
       order_(step_order(task, step_, groups_, adds_over_head(task.cell))),
       lowering_(kernel_.builder(), task, step_.graph, step_.roots),
       reductions_(kernel_, step_.graph, order_.reductions, !groups_.empty()),
-      products_(step_products(kernel_, task.problem, groups_, sums_,
-                              ReductionExchange::slot_words(kernel_.geometry(), reduction_words(order_)))) {}
+      products_(step_products(kernel_, task, step_, groups_, sums_,
+                              ReductionExchange::slot_words(kernel_.geometry(), reduction_words(order_)))) {
+  std::vector<bool> reads;
+  for (std::size_t group = 0; group < groups_.size(); ++group) reads.push_back(products_->reads(group));
+  only_multiplied_ = schedule::only_multiplied(task.cell, step_, groups_, reads);
+}
 
 void PersistentBody::declare_params() {
   products_->declare();
@@ -189,7 +194,7 @@ void PersistentBody::compute_early(const PersistentKernel::Step& step, const Lea
 void PersistentBody::publish_level(int level, const PersistentKernel::Step& now, const LeafOf& leaf,
                                    Progress& step) {
   for (std::size_t group = 0; group < groups_.size(); ++group) {
-    if (groups_[group].level != level || sent_early(groups_[group])) continue;
+    if (groups_[group].level != level || sent_early(groups_[group]) || products_->reads(group)) continue;
     std::vector<Value> vector;
     for (int c = 0; c < channels(); ++c)
       vector.push_back(lowering_.emit_roots(step.values[static_cast<std::size_t>(c)], {groups_[group].vector},
@@ -225,7 +230,7 @@ void PersistentBody::emit_ready(const PersistentKernel::Step& now, const LeafOf&
   for (int c = 0; c < channels(); ++c) {
     GraphLowering::Values& values = step.values[static_cast<std::size_t>(c)];
     for (const step::NodeId id : lowering_.missing(values, step_.roots))
-      if (order_.after[static_cast<std::size_t>(id)] <= step.exchanges)
+      if (order_.after[static_cast<std::size_t>(id)] <= step.exchanges && !only_multiplied(id))
         lowering_.emit_node(values, id, [&](const step::Node& node) { return leaf(node, now, c); });
   }
 }
@@ -332,6 +337,15 @@ Value PersistentBody::settled(Value value, const std::string& name) {
   bool changes = std::ranges::any_of(carry_, is_read);
   for (const auto& of_channel : early_) changes = changes || std::ranges::any_of(of_channel, is_read);
   return changes ? kernel_.builder().let(name, value) : value;
+}
+
+bool PersistentBody::only_multiplied(step::NodeId id) const {
+  const step::Node& node = step_.graph.at(id);
+  return node.kind == step::NodeKind::Leaf && !stages(node.tensor);
+}
+
+bool PersistentBody::stages(TensorId input) const {
+  return std::ranges::find(only_multiplied_, input) == only_multiplied_.end();
 }
 
 Value PersistentBody::param(const step::Node& leaf, int channel) const {

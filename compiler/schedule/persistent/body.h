@@ -45,6 +45,8 @@ class PersistentBody {
   void emit_roles(const std::function<void()>& prepare, const std::function<void()>& finish,
                   const LeafOf& leaf, const Consume& consume);
 
+  // Whether computing threads need the rows of an input, and not the products alone.
+  bool stages(step::TensorId input) const;
   kernel::Value param(const step::Node& leaf, int channel) const;
   kernel::Value draw(const step::Node& node, const PersistentKernel::Step& now, int channel);
   kernel::Value carry(step::TensorId tensor, int row, int channel) const;
@@ -76,6 +78,7 @@ class PersistentBody {
       kernel::Value count, const std::function<kernel::Value(std::size_t, int)>& next);
   void send_early(kernel::Value tile_step, const std::vector<std::vector<kernel::Value>>& vectors);
   void send_next(const PersistentKernel::Step& now, const std::vector<std::vector<kernel::Value>>& next);
+  bool only_multiplied(step::NodeId id) const;
   // A step on its way: by channel, what has been emitted; by root, whether it has been consumed.
   struct Progress {
     std::vector<GraphLowering::Values> values;
@@ -103,6 +106,7 @@ class PersistentBody {
 
   ReductionExchange reductions_;
   std::unique_ptr<StepProducts> products_;
+  std::vector<step::TensorId> only_multiplied_;  // inputs that products_ reads, and nothing else does
   std::map<step::TensorId, KernelTensor> params_;
   std::map<std::pair<step::TensorId, int>, std::vector<kernel::Value>> param_values_;  // by unit block
   std::vector<kernel::Value> carry_;

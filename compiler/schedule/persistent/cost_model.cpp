@@ -7,6 +7,7 @@
 #include "compiler/schedule/backward/dense_backward.h"
 #include "compiler/schedule/backward/time_head_values.h"
 #include "compiler/schedule/persistent/board_factors.h"
+#include "compiler/schedule/persistent/early_vectors.h"
 #include "compiler/schedule/persistent/geometry.h"
 #include "compiler/schedule/persistent/reductions.h"
 #include "compiler/schedule/persistent/strategy.h"
@@ -55,6 +56,9 @@ constexpr double kHanding = 125, kPartial = 17;  // sums of other warps: their b
 constexpr double kGathering = 310, kGatheredSum = 1.5, kGatheredUnits = 165, kGatheredBlock = 4.3,
                  kFewWarps = 100;
 constexpr int kGatheringBlocks = 48;
+// Of products of inputs, what shows: they are made while words are on their way. And what a delay costs then.
+// LSTM and GRU of 256 to 1024 channels with their inputs' products, forward, on an H200.
+constexpr double kInputProduct = 0.3, kLateLook = 0.8;
 constexpr double kGatheredProduct = 0.8;
 constexpr double kBatchTile = 200;    // of each batch tile after the first
 constexpr double kStage = 260;        // waits for the rings, once a stage
@@ -109,6 +113,7 @@ struct Model {
   std::vector<EstimatePart> parts(const PersistentGeometry& g) const;
   StepCycles step_cycles(const PersistentGeometry& g) const;
   double exchange(const PersistentGeometry& g) const;
+  double waited(const PersistentGeometry& g) const;
   double reduce_scatter(const PersistentGeometry& g) const;
   double multiply(const PersistentGeometry& g) const;
   double gather(const PersistentGeometry& g) const;
@@ -130,17 +135,24 @@ double gained(int delay, const Looks& looks) {
   return looks.share * (std::min<double>(delay, looks.most) - std::max(0.0, delay - looks.most));
 }
 
+// Products of inputs are made before the first look, and take that time.
+double Model::waited(const PersistentGeometry& g) const {
+  const std::vector<bool> reads = read_inputs(shape, g);
+  const bool any = std::ranges::find(reads, true) != reads.end();
+  return any ? -kLateLook * g.p.poll_delay : gained(g.p.poll_delay, kLooksForFragments);
+}
+
 // Cycles of one exchange of vectors.
 double Model::exchange(const PersistentGeometry& g) const {
   const double load = 60;  // latency of ldmatrix after the barrier
   if (g.reduces()) return reduce_scatter(g) + load;
   // Each group of products has a vector of its own.
-  const double vectors = static_cast<double>(shape.products.size()) / shape.levels;
+  const double vectors = static_cast<double>(groups_sent(shape, g)) / shape.levels;
   const double bytes_in = vectors * static_cast<double>(g.padded) * g.turn_batch * g.element_bytes;
   // Through the L2 come 16 bytes a thread and load.
   if (g.in_grid())
     return board.grid * kGridWay * speeds.clock_hz + bytes_in / 48 +
-           (g.p.gather_fragments ? -gained(g.p.poll_delay, kLooksForFragments) : load);
+           (g.p.gather_fragments ? -waited(g) : load);
   if (g.p.blocks == 1) return speeds.barrier_s * speeds.clock_hz + load + kOneBlock;
   return target::cluster_exchange_cycles(g.p.blocks, bytes_in) + load;
 }
@@ -199,9 +211,10 @@ double Model::gather(const PersistentGeometry& g) const {
                           kGatheredBlock * std::max(0, g.p.blocks - kGatheringBlocks) +
                           (g.matrix_warps() < 8 ? kFewWarps : 0);
   double cycles = 0;
-  for (const int products : shape.products)
-    cycles +=
-        of_group + kGatheredSum * g.matrix_warps() * g.multiplied_unit_blocks() * products * g.p.batch_tiles;
+  for (std::size_t group = 0; group < shape.products.size(); ++group)
+    if (group == 0 || shape.level[group] != shape.level[group - 1])
+      cycles += of_group + kGatheredSum * g.matrix_warps() * g.multiplied_unit_blocks() * shape.rows[group] *
+                               g.p.batch_tiles;
   return cycles;
 }
 
@@ -210,11 +223,12 @@ double Model::gather(const PersistentGeometry& g) const {
 double Model::multiply(const PersistentGeometry& g) const {
   const double per_core = std::ceil(g.matrix_warps() / 4.0);
   double issue = 0, chain = tile.in_flight * board.products, shared = 0;
-  const auto add = [&](double tiles, int k_tiles, double vector_tiles) {
-    issue += tiles * k_tiles * g.p.batch_tiles * tile.issue * per_core;
+  const std::vector<bool> reads = read_inputs(shape, g);
+  const auto add = [&](double tiles, int k_tiles, double vector_tiles, double share = 1) {
+    issue += share * tiles * k_tiles * g.p.batch_tiles * tile.issue * per_core;
     chain += std::ceil(static_cast<double>(k_tiles) / g.p.accumulators) * tile.chain * board.products;
-    shared += tiles * std::max(0, k_tiles - g.p.register_k_tiles) * 256.0 * g.element_bytes * g.warps *
-              g.p.split_k / 128;
+    shared += share * tiles * std::max(0, k_tiles - g.p.register_k_tiles) * 256.0 * g.element_bytes *
+              g.warps * g.p.split_k / 128;
     shared += vector_tiles * g.p.batch_tiles * 128.0 * g.element_bytes * g.warps / 128;
   };
   if (g.reduces())
@@ -223,8 +237,9 @@ double Model::multiply(const PersistentGeometry& g) const {
       add(g.sum_tiles(), k_tiles, static_cast<double>(k_tiles) * g.p.split_k);
     }
   else
-    for (const int products : shape.products)
-      add(g.row_tiles(products), g.k_tiles_of_warp(), g.p.gather_fragments ? 0 : g.k_tiles);
+    for (std::size_t group = 0; group < shape.products.size(); ++group)
+      add(group_tiles(shape, g, group), g.k_tiles_of_warp(), g.p.gather_fragments ? 0 : g.k_tiles,
+          reads[group] ? kInputProduct : 1);
   if (g.p.gather_fragments) return kGatheredProduct * issue + 0.4 * shared + gather(g);
   const double sum = issue + chain + shared;
   const double top = std::max({issue, chain, shared});
@@ -248,7 +263,8 @@ double Model::starting(const PersistentGeometry& g, double waves) const {
   if (g.reduces())
     for (const int terms : shape.terms) add(g.sum_tiles(), terms * g.columns() / 16);
   else
-    for (const int products : shape.products) add(g.row_tiles(products), g.k_tiles_of_warp());
+    for (std::size_t group = 0; group < shape.products.size(); ++group)
+      add(group_tiles(shape, g, group), g.k_tiles_of_warp());
   const double matrices = bytes_in_registers / kMatrixBytesPerS + k_tiles_outside * kTileLoads;
   const double launches = (g.in_grid() ? 1 + waves : 1) + (shape.shares > 0 && g.p.blocks > 1 ? 1 : 0);
   return launches * speeds.launch_s + waves * (kFirstLoads + matrices);

@@ -1,9 +1,11 @@
 #include <algorithm>
+#include <utility>
 
 #include "compiler/schedule/analysis/carried.h"
 #include "compiler/schedule/persistent/body.h"
 #include "compiler/schedule/persistent/early_vectors.h"
 #include "compiler/schedule/sweep/backward_split.h"
+#include "compiler/schedule/sweep/input_vectors.h"
 
 namespace rondo::schedule {
 
@@ -28,6 +30,45 @@ bool sends_ahead(const Task& task) {
   const step::StepGraph step = spread_sweep(task).step;
   return std::ranges::any_of(product_groups(step.graph, step.roots),
                              [&](const ProductGroup& group) { return sent_early(task, step, group); });
+}
+
+namespace {
+
+// What a lane loads of an input in one go is 16 bytes, and a warp's k-tiles are all the head's.
+bool may_read_inputs(const PersistentGeometry& geometry) {
+  return geometry.p.gather_fragments && geometry.exact() && geometry.p.vector * geometry.element_bytes == 16;
+}
+
+// All vectors are inputs: the blocks send them like others, for then nothing else orders their steps.
+std::vector<bool> unless_all(std::vector<bool> reads) {
+  if (std::ranges::find(reads, false) == reads.end()) reads.assign(reads.size(), false);
+  return reads;
+}
+
+}  // namespace
+
+std::vector<bool> read_inputs(const step::Cell& cell, const step::Graph& graph,
+                              const std::vector<ProductGroup>& groups, const PersistentGeometry& geometry) {
+  std::vector<bool> reads;
+  for (const ProductGroup& group : groups)
+    reads.push_back(may_read_inputs(geometry) && input_of(cell, graph, group) != nullptr);
+  return unless_all(std::move(reads));
+}
+
+std::vector<bool> read_inputs(const SweepShape& shape, const PersistentGeometry& geometry) {
+  return may_read_inputs(geometry) ? unless_all(shape.of_input)
+                                   : std::vector<bool>(shape.of_input.size(), false);
+}
+
+std::size_t groups_sent(const SweepShape& shape, const PersistentGeometry& geometry) {
+  return static_cast<std::size_t>(std::ranges::count(read_inputs(shape, geometry), false));
+}
+
+int group_tiles(const SweepShape& shape, const PersistentGeometry& geometry, std::size_t group) {
+  const int products = shape.products[group], rows = shape.rows[group];
+  return geometry.p.gather_fragments
+             ? std::min(geometry.row_tiles(rows), products * geometry.multiplied_unit_blocks())
+             : geometry.row_tiles(products);
 }
 
 // By group, what is sent for the step of `count`; nothing of groups that wait for the step itself. `next`:

@@ -54,7 +54,7 @@ class ForwardBuilder : PersistentBody {
 
   void declare() {
     for (const TensorId id : task_.cell.of_kind(TensorKind::Input))
-      staged_[id] = kernel_.staged().add({Role::Input, id});
+      if (stages(id)) staged_[id] = kernel_.staged().add({Role::Input, id});
     declare_params();
     kernel_.threads().flags().declare(step_.graph, step_.roots);
     for (const TensorId id : task_.cell.of_kind(TensorKind::State))

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
+#include <utility>
 
 #include "compiler/kernel/builder/split_index.h"
 #include "compiler/support/index.h"
@@ -18,7 +20,16 @@ OnChipMatrix::OnChipMatrix(PersistentKernel& kernel, const Problem& problem, int
       geometry_(kernel.geometry()),
       row_tiles_(row_tiles),
       k_tiles_(k_tiles),
-      resident_(std::min(kernel.geometry().p.register_k_tiles, k_tiles)) {}
+      resident_(std::min(kernel.geometry().p.register_k_tiles, k_tiles)),
+      sum_tiles_(at(row_tiles)),
+      all_sum_tiles_(row_tiles) {
+  std::iota(sum_tiles_.begin(), sum_tiles_.end(), 0);
+}
+
+void OnChipMatrix::add_to(std::vector<int> sums, int all) {
+  sum_tiles_ = std::move(sums);
+  all_sum_tiles_ = all;
+}
 
 void OnChipMatrix::declare(std::size_t number) {
   const int outside = k_tiles_ - resident_;
@@ -39,20 +50,21 @@ Value OnChipMatrix::place(int tile, Value k, int vector) {
   return (line * 32 + kernel_.here().lane) * (8 / vectors);
 }
 
-int OnChipMatrix::accumulator(int row_tile, int batch_tile, int chain) const {
+int OnChipMatrix::accumulator(int sum_tile, int batch_tile, int chain) const {
   const PersistentParameters& p = geometry_.p;
-  return ((row_tile * p.batch_tiles + batch_tile) * p.accumulators + chain % p.accumulators) * 4;
+  return ((sum_tile * p.batch_tiles + batch_tile) * p.accumulators + chain % p.accumulators) * 4;
 }
 
-void OnChipMatrix::load(std::size_t number, const Fragment& fragment) {
+void OnChipMatrix::load(std::size_t number, const Fragment& fragment, const OnChipMatrix* sums_of) {
   start_loading(number);
   load_part(0, k_tiles_, fragment);
-  finish_loading(number);
+  if (sums_of == nullptr) return finish_loading(number);
+  accumulators_ = sums_of->accumulators_;
 }
 
 void OnChipMatrix::finish_loading(std::size_t number) {
   accumulators_ =
-      kernel_.builder().array(fmt::format("sum_{}", number), Type::F32, accumulator(row_tiles_, 0, 0));
+      kernel_.builder().array(fmt::format("sum_{}", number), Type::F32, accumulator(all_sum_tiles_, 0, 0));
 }
 
 void OnChipMatrix::start_loading(std::size_t number) {
@@ -96,14 +108,14 @@ void OnChipMatrix::multiply(const Memory& vector, Value first, std::int64_t tile
 
 void OnChipMatrix::clear_sums() {
   auto& b = kernel_.builder();
-  b.for_("i", 0, accumulator(row_tiles_, 0, 0), kernel::kFullUnroll,
+  b.for_("i", 0, accumulator(all_sum_tiles_, 0, 0), kernel::kFullUnroll,
          [&](Value i) { b.write(accumulators_, i, b.real(0)); });
 }
 
-void OnChipMatrix::multiply(Array fragments, const MatrixScratch& scratch) {
+void OnChipMatrix::multiply(Array fragments, const MatrixScratch& scratch, bool adds) {
   auto& b = kernel_.builder();
   const int of_tile = kernel_.elements().fragment_words();
-  clear_sums();
+  if (!adds) clear_sums();
   const auto tile = [&](Value k, int chain, Home home) {
     multiply_tile(
         k, fragments, [&](int batch) { return k * of_tile + batch * k_tiles_ * of_tile; }, chain, home,
@@ -164,8 +176,8 @@ void OnChipMatrix::multiply_tile(Value k, Array fragments, const Fragments& firs
       piece = b.constant(0);
     }
     for (int batch = 0; batch < geometry_.p.batch_tiles; ++batch)
-      b.mma(problem_.storage, accumulators_, b.constant(accumulator(tile, batch, chain)), matrix, piece,
-            fragments, first_word(batch), kernel_.elements().tf32x3());
+      b.mma(problem_.storage, accumulators_, b.constant(accumulator(sum_tiles_[at(tile)], batch, chain)),
+            matrix, piece, fragments, first_word(batch), kernel_.elements().tf32x3());
   }
 }
 

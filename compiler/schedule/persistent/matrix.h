@@ -22,23 +22,28 @@ class OnChipMatrix {
   // A warp's share: `row_tiles` of 16 rows by `k_tiles` of 16 columns.
   OnChipMatrix(PersistentKernel& kernel, const Problem& problem, int row_tiles, int k_tiles);
 
+  // Of a matrix whose products join those of others: which of `all` row tiles of sums each of its own adds
+  // to. Without it they are all its own.
+  void add_to(std::vector<int> sums, int all);
   // Declares what of it lies in shared memory, under this number.
   void declare(std::size_t number);
   // Fills it; `fragment` gives the words of a row tile at one of the warp's k-tiles (ChipElements::column).
+  // The sums get this number, or are those of a matrix that was loaded before.
   using Fragment = std::function<kernel::Value(int tile, kernel::Value k, int word)>;
-  void load(std::size_t number, const Fragment& fragment);
+  void load(std::size_t number, const Fragment& fragment, const OnChipMatrix* sums_of = nullptr);
   // The same in parts: between start_loading() and finish_loading().
   void start_loading(std::size_t number);
   void load_part(int first, int end, const Fragment& fragment);
-  void finish_loading(std::size_t number);
+  void finish_loading(std::size_t number);  // declares the sums
   // Multiplies a vector in shared memory: element `first` + (k-tile * 16 + channel) * 8 + batch row, and
   // `tile_pitch` elements from one tile of batch rows to the next.
   void multiply(const kernel::Memory& vector, kernel::Value first, std::int64_t tile_pitch,
                 const MatrixScratch& scratch);
   // Multiplies a vector that lies in registers: fragments [batch tiles, k-tiles,
-  // ChipElements::fragment_words()].
-  void multiply(kernel::Array fragments, const MatrixScratch& scratch);
-  // Element of the accumulator of a row tile and batch tile: 0 and 1 are row g, 2 and 3 row g + 8.
+  // ChipElements::fragment_words()]. `adds`: to the sums as they are, in place of zeros.
+  void multiply(kernel::Array fragments, const MatrixScratch& scratch, bool adds = false);
+  // Element of the accumulator of a row tile of the sums and a batch tile: 0 and 1 are row g, 2 and 3 row g
+  // + 8.
   kernel::Value sum(int row_tile, int batch_tile, int element) const;
   void add_to_sum(int row_tile, int batch_tile, int element, kernel::Value value);
 
@@ -54,7 +59,7 @@ class OnChipMatrix {
   static constexpr int kManyWords = 128;  // from which the compiler's time for their places is felt
   kernel::Value place(int tile, kernel::Value k, int vector);
   int words() const { return kernel_.elements().matrix_words(); }
-  int accumulator(int row_tile, int batch_tile, int chain) const;
+  int accumulator(int sum_tile, int batch_tile, int chain) const;
   void multiply_tiles(const kernel::Memory& vector, kernel::Value from, std::int64_t tile_pitch, int first,
                       int end, Home home, const MatrixScratch& scratch);
   // The first word of a batch tile's fragment of the vector.
@@ -67,9 +72,11 @@ class OnChipMatrix {
   const Problem& problem_;
   const PersistentGeometry& geometry_;
   int row_tiles_, k_tiles_, resident_;
+  std::vector<int> sum_tiles_;  // by row tile: that of the sums
+  int all_sum_tiles_;
   kernel::Memory shared_;    // [warps, row tiles, k-tiles not in registers, vectors, lanes, 4 words], if any
   kernel::Array fragments_;  // [row tiles, k-tiles in registers, words]
-  kernel::Array accumulators_;  // [row tiles, batch tiles, chains, 4]
+  kernel::Array accumulators_;  // [row tiles of sums, batch tiles, chains, 4]
 };
 
 // Elements of the head's matrices from global memory.

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "compiler/schedule/analysis/step_cost.h"
+#include "compiler/schedule/persistent/early_vectors.h"
 #include "compiler/schedule/persistent/geometry.h"
 #include "compiler/schedule/persistent/reductions.h"
 #include "compiler/schedule/persistent/strategy.h"
@@ -63,7 +64,7 @@ std::optional<double> MeasuredChain::exchange() const {
     sum.add(floors.seconds(Of::SharedLoad));
     sum.add(among(g.senders(), sums, g.in_grid()));
   } else {
-    sum.add(among(g.p.blocks, static_cast<double>(shape.products.size()) / shape.levels * row, g.in_grid()));
+    sum.add(among(g.p.blocks, static_cast<double>(groups_sent(shape, g)) / shape.levels * row, g.in_grid()));
     if (!g.in_grid()) sum.add(floors.seconds(Of::SharedLoad));
   }
   const std::optional<double> each = sum.total();
@@ -86,7 +87,8 @@ std::optional<double> MeasuredChain::products() const {
   if (g.reduces())
     for (const int terms : shape.terms) add(g.sum_tiles(), terms * g.columns() / 16);
   else
-    for (const int products : shape.products) add(g.row_tiles(products), g.k_tiles_of_warp());
+    for (std::size_t group = 0; group < shape.products.size(); ++group)
+      add(group_tiles(shape, g, group), g.k_tiles_of_warp());
   const std::optional<double> latency = floors.seconds(Of::Product, by), rate = floors.per_cycle_sm(by);
   if (!latency || !rate) return std::nullopt;
   Sum sum;

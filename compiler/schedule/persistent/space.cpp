@@ -12,6 +12,7 @@
 #include "compiler/schedule/persistent/strategy.h"
 #include "compiler/schedule/plan/space_variables.h"
 #include "compiler/schedule/sweep/backward_split.h"
+#include "compiler/support/index.h"
 #include "compiler/support/integers.h"
 #include "compiler/target/cluster_cost.h"
 
@@ -102,8 +103,29 @@ class PersistentSpace {
   void shared_memory();  // that a block needs
 
   int most_terms() const { return shape_.terms.empty() ? 0 : *std::ranges::max_element(shape_.terms); }
-  // Tiles of the rows of a group of products, of a warp's units, or, with fragments, of the block's.
-  Expr tiles_of(int products) const { return floor_div(products * multiplied_ + 1, 2); }
+  // Tiles of the rows of a group of products, of a warp's units, or, with fragments, of the block's. These
+  // are rows of sums: where others of its level have products too, a tile of them may hold but one of this
+  // group's.
+  Expr tiles_of(int rows) const { return floor_div(rows * multiplied_ + 1, 2); }
+  Expr tiles_of_group(std::size_t group) const {
+    const int products = shape_.products[group], rows = shape_.rows[group];
+    const Expr own = tiles_of(products);
+    return products == rows ? own : when(fragments_ == 1, min(tiles_of(rows), products * multiplied_), own);
+  }
+  Expr tiles_of_sums(std::size_t group) const {
+    const int products = shape_.products[group], rows = shape_.rows[group];
+    return products == rows ? tiles_of(rows) : when(fragments_ == 1, tiles_of(rows), tiles_of(products));
+  }
+  // Whether warps read vectors out of inputs (read_inputs()), and what is sent and staged beside these.
+  int inputs() const { return static_cast<int>(std::ranges::count(shape_.of_input, true)); }
+  bool may_read() const { return inputs() > 0 && at(inputs()) < shape_.of_input.size(); }
+  constraint::Condition reads() const {
+    return fragments_ == 1 && vector_ == 16 / bytes_ && units_ * blocks_ == dim_;
+  }
+  Expr rows_in() const {
+    return may_read() ? when(reads(), shape_.rows_in - shape_.rows_multiplied, shape_.rows_in)
+                      : Expr(shape_.rows_in);
+  }
   Expr all_tiles() const;
   Expr widest_tiles() const;
   Expr matrix_tiles(bool in_registers) const;
@@ -279,13 +301,14 @@ void PersistentSpace::threads() {
 // The tiles of rows of all groups of products.
 Expr PersistentSpace::all_tiles() const {
   Expr sum = Expr(0);
-  for (const int products : shape_.products) sum = sum + tiles_of(products);
+  for (std::size_t group = 0; group < shape_.products.size(); ++group) sum = sum + tiles_of_group(group);
   return sum;
 }
 
 Expr PersistentSpace::widest_tiles() const {
   Expr widest = Expr(0);
-  for (const int products : shape_.products) widest = max(widest, tiles_of(products));
+  for (std::size_t group = 0; group < shape_.products.size(); ++group)
+    widest = max(widest, tiles_of_sums(group));
   return widest;
 }
 
@@ -314,16 +337,18 @@ Expr PersistentSpace::collected_words() const {
   const auto sums = static_cast<std::int64_t>(shape_.terms.size());
   const Expr collectors = 32 * warps_ * max(1, split_k_ - when(tiles_in_turn_ > 1, 1, 0));
   const Expr vectors_of_thread = ceil_div(batch_tiles_ * units_ * blocks_ * words_, collectors);
-  return when(reduce_ == 1, sums * 4 * words_ * ceil_div(batch_tiles_ * senders_, lines_),
-              when(fragments_ == 1, 2 * words_ * batch_tiles_ * k_share_,
-                   4 * min(AllGatherProducts::kMostCollected, vectors_of_thread)));
+  return when(
+      reduce_ == 1, sums * 4 * words_ * ceil_div(batch_tiles_ * senders_, lines_),
+      when(fragments_ == 1,
+           2 * words_ * batch_tiles_ * k_share_ * (may_read() ? when(reads(), 1 + inputs(), 1) : Expr(1)),
+           4 * min(AllGatherProducts::kMostCollected, vectors_of_thread)));
 }
 
 // Beside the products: the registers of the other values of a step.
 Expr PersistentSpace::step_registers() const {
   const int ahead = backward() ? std::max(8, shape_.handed) : 0;
   const Expr drawing = (backward() && shape_.draws ? kRegistersOfDraw : 0) * steps_;
-  return unit_blocks_ * batch_tiles_ * (shape_.rows_in * words_ + shape_.wide_in) +
+  return unit_blocks_ * batch_tiles_ * (rows_in() * words_ + shape_.wide_in) +
          batch_tiles_ * (shape_.head_values_in * words_ +
                          2 * (tiles_in_turn_ * shape_.head_value_states + shape_.head_values_late)) +
          channels_ * (tiles_in_turn_ * shape_.states + shape_.sums + ahead) +
@@ -389,8 +414,8 @@ void PersistentSpace::shared_memory() {
   const Expr batch = 8 * batch_tiles_;
   // Of fp32 rows beside rows of 16 bits what they take more.
   const Expr rows = batch * tiles_in_turn_;
-  const Expr staging = stages_ * steps_ * rows *
-                       (shape_.rows_in * (units_ + 16 / bytes_) * bytes_ + shape_.wide_in * 2 * units_);
+  const Expr staging =
+      stages_ * steps_ * rows * (rows_in() * (units_ + 16 / bytes_) * bytes_ + shape_.wide_in * 2 * units_);
   const Expr results =
       2 * steps_ * rows *
       (shape_.rows_out * (units_ + (real_ ? 4 : 0)) * bytes_ + shape_.wide_out * (2 * units_ + 16));
@@ -414,7 +439,7 @@ void PersistentSpace::shared_memory() {
                                   "bytes of matrices in shared memory");
   const Expr partial = when(reduce_ == 1, 0, (split_k_ - 1) * warps_ * row_tiles_ * batch_tiles_ * 512) *
                        when(exchange_ == Exchange::Cluster && blocks_ > 1, 2, 1);
-  const Expr of_fragments = warps_ * split_k_ * floor_div(units_, 8) * (batch_tiles_ * shape_.product_count) *
+  const Expr of_fragments = warps_ * split_k_ * floor_div(units_, 8) * (batch_tiles_ * shape_.joined) *
                             (256 * FragmentGatherProducts::kSlots);
   Expr all = staging + results + when(fragments_ == 1, of_fragments, exchange_bytes + partial) + matrices +
              kBarrierBytes;

@@ -21,6 +21,8 @@ class StepProducts {
   virtual void load_matrices() = 0;
   // Readies the exchange for the first two steps; in the computing warps, before the first publish().
   virtual void expect_first() = 0;
+  // Whether the vector of a group is read where it lies in memory, and not handed over.
+  virtual bool reads(std::size_t) const { return false; }
   // Hands over the vector of a group, one value a channel of the thread, at the `count`-th step.
   virtual void publish(std::size_t group, kernel::Value count, const std::vector<kernel::Value>& values) = 0;
   // The part that waits for no other block. The caller does its own work between this and finish().
@@ -40,14 +42,16 @@ class StepProducts {
   virtual const GridRing& ring() const = 0;
 };
 
-// `groups` and `sums` must outlive the result. `other_words`: of a slot of a grid's ring, for what is no
-// product.
-std::unique_ptr<StepProducts> step_products(PersistentKernel& kernel, const Problem& problem,
+// `step`, `groups` and `sums` must outlive the result. `other_words`: of a slot of a grid's ring, for what is
+// no product.
+std::unique_ptr<StepProducts> step_products(PersistentKernel& kernel, const Task& task,
+                                            const step::StepGraph& step,
                                             const std::vector<ProductGroup>& groups,
                                             const std::vector<ProductSum>& sums, std::int64_t other_words);
 
 // Words that a team whose blocks meet through global memory exchanges there.
-std::int64_t exchange_words(const PersistentGeometry& geometry, const std::vector<ProductGroup>& groups,
-                            const std::vector<ProductSum>& sums, std::int64_t other_words);
+std::int64_t exchange_words(const PersistentGeometry& geometry, const Task& task, const step::StepGraph& step,
+                            const std::vector<ProductGroup>& groups, const std::vector<ProductSum>& sums,
+                            std::int64_t other_words);
 
 }  // namespace rondo::schedule

@@ -41,9 +41,10 @@ void Persistent::add_launches(const Task& task, const PersistentParameters& own,
     const step::StepGraph sweep = spread_sweep(task).step;
     const std::vector<ProductGroup> groups = product_groups(sweep.graph, sweep.roots);
     const StepOrder order = step_order(task, sweep, groups, adds_over_head(task.cell));
-    plan.exchange.each = task.problem.sizes.heads *
-                         exchange_words(geometry, groups, product_sums(sweep.graph, sweep.roots, groups),
-                                        ReductionExchange::slot_words(geometry, reduction_words(order)));
+    plan.exchange.each =
+        task.problem.sizes.heads *
+        exchange_words(geometry, task, sweep, groups, product_sums(sweep.graph, sweep.roots, groups),
+                       ReductionExchange::slot_words(geometry, reduction_words(order)));
     plan.exchange.batch_tile = geometry.batch;
     plan.launches.push_back(clear_exchange(task, plan));
   }

@@ -87,8 +87,24 @@ class ChainShortener {
     return true;
   }
 
+  bool is_product(NodeId id) const {
+    const Node& node = out_.at(id);
+    return (node.kind == NodeKind::MatVec || node.kind == NodeKind::MatTVec) && !node.operands.empty();
+  }
+  // Products that come together, or such a sum of them.
+  bool is_sum_of_products(NodeId id) const {
+    const Node& node = out_.at(id);
+    return node.kind == NodeKind::Scalar && node.op == Op::Add
+               ? std::ranges::all_of(node.operands, [&](NodeId part) { return is_sum_of_products(part); })
+               : is_product(id);
+  }
+
   // The form whose late value arrives last keeps it; the other joins alpha or beta as an ordinary value.
+  // Products that come together are one late value, their sum: who multiplies may add it up.
   ChainForm sum(ChainForm a, ChainForm b) {
+    if (a.late != b.late && a.alpha == kNoNode && b.alpha == kNoNode && is_sum_of_products(a.late) &&
+        is_sum_of_products(b.late) && arrival(a.late) / kProduct == arrival(b.late) / kProduct)
+      return {kNoNode, make(Op::Add, {a.late, b.late}), add(a.beta, b.beta)};
     if (arrival(a.late) < arrival(b.late)) std::swap(a, b);
     if (a.late == b.late)
       return {add(one_if_none(a.alpha), one_if_none(b.alpha)), a.late, add(a.beta, b.beta)};

@@ -9,6 +9,7 @@
 
 #include "compiler/schedule/analysis/saved_products.h"
 #include "compiler/schedule/analysis/step_order.h"
+#include "compiler/schedule/sweep/input_vectors.h"
 #include "compiler/step/verify.h"
 
 namespace rondo::schedule {
@@ -228,18 +229,30 @@ std::vector<TensorId> tensors_read(const step::Cell& cell, const step::Graph& gr
 
 namespace {
 
+void count_products(const Task& task, const step::StepGraph& graph, const std::vector<ProductGroup>& groups,
+                    SweepShape& shape) {
+  for (const ProductGroup& group : groups) {
+    shape.products.push_back(static_cast<int>(group.products.size()));
+    shape.product_count += shape.products.back();
+  }
+  const std::vector<ProductSum> sums = product_sums(graph.graph, graph.roots, groups);
+  for (const ProductSum& sum : sums) shape.terms.push_back(static_cast<int>(sum.terms.size()));
+  const std::vector<ProductSum> joined = product_rows(sums);
+  shape.joined = static_cast<int>(joined.size());
+  for (const ProductGroup& group : groups) {
+    shape.level.push_back(group.level);
+    shape.rows.push_back(static_cast<int>(std::ranges::count(joined, group.level, &ProductSum::level)));
+    shape.of_input.push_back(input_of(task.cell, graph.graph, group) != nullptr);
+  }
+}
+
 SweepShape shape_of_sweep(const Task& task) {
   SweepShape shape;
   const SpreadSweep sweep = spread_sweep(task);
   const step::StepGraph& graph = sweep.step;
   shape.head_values_before = static_cast<int>(sweep.head_values.size());
   const std::vector<ProductGroup> groups = product_groups(graph.graph, graph.roots);
-  for (const ProductGroup& group : groups) {
-    shape.products.push_back(static_cast<int>(group.products.size()));
-    shape.product_count += shape.products.back();
-  }
-  for (const ProductSum& sum : product_sums(graph.graph, graph.roots, groups))
-    shape.terms.push_back(static_cast<int>(sum.terms.size()));
+  count_products(task, graph, groups, shape);
   shape.levels = levels_of(groups);
   const StepOrder order = step_order(task, graph, groups, adds_over_head(task.cell));
   shape.handed = static_cast<int>(order.handed.size());
@@ -272,6 +285,7 @@ SweepShape shape_of_sweep(const Task& task) {
     if (task.cell.tensor(id).tail != step::Tail::Matrix) shape.param_rows += rows({id}) + head_values({id});
   if (task.problem.pass != Pass::Backward) {
     shape.rows_in = rows(task.cell.of_kind(TensorKind::Input));
+    shape.rows_multiplied = rows(only_multiplied(task.cell, graph, groups, shape.of_input));
     shape.rows_out = rows(task.cell.of_kind(TensorKind::Output));
     shape.head_values_in = head_values(task.cell.of_kind(TensorKind::Input));
     shape.head_values_out = head_values(task.cell.of_kind(TensorKind::Output));

@@ -75,10 +75,15 @@ SpreadSweep spread_sweep(const Task& task, const BackwardSplit& split, Steps ste
 
 // Counts that decide what a sweep needs of the chip.
 struct SweepShape {
-  std::vector<int> products;  // of each group
-  std::vector<int> terms;     // of each sum
+  std::vector<int> products;   // of each group
+  std::vector<int> level;      // of each group
+  std::vector<int> rows;       // of its level, as product_rows() has them
+  std::vector<bool> of_input;  // by group: its vector is a row of an input
+  int rows_multiplied = 0;     // staged rows of inputs of which the step reads nothing but such vectors
+  std::vector<int> terms;      // of each sum
   int product_count = 0;
   int levels = 0;
+  int joined = 0;                 // sums as product_rows() has them, of all levels
   int rows_in = 0;                // staged rows
   int rows_out = 0;               // rows written at each step
   int wide_in = 0, wide_out = 0;  // of them, of fp32 where the storage type has 16 bits

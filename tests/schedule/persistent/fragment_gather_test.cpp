@@ -5,60 +5,13 @@
 #include "compiler/constraint/solver.h"
 #include "compiler/frontend/frontend.h"
 #include "compiler/step/forms.h"
-#include "tests/schedule/cell_files.h"
-#include "tests/schedule/comparison.h"
 #include "tests/schedule/damage.h"
 #include "tests/schedule/drawn_for.h"
+#include "tests/schedule/persistent/fragment_points.h"
 #include "tests/support/turns.h"
 
 namespace rondo::schedule {
 namespace {
-
-const Strategy* const kStrategyOfFragments = find_strategy("persistent");
-
-struct FragmentForm {
-  int blocks = 8, unit_blocks = 1, split_k = 2, batch_tiles = 1, accumulators = 2, register_k_tiles = 64;
-  int poll_delay = 0;
-};
-
-Parameters point_of_fragments(const Problem& problem, const FragmentForm& form) {
-  std::int64_t vector = 16 / kernel::storage_bytes(problem.storage);
-  while (problem.sizes.dim % vector != 0) vector /= 2;
-  return {{"blocks", form.blocks},
-          {"exchange", 1},
-          {"reduce_scatter", 0},
-          {"cluster_k_split", 1},
-          {"setmaxnreg", 0},
-          {"batch_tiles_in_flight", 2},
-          {"split_k", form.split_k},
-          {"unit_blocks", form.unit_blocks},
-          {"batch_tiles", form.batch_tiles},
-          {"tiles_in_turn", 1},
-          {"gather_fragments", 1},
-          {"register_k_tiles", form.register_k_tiles},
-          {"accumulators", form.accumulators},
-          {"steps", 2},
-          {"stages", 3},
-          {"vector", vector},
-          {"producer_warps", 1},
-          {"store_warps", 1},
-          {"poll_delay", form.poll_delay}};
-}
-
-Case case_of_fragments(const step::Cell& cell, const step::Sizes& sizes, const FragmentForm& form,
-                       Storage storage = Storage::BF16) {
-  Case c{kStrategyOfFragments, cell, {}, {}, {}, true};
-  c.problem.sizes = sizes;
-  c.problem.storage = storage;
-  c.problem.math = default_math(storage);
-  c.parameters = c.backward = point_of_fragments(c.problem, form);
-  return c;
-}
-
-void compare(Case c) {
-  SCOPED_TRACE(c.name());
-  Comparison(std::move(c)).run();
-}
 
 // A block of one to four warps of units, with and without warps that only multiply; matrices in registers and
 // in shared memory; two tiles of the batch; a head that ends within a block. A warp has two or four k-tiles.
