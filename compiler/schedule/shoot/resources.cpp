@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compiler/scalar/roundoff.h"
 #include "compiler/schedule/analysis/history.h"
 #include "compiler/schedule/analysis/param_rows.h"
 #include "compiler/schedule/channelwise/affine_transforms.h"
@@ -57,9 +58,27 @@ StepCost shoot_cost(const Task& task, bool newton) {
   return cost;
 }
 
+namespace {
+
+// Of a value, and of 1: more than that a function's fast form errs by says that a start need be no better.
+// That of an exponential, a quotient or a root is within it, those of tanh and of what is made by it are not.
+constexpr double kCoarse = 0x1p-20;
+
+bool is_coarse(const step::Node& node) {
+  if (node.kind != step::NodeKind::Scalar) return false;
+  const scalar::Roundoff error = scalar::roundoff(node.op, true);
+  return error.value > kCoarse || error.scaled > kCoarse || error.absolute > kCoarse ||
+         error.operand > kCoarse;
+}
+
+}  // namespace
+
 bool shoot_is_accurate(const Task& task) {
-  return task.problem.math != kernel::Math::Fast ||
-         (!task.structure.affine && shoot_cost(task, false).special == 0);
+  if (task.problem.math != kernel::Math::Fast) return true;
+  if (task.structure.affine) return false;
+  const step::StepGraph step = shoot_step(task, false);
+  return std::ranges::none_of(reachable(step.graph, step.roots),
+                              [&](step::NodeId id) { return is_coarse(step.graph.at(id)); });
 }
 
 ShootShape shoot_shape(const Task& task) {

@@ -23,7 +23,8 @@ ShootTraffic shoot_traffic(const Task& task);
 StepCost shoot_cost(const Task& task, bool newton);
 
 // Whether arithmetic is accurate: where it is asked for, and where a step has no function that fast
-// arithmetic makes worse. Of an affine cell, whose second sweep is exact, nobody asks for more.
+// arithmetic makes coarse, as tanh and sigmoid. Of an affine cell, whose second sweep is exact, nobody asks
+// for more.
 bool shoot_is_accurate(const Task& task);
 
 // What registers and shared memory follow from, of a cell and problem.
