@@ -62,6 +62,7 @@ EXAMPLES = {
     "state_tracking.py": ["--task", "parity", "--layer", "RNN", "--size", "32", "--steps", "60"],
     "dreamer_gru.py": ["--steps", "30"],
     "charlm.py": ["--layer", "GRU", "--size", "16", "--batch", "2", "--length", "8", "--steps", "4", "--device", "cpu"],
+    "sequence_parallel.py": ["--size", "16", "--length", "64", "--steps", "4", "--device", "cpu"],
     "ddp.py": ["--size", "16", "--batch", "2", "--length", "8", "--steps", "4", "--device", "cpu"],
 }
 

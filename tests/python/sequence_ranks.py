@@ -1,7 +1,10 @@
 """Sequences over ranks, whose cases `ranks.py` runs in processes, and the same in one."""
 
+import importlib.util
 import itertools
+import json
 import os
+import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -226,13 +229,13 @@ def dies(kind, rank, world):
 
 
 def example(kind, rank, world):
-    """What benchmarks/sequence_ranks.py has measured, as torchrun starts it."""
-    import importlib.util
-    import json
-    import tempfile
+    """What a script gives as torchrun starts it: the benchmark's record, or the example's losses."""
+    if kind == "training":
+        import sequence_parallel
 
-    place = SOURCE / "benchmarks/sequence_ranks.py"
-    spec = importlib.util.spec_from_file_location("benchmark", place)
+        losses, again = sequence_parallel.main(TRAINING)
+        return {"losses": torch.tensor(losses), "again": again}
+    spec = importlib.util.spec_from_file_location("benchmark", SOURCE / "benchmarks/sequence_ranks.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     with tempfile.TemporaryDirectory() as folder:
@@ -241,7 +244,12 @@ def example(kind, rank, world):
         return {"record": json.loads(out.read_text()) if rank == 0 else None}
 
 
+def words(options):
+    return [str(word) for name, value in options.items() for word in (f"--{name}", value)]
+
+
+TRAINING = words({"size": 16, "batch": 2, "length": 48, "steps": 4, "chunk": 8, "device": "cpu"})
 SIZES = {"steps": "120,240", "batch": 2, "channels": 8, "chunk": 16, "calls": 1, "samples": 2}
 HOW = {"device": "cpu", "cells": "affine", "memories": "forgets,keeps", "dtype": "fp32"}
-BENCHMARK = [str(word) for name, value in (SIZES | HOW).items() for word in (f"--{name}", value)]
+BENCHMARK = words(SIZES | HOW)
 WAYS = {way.__name__: (way, {}) for way in (values, layer, twice, long, refused, dies, example)}

@@ -2,6 +2,7 @@
 
 import fcntl
 import re
+import sys
 from functools import lru_cache
 from itertools import pairwise
 
@@ -14,6 +15,11 @@ from rondo._torch.pieces import pieces_of
 
 import ranks
 import sequence_ranks
+from conftest import SOURCE
+
+sys.path.insert(0, str(SOURCE / "examples/python"))
+
+import sequence_parallel
 
 FOUR = ("affine", "affine that keeps", "hgrn", "hgrn, reversed", "lif", "paragru", "mingru with lengths and resets")
 TWO = tuple(name for name in sequence_ranks.CASES if name not in ("hgrn", "lif", "mingru with lengths and resets"))
@@ -29,6 +35,7 @@ JOBS = {
     "four": [4, *(f"values: {name}" for name in FOUR), "layer: ParaGRU"],
     "wrong": [2, *(f"refused: {name}" for name in sequence_ranks.WRONG)],
     "benchmark": [2, "example: benchmark"],
+    "example": [2, "example: training"],
     "dies forward": [3, "dies: forward"],
     "dies backward": [3, "dies: backward"],
 }
@@ -194,3 +201,20 @@ def test_the_benchmark_measures_what_it_says(found):
         assert (row["error"] is None) == (row["steps"] == 240)
         assert row["error"] is None or row["error"] < 1e-6
         assert row["memory"] == "forgets" or row["again"] == row["steps"] // 2
+
+
+def test_the_example_has_the_losses_of_one_process(found):
+    wanted, again = sequence_parallel.main(sequence_ranks.TRAINING)
+    assert again == 0
+    for part in of(found, "example", "example: training"):
+        assert (part["losses"] - torch.tensor(wanted)).abs().max() < 1e-5
+        assert part["again"] > 0
+    (_, _, first), (_, _, last) = found["example"]
+    assert "bytes a second on 2 ranks" in first and "walked" in last
+
+
+def test_the_example_refuses_sequences_that_do_not_divide(monkeypatch, capsys):
+    monkeypatch.setenv("WORLD_SIZE", "3")
+    with pytest.raises(SystemExit):
+        sequence_parallel.main(["--length", "64", "--device", "cpu"])
+    assert "--length 64 is no multiple of 3 ranks" in capsys.readouterr().err
