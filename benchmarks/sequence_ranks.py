@@ -3,13 +3,13 @@
 
 usage: torchrun --nproc_per_node N sequence_ranks.py LIBRONDO.so --out FILE [--device cuda] [--cells affine] [--memories forgets,...]
            [--steps 65536,131072,...] [--batch 8] [--channels 1536] [--dtype bf16] [--chunk 512] [--calls 5] [--samples 7]
-           [--passes fw,fwbw] [--seconds N] [--verify strict] [--commit HASH]
+           [--passes fw,fwbw] [--hows guesses,maps] [--seconds N] [--verify strict] [--commit HASH]
 
 For each number of steps, first rank 0 computes the whole sequence alone, then all ranks compute it, each a part. A time is that of
 `calls` calls one after another over their number, from one synchronisation to the next, of the slowest rank; the median of the
 samples. Where one device's memory does not hold the whole sequence, that row has no time of it.
 
-Rows have, by cell, memory and pass (fw: forward without gradients; fwbw: forward and backward with all gradients):
+Rows have, by cell, memory, pass and how parts are joined (guesses, or maps=True of split_sequence; fw: forward without gradients; fwbw: forward and backward with all gradients):
   alone_ms   rank 0 alone, the whole sequence
   part_ms    all ranks at once, each its own part and nothing of the others: what ranks cost is `ms` less this
   ms         all ranks, the whole sequence
@@ -52,12 +52,13 @@ def options_of(arguments):
     parser.add_argument("--calls", type=int, default=5, help="calls of a sample")
     parser.add_argument("--samples", type=int, default=7)
     parser.add_argument("--passes", default="fw,fwbw")
+    parser.add_argument("--hows", default="guesses")
     parser.add_argument("--seconds", type=float, default=1e6, help="after which no other row is begun")
     parser.add_argument("--verify", default="strict", choices=("strict", "background", "trust"))
     parser.add_argument("--commit", default=os.environ.get("RONDO_COMMIT", "unknown"))
     options = parser.parse_args(arguments)
     options.steps = sorted(int(word) for word in options.steps.split(","))
-    for name, known in (("memories", MEMORIES), ("passes", ("fw", "fwbw"))):
+    for name, known in (("memories", MEMORIES), ("passes", ("fw", "fwbw")), ("hows", ("guesses", "maps"))):
         found = getattr(options, name).split(",")
         if wrong := [word for word in found if word not in known]:
             parser.error(f"--{name}: no {', '.join(wrong)}; there are {', '.join(known)}")
@@ -185,12 +186,12 @@ class Bench:
         self.dist.all_reduce(tensor, op=getattr(self.dist.ReduceOp, how))
         return tensor.item()
 
-    def row(self, cell, memory, steps, pass_, check):
-        """What one number of steps takes; None where not even a part fits."""
+    def rows(self, cell, memory, steps, pass_, check):
+        """What one number of steps takes, in each way; none where not even a part fits."""
         bounds = [steps * rank // self.world for rank in range(self.world + 1)]
         begin, end = bounds[self.rank], bounds[self.rank + 1]
         if not self.of_all(self.fits(cell, end - begin, pass_), "MIN"):
-            return None
+            return
         row = {"cell": cell.name, "memory": memory, "steps": steps, "pass": pass_, "alone_ms": None, "error": None}
         alone, params = None, self.params(cell)
         if self.of_all(self.rank == 0 and self.fits(cell, steps, pass_)):
@@ -199,18 +200,20 @@ class Bench:
                 row["alone_ms"] = self.time_ms(work, all_ranks=False)
                 alone = work() if check else None
                 del work
-            self.together()
+            row["alone_ms"] = self.told(row["alone_ms"])
             if check:
                 alone = self.parts_of(cell, alone, bounds, pass_)
         x = self.inputs(cell, memory, begin, end)
         row["part_ms"] = self.time_ms(self.work_of(cell, x, params, pass_))
-        over = self.rondo.nn.split_sequence(cell, chunk=self.options.chunk)
-        work = self.work_of(over, x, params, pass_)
-        row["ms"] = self.time_ms(work)
-        row |= self.facts(over, work)
-        if alone is not None:
-            row["error"] = self.of_all(max(_apart(one, other) for one, other in zip(work(), alone)))
-        return row
+        for how in self.options.hows:
+            if how == "maps" and not (cell.is_affine and cell.is_diagonal):
+                continue
+            over = self.rondo.nn.split_sequence(cell, chunk=self.options.chunk, maps=how == "maps")
+            work = self.work_of(over, x, params, pass_)
+            found = row | {"how": how, "ms": self.time_ms(work)} | self.facts(over, work)
+            if alone is not None:
+                found["error"] = self.of_all(max(_apart(one, other) for one, other in zip(work(), alone)))
+            yield found
 
     def facts(self, over, work):
         bits = [self.bits(work()) for _ in range(3)]
@@ -283,14 +286,12 @@ def main(arguments=None):
                 for pass_ in options.passes:
                     if bench.of_all(time.monotonic() - begin > options.seconds):
                         continue
-                    row = bench.row(cell, memory, steps, pass_, steps == options.steps[0])
-                    if row is None:
-                        continue
-                    record["rows"].append(row)
-                    if bench.rank == 0:
-                        with_weak(record["rows"], bench.world)
-                        options.out.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
-                        print(json.dumps(row), flush=True)
+                    for row in bench.rows(cell, memory, steps, pass_, steps == options.steps[0]):
+                        record["rows"].append(row)
+                        if bench.rank == 0:
+                            with_weak(record["rows"], bench.world)
+                            options.out.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+                            print(json.dumps(row), flush=True)
     bench.dist.destroy_process_group()
 
 

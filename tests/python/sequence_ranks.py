@@ -29,6 +29,7 @@ class Case:
     forms: tuple[str, ...] = ()
     options: dict[str, Any] = field(default_factory=dict)
     call: dict[str, Any] = field(default_factory=dict)
+    maps: bool = False
 
 
 CASES = {
@@ -49,6 +50,11 @@ CASES = {
     "paragru, clipped": Case("paragru", options={"clip_forward": 0.5, "clip_gradient": 0.1}),
     "paralstm": Case("paralstm"),
     "lstm": Case("lstm"),
+    "maps of affine that keeps": Case("affine", keep=1.0, maps=True),
+    "maps of affine, float32": Case("affine", torch.float32, maps=True),
+    "maps of lru": Case("lru", maps=True),
+    "maps of hgrn, reversed": Case("hgrn", call={"reverse": True}, maps=True),
+    "maps of mingru with lengths and resets": Case("mingru", forms=("lengths", "resets"), maps=True),
 }
 
 
@@ -108,7 +114,7 @@ def values(kind, rank, world):
     kinds["x"] = cut(kinds["x"], rank, world)
     if "resets" in flags:
         flags |= cut({"resets": flags["resets"]}, rank, world)
-    over = rondo.nn.split_sequence(cell, chunk=CHUNK)
+    over = rondo.nn.split_sequence(cell, chunk=CHUNK, maps=case.maps)
     found = computed(over, case, kinds, flags, (cut(weights[0], rank, world), weights[1]), rank + 1.0)
     with torch.no_grad():
         inputs = kinds["x"]["x"] if list(kinds["x"]) == ["x"] else kinds["x"]
@@ -208,6 +214,9 @@ WRONG = {
     "chunk": lambda rank: _over(chunk=0),
     "draws": lambda rank: rondo.nn.split_sequence(Draws("mingru")),
     "no layer": lambda rank: rondo.nn.split_sequence(rondo.nn.LSTM(2, 3)),
+    "maps": lambda rank: _over("paragru", maps=True),
+    "maps of clipped": lambda rank: rondo.nn.split_sequence(rondo.Cell("mingru", clip_gradient=1.0), maps=True),
+    "maps on one": lambda rank: _over(maps=rank == 0)(torch.zeros(2, 5, 2, 4)),
     "layer in chunks": lambda rank: rondo.nn.split_sequence(rondo.nn.MinGRU(2, 3, chunk=4)),
     "input": lambda rank: _over()(torch.zeros(2, 5, 3, 4)),
     "twice": lambda rank: torch.autograd.functional.hessian(
@@ -250,6 +259,6 @@ def words(options):
 
 TRAINING = words({"size": 16, "batch": 2, "length": 48, "steps": 4, "chunk": 8, "device": "cpu"})
 SIZES = {"steps": "120,240", "batch": 2, "channels": 8, "chunk": 16, "calls": 1, "samples": 2}
-HOW = {"device": "cpu", "cells": "affine", "memories": "forgets,keeps", "dtype": "fp32"}
+HOW = {"device": "cpu", "cells": "affine", "memories": "forgets,keeps", "hows": "guesses,maps", "dtype": "fp32"}
 BENCHMARK = words(SIZES | HOW)
 WAYS = {way.__name__: (way, {}) for way in (values, layer, twice, long, refused, dies, example)}

@@ -22,6 +22,7 @@ sys.path.insert(0, str(SOURCE / "examples/python"))
 import sequence_parallel
 
 FOUR = ("affine", "affine that keeps", "hgrn", "hgrn, reversed", "lif", "paragru", "mingru with lengths and resets")
+FOUR += tuple(name for name in sequence_ranks.CASES if name.startswith("maps") and "float32" not in name)
 TWO = tuple(name for name in sequence_ranks.CASES if name not in ("hgrn", "lif", "mingru with lengths and resets"))
 LONG = ("0.1 to 0.3", "0.9 to 0.99", "1 to 1")
 JOBS = {
@@ -150,6 +151,9 @@ SAID = {
     "chunk": "InputError: split_sequence: chunk is 0",
     "draws": "UnsupportedError: split_sequence: cell mingru draws random numbers",
     "no layer": "InputError: split_sequence: layer is LSTM",
+    "maps": "UnsupportedError: split_sequence: maps=True: parts of cell paragru have no",
+    "maps of clipped": "UnsupportedError: split_sequence: maps=True: parts of cell mingru have no",
+    "maps on one": "InputError: mingru: ranks differ in maps",
     "layer in chunks": "UnsupportedError: split_sequence: chunk=4 of the layer",
     "input": "InputError: mingru: 'x' has shape",
     "twice": "NotDifferentiableError: ",
@@ -193,14 +197,15 @@ def test_pieces_are_short_where_something_may_change():
 
 def test_the_benchmark_measures_what_it_says(found):
     record = of(found, "benchmark", "example: benchmark")[0]["record"]
-    assert record["world"] == 2 and len(record["rows"]) == 8
+    assert record["world"] == 2 and len(record["rows"]) == 16
+    assert {row["how"] for row in record["rows"]} == {"guesses", "maps"}
     for row in record["rows"]:
         assert row["same_bits"] and min(row["ms"], row["alone_ms"], row["part_ms"]) > 0
         assert row["strong"] == row["alone_ms"] / row["ms"]
         assert (row["weak"] is None) == (row["steps"] == 120)
         assert (row["error"] is None) == (row["steps"] == 240)
         assert row["error"] is None or row["error"] < 1e-6
-        assert row["memory"] == "forgets" or row["again"] == row["steps"] // 2
+        assert (row["memory"], row["how"]) == ("forgets", "guesses") or row["again"] == row["steps"] // 2
 
 
 def test_the_example_has_the_losses_of_one_process(found):

@@ -4,14 +4,15 @@ agrees to the bit: what comes out is what one process would have that walked the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 import torch.distributed as dist
 
 from .._errors import NotDifferentiableError
+from . import maps
 from .pieces import Backward, Chain, Forward, Part, differ, packed, unpacked
 
 Tensors = Sequence[torch.Tensor]
@@ -96,10 +97,12 @@ def _sum(rows: Tensors) -> torch.Tensor:
 
 @dataclass
 class Setting:
-    """All of a call but for tensors that have derivatives. `records`: what its passes took, by their names."""
+    """All of a call but for tensors that have derivatives. `by_maps`: what parts begin with is found by their maps, and not by
+    guesses. `records`: what its passes took, by their names."""
 
     part: Part  # without those tensors
     line: Line
+    by_maps: bool
     records: dict[str, Record] = field(default_factory=dict)
 
     def with_tensors(self, tensors: Tensors) -> Part:
@@ -107,12 +110,55 @@ class Setting:
         return replace(self.part, inputs=list(tensors[:count]), params=list(tensors[count:]))
 
 
-def forward(setting: Setting, tensors: Tensors, initial: Any, saving: bool) -> tuple[list[torch.Tensor], Forward]:
-    """Outputs of this part, and the last states of all. `tensors`: inputs and parameters; `initial`: states, or None."""
-    part = setting.with_tensors(tensors)
-    walked = Forward(part, part.first_states(initial), saving)
-    last, setting.records["forward"] = settle(setting.line, walked.chain, part.pieces)
-    return [*walked.outputs, *(state.clone() for state in last)], walked  # each its own, to be changed in place
+class Walked(NamedTuple):
+    """What a forward pass over ranks gives."""
+
+    results: list[torch.Tensor]  # outputs of this part, and the last states of all
+    forward: Forward
+    maps: list[torch.Tensor]  # of all ranks, in the order of the line, where they were taken
+
+
+def forward(setting: Setting, tensors: Tensors, initial: Any, saving: bool) -> Walked:
+    """`tensors`: inputs and parameters; `initial`: states, or None."""
+    part, line = setting.with_tensors(tensors), setting.line
+    first, found = part.first_states(initial), []
+    if setting.by_maps:
+        whole = maps.joined(first)
+        rows = line.gather(packed(maps.of_part(part, first)))
+        begin, end, found = maps.through(rows, line.place, whole)
+        walked = Forward(part, maps.parted(begin, part.structure), saving)
+        walked.chain.all()
+        last, record = maps.parted(end, part.structure), Record(1, part.sizes["T"])
+    else:
+        walked = Forward(part, first, saving)
+        last, record = settle(line, walked.chain, part.pieces)
+    setting.records["forward"] = record
+    # Last states are each their own, to be changed in place.
+    results = [*walked.outputs, *(state.clone(memory_format=torch.contiguous_format) for state in last)]
+    return Walked(results, walked, found)
+
+
+def backward(
+    setting: Setting, walk: Callable[[Sequence[bool], Tensors], Backward], wanted: Any, shares: Tensors, found: Tensors
+) -> tuple[Backward, Tensors]:
+    """The pass of this rank, and the gradients of the states that the whole sequences begin with. `walk` makes a pass for those
+    that are `wanted`, from gradients of last states, whose sum are the `shares` of all ranks; `found`: the maps."""
+    line, part = setting.line.turned, setting.part
+    nothing = [torch.zeros_like(share) for share in shares]
+    if not found:
+        walked = walk(wanted, nothing if line.place else shares)
+        last, setting.records["backward"] = settle(line, walked.chain, part.pieces, shares)
+        return walked, last
+    probe = walk([False] * len(wanted), nothing)  # it writes no gradient but that of the first states
+    probe.chain.all()
+    mine = maps.joined(probe.chain.last)
+    rows = line.gather(packed([mine, maps.joined(shares)]))
+    last = _sum([row[mine.numel() :] for row in rows]).view(mine.shape)
+    given, first = maps.back([row[: mine.numel()] for row in rows], line.place, last, found[::-1])
+    walked = walk(wanted, [one.contiguous() for one in maps.parted(given, part.structure)])
+    walked.chain.all()
+    setting.records["backward"] = Record(1, part.sizes["T"])
+    return walked, maps.parted(first, part.structure)
 
 
 class OverRanks(torch.autograd.Function):
@@ -124,7 +170,7 @@ class OverRanks(torch.autograd.Function):
         structure = setting.part.structure
         count = len(structure.inputs) + len(structure.params)
         tensors: Any = given[:count]
-        results, walked = forward(setting, tensors, given[count:], True)
+        results, walked, ctx.maps = forward(setting, tensors, given[count:], True)
         ctx.setting, ctx.types = setting, [None if one is None else one.dtype for one in given]
         ctx.counts = [len(saved) for saved in walked.saved]
         states = [state for piece in walked.states for state in piece]
@@ -152,16 +198,19 @@ class OverRanks(torch.autograd.Function):
         outputs = take(len(structure.outputs))
         states = [take(len(structure.initials)) for _ in part.pieces]
         kept = [take(count) for count in ctx.counts]
-        line = setting.line.turned
+        states_like = part.first_states([None] * len(structure.initials))
         shares = [
             torch.zeros_like(state) if grad is None else grad.to(state.dtype).contiguous()
-            for grad, state in zip(coming[len(outputs) :], part.first_states([None] * len(structure.initials)), strict=True)
+            for grad, state in zip(coming[len(outputs) :], states_like, strict=True)
         ]
-        carried = [torch.zeros_like(share) for share in shares] if line.place else shares
         wanted = ctx.needs_input_grad[1 : 1 + inputs + params]
-        walked = Backward(part, outputs, states, kept, coming[: len(outputs)], wanted, carried)
-        last, setting.records["backward"] = settle(line, walked.chain, part.pieces, shares)
-        return None, *_of_given(ctx, walked, last, line.place == line.world - 1)
+
+        def walk(some: Sequence[bool], carried: Tensors) -> Backward:
+            return Backward(part, outputs, states, kept, coming[: len(outputs)], some, carried)
+
+        walked, last = backward(setting, walk, wanted, shares, ctx.maps)
+        line = setting.line
+        return None, *_of_given(ctx, walked, last, line.place == 0)
 
 
 def _of_given(ctx: Any, walked: Backward, last: Tensors, is_first: bool) -> list[torch.Tensor | None]:

@@ -20,7 +20,7 @@ Tensors = Sequence[torch.Tensor]
 GROWTH = 8  # of one piece over the one before it, from each end of a part on
 
 
-def pieces_of(steps: int, least: int, begin: bool, end: bool) -> list[tuple[int, int]]:
+def pieces_of(steps: int, least: int, begin: bool, end: bool, growth: int = GROWTH) -> list[tuple[int, int]]:
     """From where to where the pieces of a part go, in the order of time. They are short, `least` steps, where first states may
     be put right, at the `begin` of the part, or gradients of last ones, at its `end`, and grow from there."""
     ahead: list[int] = []
@@ -32,7 +32,7 @@ def pieces_of(steps: int, least: int, begin: bool, end: bool) -> list[tuple[int,
         if end:
             behind.append(size)
         left -= (begin + end) * size
-        size *= GROWTH
+        size *= growth
     sizes = [*ahead, *([left] if left else []), *reversed(behind)]
     bounds = [0]
     for size in sizes:

@@ -14,8 +14,9 @@ from .._errors import InputError, UnsupportedError
 from .._structure import structure_of
 from .._torch import autograd
 from .._torch.call import Arguments, results_of
+from .._torch.maps import MOST_ROWS, STEPS, has_map
 from .._torch.over_ranks import Line, OverRanks, Record, Setting, forward
-from .._torch.pieces import Part, Tensors, pieces_of
+from .._torch.pieces import GROWTH, Part, Tensors, pieces_of
 from ..cell import Cell
 from .recurrent import Recurrent
 
@@ -24,14 +25,14 @@ LEAST = 512
 
 
 @overload
-def split_sequence(layer: _Layer, group: Any = None, *, chunk: int = LEAST) -> _Layer: ...
+def split_sequence(layer: _Layer, group: Any = None, *, chunk: int = LEAST, maps: bool = False) -> _Layer: ...
 
 
 @overload
-def split_sequence(layer: Cell, group: Any = None, *, chunk: int = LEAST) -> PartOfSequence: ...
+def split_sequence(layer: Cell, group: Any = None, *, chunk: int = LEAST, maps: bool = False) -> PartOfSequence: ...
 
 
-def split_sequence(layer: Any, group: Any = None, *, chunk: int = LEAST) -> Any:
+def split_sequence(layer: Any, group: Any = None, *, chunk: int = LEAST, maps: bool = False) -> Any:
     """A cell or layer whose sequences lie over ranks: each rank calls it with its own steps.
 
     Rank 0 has the first steps, rank 1 those that follow, and so on; parts need not be of one length. All ranks walk their parts
@@ -49,6 +50,10 @@ def split_sequence(layer: Any, group: Any = None, *, chunk: int = LEAST) -> Any:
     chunk : int, optional
         Steps of a part's first piece and, in training, of its last one, the least that are walked again. Other pieces grow
         from there.
+    maps : bool, optional
+        For cells that are affine by channel, such as MinGRU and HGRN, and remember for as long as a rank's part, or longer:
+        each rank takes the map of its part first, last states as a function of first ones, and then walks once from what all
+        maps say. It takes each pass about twice, whatever the cell remembers; results are exact but for rounding.
 
     Returns
     -------
@@ -83,7 +88,7 @@ def split_sequence(layer: Any, group: Any = None, *, chunk: int = LEAST) -> Any:
         if layer.chunk is not None:
             raise UnsupportedError(f"split_sequence: chunk={layer.chunk} of the layer", "make the layer without it")
         made = copy.copy(layer)
-        made.cell = split_sequence(layer.cell, group, chunk=chunk)
+        made.cell = split_sequence(layer.cell, group, chunk=chunk, maps=maps)
         return made
     if not isinstance(layer, Cell):
         raise InputError(
@@ -99,7 +104,12 @@ def split_sequence(layer: Any, group: Any = None, *, chunk: int = LEAST) -> Any:
         )
     if not dist.is_available() or not dist.is_initialized():
         raise InputError("split_sequence: there are no ranks", "call torch.distributed.init_process_group() first")
-    return PartOfSequence(layer, group, chunk)
+    if maps and not has_map(layer._plain):
+        raise UnsupportedError(
+            f"split_sequence: maps=True: parts of cell {layer.name} have no small maps",
+            f"cells have that are affine by channel, with {MOST_ROWS} rows of states at most and without clip_gradient",
+        )
+    return PartOfSequence(layer, group, chunk, maps)
 
 
 class PartOfSequence(Cell):
@@ -113,6 +123,8 @@ class PartOfSequence(Cell):
         The ranks.
     chunk : int
         Steps of the shortest pieces.
+    maps : bool
+        Whether parts are joined by their maps.
 
     Attributes
     ----------
@@ -121,9 +133,9 @@ class PartOfSequence(Cell):
         with, and `again`, how many steps this one has walked again.
     """
 
-    def __init__(self, cell: Cell, group: Any, chunk: int) -> None:
+    def __init__(self, cell: Cell, group: Any, chunk: int, maps: bool) -> None:
         self._set(cell.description)
-        self.group, self.chunk = group, chunk
+        self.group, self.chunk, self.maps = group, chunk, bool(maps)
         self.rank, self.world = dist.get_rank(group), dist.get_world_size(group)
         if self.rank < 0:
             raise InputError("split_sequence: this process is not in the group", "call it on the ranks of the group alone")
@@ -131,7 +143,7 @@ class PartOfSequence(Cell):
         self._agreed: set[tuple[int, ...]] = set()
 
     def __deepcopy__(self, memo: Any) -> PartOfSequence:
-        return PartOfSequence(self, self.group, self.chunk)
+        return PartOfSequence(self, self.group, self.chunk, self.maps)
 
     def __reduce__(self) -> Any:
         raise UnsupportedError(
@@ -141,7 +153,7 @@ class PartOfSequence(Cell):
     def with_options(self, **changes: Any) -> PartOfSequence:
         made = Cell.__new__(Cell)
         made._set(self.description)
-        return PartOfSequence(made.with_options(**changes), self.group, self.chunk)
+        return split_sequence(made.with_options(**changes), self.group, chunk=self.chunk, maps=self.maps)
 
     def step(self, *_: Any, **__: Any) -> Any:
         raise UnsupportedError(f"{self.name}: one step does not lie over ranks", "call step() of the cell itself")
@@ -172,20 +184,21 @@ class PartOfSequence(Cell):
         sizes = plain.sizes(arguments.specs, [tensor.shape for tensor in arguments.tensors])
         saving = autograd.wants_gradient(arguments.tensors)
         self._agree(arguments, sizes, saving, lengths is not None)
-        steps, many = sizes["T"], self.world > 1
+        steps, many = sizes["T"] if sizes["B"] else 0, self.world > 1
         begin, end = (many and saving, many) if reverse else (many, many and saving)
-        pieces = pieces_of(steps, self.chunk, begin, end)
+        by_maps = self.maps and many
+        pieces = pieces_of(steps, STEPS if by_maps else self.chunk, begin, end, 1 if by_maps else GROWTH)
         if lengths is not None:
-            lengths = self._left(lengths, steps, pieces)
+            lengths = self._left(lengths, sizes["T"], pieces)
         how = self.text(lengths is not None, resets is not None, "reverse" if reverse else "forward")
         part = Part(how, structure_of(how), not batch_first, [], [], lengths or [], resets, pieces, reverse, sizes)
-        setting = Setting(part, Line(self.group, self.rank, self.world, reverse))
+        setting = Setting(part, Line(self.group, self.rank, self.world, reverse), by_maps)
         self.records = setting.records
         if saving:
             found: Any = OverRanks.apply(setting, *tensors, *first)  # pyright: ignore[reportCallIssue]
             return found
         with torch.no_grad():
-            return forward(setting, tensors, first, False)[0]
+            return forward(setting, tensors, first, False).results
 
     def _gathered(self, numbers: list[int], device: Any) -> list[list[int]]:
         line = Line(self.group, self.rank, self.world)
@@ -193,10 +206,28 @@ class PartOfSequence(Cell):
 
     def _agree(self, arguments: Arguments, sizes: dict[str, int], saving: bool, has_lengths: bool) -> None:
         """All ranks are to give the same but for steps: looked at when a call is the first of its kind."""
-        names = ("the cell", "B", "H", "D", "the type of x", "whether a gradient is wanted", "whether there are lengths")
+        names = (
+            "the cell",
+            "B",
+            "H",
+            "D",
+            "the type of x",
+            "whether a gradient is wanted",
+            "whether there are lengths",
+            "maps",
+        )
         types = [torch.float32, torch.bfloat16, torch.float16, torch.float64]
         kind = types.index(arguments.storage)
-        mine = (int(self.hash[:15], 16), sizes["B"], sizes["H"], sizes["D"], kind, int(saving), int(has_lengths))
+        mine = (
+            int(self.hash[:15], 16),
+            sizes["B"],
+            sizes["H"],
+            sizes["D"],
+            kind,
+            int(saving),
+            int(has_lengths),
+            int(self.maps),
+        )
         if mine in self._agreed:
             return
         for rank, theirs in enumerate(self._gathered(list(mine), arguments.device)):
