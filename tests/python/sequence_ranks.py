@@ -11,6 +11,7 @@ from typing import Any
 
 import rondo
 import torch
+import torch.utils.checkpoint
 
 SOURCE = Path(__file__).resolve().parents[2]
 BATCH, HEADS, DIM = 3, 2, 5
@@ -145,14 +146,22 @@ def in_order(kind, world):
     return torch.cat(parts, 1), states
 
 
-def layer(kind, rank, world):
+def layer(kind, rank, world, around=lambda one: one):
     """A layer with projections, whose weights have the sum of the ranks' gradients."""
     whole_layer, u = made_layer(kind)
     part = rondo.nn.split_sequence(whole_layer, chunk=CHUNK)
     assert part.input_projection is whole_layer.input_projection
     assert not isinstance(whole_layer.cell, rondo.nn.PartOfSequence)
     (u,) = cut({"u": u}, rank, world).values()
-    return trained(part, u, 1 / world) | facts(part.cell)
+    return trained(part, u, 1 / world, around(part)) | facts(part.cell)
+
+
+def checkpointed(one):
+    return lambda u: torch.utils.checkpoint.checkpoint(one, u, use_reentrant=False)
+
+
+def compiled(one):
+    return torch.compile(one, backend="aot_eager")
 
 
 def made_layer(kind):
@@ -161,8 +170,8 @@ def made_layer(kind):
     return getattr(rondo.nn, kind)(6, 8, heads=2, dtype=torch.float64), u
 
 
-def trained(one, u, share):
-    y, last = one(u.requires_grad_())
+def trained(one, u, share, call=None):
+    y, last = (one if call is None else call)(u.requires_grad_())
     loss = y.square().sum() + share * sum(state.sum() for state in last.values())
     loss.backward()
     found = {"y": y.detach(), "gradient of u": u.grad}
@@ -262,3 +271,4 @@ SIZES = {"steps": "120,240", "batch": 2, "channels": 8, "chunk": 16, "calls": 1,
 HOW = {"device": "cpu", "cells": "affine", "memories": "forgets,keeps", "hows": "guesses,maps", "dtype": "fp32"}
 BENCHMARK = words(SIZES | HOW)
 WAYS = {way.__name__: (way, {}) for way in (values, layer, twice, long, refused, dies, example)}
+WAYS |= {f"layer, {around.__name__}": (layer, {"around": around}) for around in (checkpointed, compiled)}

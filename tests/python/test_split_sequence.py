@@ -25,11 +25,12 @@ FOUR = ("affine", "affine that keeps", "hgrn", "hgrn, reversed", "lif", "paragru
 FOUR += tuple(name for name in sequence_ranks.CASES if name.startswith("maps") and "float32" not in name)
 TWO = tuple(name for name in sequence_ranks.CASES if name not in ("hgrn", "lif", "mingru with lengths and resets"))
 LONG = ("0.1 to 0.3", "0.9 to 0.99", "1 to 1")
+LAYERS = ("layer: HGRN", "layer, checkpointed: HGRN", "layer, compiled: MinLSTM")
 JOBS = {
     "two": [
         2,
         *(f"values: {name}" for name in TWO),
-        "layer: HGRN",
+        *LAYERS,
         "twice: paragru, float32",
         *(f"long: {one}" for one in LONG),
     ],
@@ -121,9 +122,9 @@ def test_a_call_gives_the_same_bits_again(found):
             assert torch.equal(torch.as_tensor(value), torch.as_tensor(part["second"][name])), name
 
 
-@pytest.mark.parametrize(("job", "kind"), [("two", "HGRN"), ("four", "ParaGRU")])
-def test_a_layer_over_ranks(job, kind, found):
-    parts = of(found, job, f"layer: {kind}")
+@pytest.mark.parametrize(("job", "case"), [*(("two", case) for case in LAYERS), ("four", "layer: ParaGRU")])
+def test_a_layer_over_ranks(job, case, found):
+    parts, kind = of(found, job, case), case.split(": ")[1]
     wanted = sequence_ranks.trained(*sequence_ranks.made_layer(kind), 1.0)
     for name, value in wanted.items():
         tensors = [part[name] for part in parts]

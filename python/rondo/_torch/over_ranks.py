@@ -79,10 +79,13 @@ def settle(line: Line, chain: Chain, pieces: Sequence[tuple[int, int]], shares: 
         flags = torch.cat(line.gather(moved.to(torch.int32).view(1))).tolist()
         if not any(flags):
             break
+        ended = False
         if flags[line.place]:
-            chain.rest()
-        found = line.gather(packed(chain.last))
+            ended = chain.rest()
+        found = line.gather(packed([*chain.last, chain.last[0].new_full((1,), float(ended))]))
         rounds += 1
+        if not any(torch.stack([row[count] for row in found[:-1]]).tolist()):
+            break
     again = sum(pieces[piece][1] - pieces[piece][0] for piece in chain.again)
     return unpacked(found[-1][:count], chain.last), Record(rounds, again)
 

@@ -68,13 +68,14 @@ class Chain:
         self._walk_again(0, self.first)
         return differ(former, self.ends[0])
 
-    def rest(self) -> None:
-        """Walks on from where the first piece ends now, as long as ends are others than before."""
+    def rest(self) -> bool:
+        """Walks on from where the first piece ends now, as long as ends are others than before. Whether the last one is."""
         for place in range(1, len(self.order)):
             former = self.ends[place]
             self._walk_again(place, self.ends[place - 1])
             if not bool(differ(former, self.ends[place])):
-                return
+                return False
+        return True
 
     def _walk_again(self, place: int, carried: Tensors) -> None:
         self.ends[place] = self.walk(self.order[place], carried)
