@@ -91,19 +91,29 @@ class ChainShortener {
     const Node& node = out_.at(id);
     return (node.kind == NodeKind::MatVec || node.kind == NodeKind::MatTVec) && !node.operands.empty();
   }
-  // Products that come together, or such a sum of them.
-  bool is_sum_of_products(NodeId id) const {
+  // The vectors of a product, or of a sum of products of different ones; nothing of any other value.
+  std::vector<NodeId> multiplied(NodeId id) const {
     const Node& node = out_.at(id);
-    return node.kind == NodeKind::Scalar && node.op == Op::Add
-               ? std::ranges::all_of(node.operands, [&](NodeId part) { return is_sum_of_products(part); })
-               : is_product(id);
+    if (is_product(id)) return {node.operands[0]};
+    if (node.kind != NodeKind::Scalar || node.op != Op::Add) return {};
+    std::vector<NodeId> vectors = multiplied(node.operands[0]);
+    const std::vector<NodeId> others = multiplied(node.operands[1]);
+    if (vectors.empty() || others.empty()) return {};
+    vectors.insert(vectors.end(), others.begin(), others.end());
+    return vectors;
+  }
+
+  // Whether who multiplies may add both up: products of different vectors that come together.
+  bool join(NodeId a, NodeId b) const {
+    const std::vector<NodeId> of_a = multiplied(a), of_b = multiplied(b);
+    return !of_a.empty() && !of_b.empty() && arrival(a) / kProduct == arrival(b) / kProduct &&
+           std::ranges::find_first_of(of_a, of_b) == of_a.end();
   }
 
   // The form whose late value arrives last keeps it; the other joins alpha or beta as an ordinary value.
-  // Products that come together are one late value, their sum: who multiplies may add it up.
+  // Products that join are one late value, their sum.
   ChainForm sum(ChainForm a, ChainForm b) {
-    if (a.late != b.late && a.alpha == kNoNode && b.alpha == kNoNode && is_sum_of_products(a.late) &&
-        is_sum_of_products(b.late) && arrival(a.late) / kProduct == arrival(b.late) / kProduct)
+    if (a.alpha == kNoNode && b.alpha == kNoNode && join(a.late, b.late))
       return {kNoNode, make(Op::Add, {a.late, b.late}), add(a.beta, b.beta)};
     if (arrival(a.late) < arrival(b.late)) std::swap(a, b);
     if (a.late == b.late)
