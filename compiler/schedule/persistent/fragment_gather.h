@@ -15,6 +15,7 @@
 #include "compiler/schedule/persistent/input_fragments.h"
 #include "compiler/schedule/persistent/matrix.h"
 #include "compiler/schedule/persistent/step_products.h"
+#include "compiler/support/index.h"
 
 namespace rondo::schedule {
 
