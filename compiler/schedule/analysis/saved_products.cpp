@@ -45,8 +45,10 @@ step::Cell with_product_outputs(step::Cell cell) {
   for (const TensorId matrix : product_tensors(cell)) {
     const auto output = static_cast<TensorId>(cell.tensors.size());
     cell.tensors.push_back(tensor_in_role({Role::Products, matrix}, plain));
+    const auto first = static_cast<std::ptrdiff_t>(cell.outputs.size());
     for (const auto& [node, where] : products)
       if (where.tensor.tensor == matrix) cell.outputs.push_back({output, where.row, node});
+    std::ranges::sort(cell.outputs.begin() + first, cell.outputs.end(), {}, &step::Row::row);
   }
   return cell;
 }

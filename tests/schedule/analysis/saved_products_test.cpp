@@ -7,6 +7,7 @@
 #include "compiler/schedule/backward/dense_backward.h"
 #include "compiler/schedule/strategies.h"
 #include "compiler/step/simplify.h"
+#include "compiler/step/verify.h"
 #include "tests/schedule/cell_files.h"
 #include "tests/schedule/comparison.h"
 #include "tests/schedule/exact_case.h"
@@ -71,6 +72,23 @@ TEST(SavedProducts, LieInTheOrderOfTheirMatrix) {
   const std::map<step::NodeId, RowRef> products = saved_products(cell);
   ASSERT_EQ(products.size(), 3u);
   for (const auto& [node, where] : products) EXPECT_EQ(where.row, cell.graph.at(node).row);
+}
+
+// A row that is multiplied twice, after all rows of the matrix: the rows of the tensor are in the order of
+// the nodes' places, not of the nodes.
+TEST(SavedProducts, OutputsLieInTheOrderOfTheirRows) {
+  const step::Cell cell = with_product_outputs(step::simplify(parsed(R"(cell again(D) {
+  input x[D]
+  param R[2, D, D]
+  state h[D], c[D]
+  u = R @ tanh(c)
+  next c = sigmoid(u[0]) * c + u[1] * x
+  next h = tanh(u[1] * (R[0] @ h)) + next c
+  output h
+})")));
+  EXPECT_EQ(step::verify(cell), std::vector<std::string>{});
+  ASSERT_EQ(cell.outputs.size(), 4u);
+  for (std::size_t row = 0; row < 3; ++row) EXPECT_EQ(cell.outputs[row + 1].row, static_cast<int>(row));
 }
 
 // --- the plans ---
