@@ -19,6 +19,7 @@ enum class BuiltinKind {
   Step,     // the index of the step
   Move,     // shift and rotate: along the channels of a head, by a whole number
   Cumsum,   // along the channels of a head
+  MaxPlus,  // of a matrix and a vector
 };
 
 inline constexpr int kManyArguments = 64;  // the most that a function takes which takes any number

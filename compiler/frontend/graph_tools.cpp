@@ -33,6 +33,9 @@ Origin own_origin(const Node& node) {
     case NodeKind::Leaf:
     case NodeKind::MatVec:
     case NodeKind::MatTVec:
+    case NodeKind::MaxPlus:
+    case NodeKind::ArgMaxPlus:
+    case NodeKind::ScatterSum:
     case NodeKind::ReduceSum:
     case NodeKind::ReduceMax:
     case NodeKind::ReduceSpread:

@@ -263,7 +263,7 @@ class CellLowering {
   }
 
   std::string misfit_help(const std::string& state, const Value& value, const Value& declared) const {
-    if (std::holds_alternative<Matrix>(value)) return "a matrix can only stand on the left of '@'";
+    if (std::holds_alternative<Matrix>(value)) return kMatrixHelp;
     const auto& wanted = std::get<Rows>(declared);
     if (wanted.lead.empty() && !std::get<Rows>(value).lead.empty())
       return "choose a row with v[0], or add rows as v[0] + v[1]: sum, mean and max reduce the channels of "

@@ -16,7 +16,8 @@
 
 namespace rondo::frontend {
 
-inline constexpr const char* kMatrixHelp = "a matrix can only stand on the left of '@'";
+inline constexpr const char* kMatrixHelp =
+    "a matrix can only stand on the left of '@', or be the first argument of maxplus";
 
 class ExpressionLowering {
  public:
@@ -63,7 +64,9 @@ class ExpressionLowering {
   Value unknown_function(const std::string& name, step::Span span);
   Value call(const Builtin& builtin, const std::vector<Value>& arguments, step::Span span);
   Value expand(FunctionEntry& entry, std::vector<Value> arguments, step::Span span);
-  Value apply(const Value& left, const Value& right, step::Span span);
+  // R @ v, or the product of another semiring with that kind of node.
+  Value apply(const Value& left, const Value& right, step::Span span,
+              step::NodeKind kind = step::NodeKind::MatVec);
   Value elementwise(scalar::Op op, const std::vector<Value>& arguments, const std::string& what,
                     step::Span span);
   // f(f(a, b), c) of an op of two operands.

@@ -9,29 +9,36 @@ using scalar::Op;
 using step::Extent;
 using step::NodeId;
 
-Value ExpressionLowering::apply(const Value& left, const Value& right, step::Span span) {
+Value ExpressionLowering::apply(const Value& left, const Value& right, step::Span span, step::NodeKind kind) {
   if (is_unknown(left) || is_unknown(right)) return Unknown{};
   const auto* matrix = std::get_if<Matrix>(&left);
   const auto* vectors = std::get_if<Rows>(&right);
   const std::string& d = cell_.dimension;
+  const bool sums = kind == step::NodeKind::MatVec;
   if (!matrix) {
-    return report(
-        span, fmt::format("the left of '@' must be a matrix, not {}", shape(left)),
-        std::holds_alternative<Matrix>(right)
-            ? "write 'R @ h', which sums over the last extent of R; for the other one pass R transposed"
-            : fmt::format("declare it like 'param R[{0}, {0}]'; elementwise products are written with '*'",
-                          d));
+    const std::string declare = fmt::format("declare it like 'param R[{0}, {0}]'", d);
+    const char* swapped =
+        sums ? "write 'R @ h', which sums over the last extent of R; for the other one pass R transposed"
+             : "write 'maxplus(R, h)', the maximum over the last extent of R; for the other one pass R "
+               "transposed";
+    return report(span,
+                  fmt::format("the {} must be a matrix, not {}",
+                              sums ? "left of '@'" : "first argument of 'maxplus'", shape(left)),
+                  std::holds_alternative<Matrix>(right) ? swapped
+                  : sums ? declare + "; elementwise products are written with '*'"
+                         : declare + "; the larger of two values is max(a, b)");
   }
   if (!vectors || vectors->extent != Extent::Vector)
-    return report(span,
-                  fmt::format("the right of '@' must be a vector [{0}] or rows of them [K, {0}], not {1}", d,
-                              shape(right)));
+    return report(span, fmt::format("the {0} must be a vector [{1}] or rows of them [K, {1}], not {2}",
+                                    sums ? "right of '@'" : "second argument of 'maxplus'", d, shape(right)));
   Rows result{matrix->lead, Extent::Vector, {}};
   result.lead.insert(result.lead.end(), vectors->lead.begin(), vectors->lead.end());
   if (!fits(result, span)) return Unknown{};
   for (const int row : matrix->rows)
     for (const NodeId vector : vectors->nodes)
-      result.nodes.push_back(placed(cell_.graph.matvec(matrix->tensor, row, vector), span));
+      result.nodes.push_back(placed(sums ? cell_.graph.matvec(matrix->tensor, row, vector)
+                                         : cell_.graph.max_plus(matrix->tensor, row, vector),
+                                    span));
   return result;
 }
 

@@ -62,7 +62,8 @@ class Bounds {
     switch (node.kind) {
       case NodeKind::Constant: return {node.value, node.value};
       case NodeKind::HeadSize: return {1, kInfinity};
-      case NodeKind::StepIndex: return {0, kInfinity};
+      case NodeKind::StepIndex:
+      case NodeKind::ArgMaxPlus: return {0, kInfinity};
       case NodeKind::Uniform: return {0, 1};
       case NodeKind::Leaf: return of_leaf(node);
       case NodeKind::Scalar: return of_scalar(node);
@@ -76,6 +77,8 @@ class Bounds {
       case NodeKind::Gradient:
       case NodeKind::MatVec:
       case NodeKind::MatTVec:
+      case NodeKind::MaxPlus:
+      case NodeKind::ScatterSum:
       case NodeKind::ReduceSum:
       case NodeKind::SumRows:
       case NodeKind::ReduceSpread: return kAny;

@@ -23,8 +23,7 @@ std::vector<bool> multiplied(const Graph& graph) {
   std::vector<bool> reaches(graph.nodes.size(), false);
   for (std::size_t i = graph.nodes.size(); i-- > 0;) {
     const Node& node = graph.nodes[i];
-    const bool product = node.kind == NodeKind::MatVec || node.kind == NodeKind::MatTVec;
-    if (!product && !reaches[i]) continue;
+    if (!is_product(node) && !reaches[i]) continue;
     for (const NodeId operand : node.operands) reaches[at(operand)] = true;
   }
   return reaches;

@@ -54,8 +54,8 @@ class ReverseSweep {
   // Active: some gradient that is asked for passes through the node.
   void find_active() {
     for (const Node& node : cell_.graph.nodes) {
-      bool active = node.kind == NodeKind::MatVec || node.kind == NodeKind::MatTVec ||
-                    (node.kind == NodeKind::Leaf && !is_flag(cell_.tensor(node.tensor).kind));
+      bool active =
+          reads_matrix(node) || (node.kind == NodeKind::Leaf && !is_flag(cell_.tensor(node.tensor).kind));
       // A draw has no derivative by its seed.
       if (node.kind != NodeKind::Uniform)
         for (const NodeId operand : node.operands) active = active || active_[at(operand)];
@@ -106,6 +106,14 @@ class ReverseSweep {
           send(node.operands[0], graph.matvec(node.tensor, node.row, right), Extent::Vector);
         return;
       }
+      case NodeKind::MaxPlus: {
+        const NodeId left = only_valid(adjoint);
+        const NodeId chosen = graph.arg_max_plus(node.tensor, node.row, node.operands[0]);
+        step_.matrices.push_back({node.tensor, node.row, left, chosen, true});
+        if (active_[at(node.operands[0])])
+          send(node.operands[0], graph.scatter_sum(left, chosen), Extent::Vector);
+        return;
+      }
       case NodeKind::ReduceSum: return send(node.operands[0], adjoint, Extent::Vector);
       case NodeKind::ReduceMax: {
         const NodeId attained = attains(graph, node.operands[0], id);
@@ -115,6 +123,8 @@ class ReverseSweep {
       }
       case NodeKind::SumRows:
       case NodeKind::ReduceSpread: throw std::logic_error("backward_step: a node that only schedules make");
+      case NodeKind::ArgMaxPlus:
+      case NodeKind::ScatterSum: throw std::logic_error("backward_step: a node that derivatives make");
       case NodeKind::Shift:
       case NodeKind::Rotate:
       case NodeKind::PrefixSum:
@@ -194,7 +204,8 @@ class ReverseSweep {
     for (NodeId* root : roots) *root = value_of(step_.graph, *root);
     step_.graph = simplify(values_only(std::move(step_.graph)), std::move(roots), step_.forward_nodes);
     std::erase_if(step_.matrices, [&](const MatrixGradient& matrix) {
-      return is_number(step_.graph, matrix.left, 0) || is_number(step_.graph, matrix.right, 0);
+      return is_number(step_.graph, matrix.left, 0) ||
+             (!matrix.chosen && is_number(step_.graph, matrix.right, 0));
     });
   }
 

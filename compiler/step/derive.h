@@ -9,12 +9,14 @@
 namespace rondo::step {
 
 // The gradient of one matrix parameter row: dR[row] += sum over batch and time of left (x) right, i.e.
-// dR_ij += left_i * right_j. Schedules turn it into a GEMM over all steps.
+// dR_ij += left_i * right_j. Schedules turn it into a GEMM over all steps. Of a max-plus product right are
+// the numbers of the chosen channels: dR_ij += left_i where right_i is j.
 struct MatrixGradient {
   TensorId tensor = -1;
   int row = 0;
   NodeId left = kNoNode;
   NodeId right = kNoNode;
+  bool chosen = false;  // right is an ArgMaxPlus
 };
 
 // The backward step, by derivatives as the cell declares them. Its graph begins with a copy of the forward
@@ -32,8 +34,8 @@ struct BackwardStep {
 };
 // Precondition: verify(cell) is empty; simplify the cell first, the forward prefix is kept as it is.
 // Conventions at points without a derivative: derivative_table.h; channels that tie for a ReduceMax share its
-// gradient evenly (torch.amax). Where a Scalar was broadcast (scalar parameters and inputs), its gradient
-// contains a ReduceSum over the head.
+// gradient evenly (torch.amax), of those that tie for a MaxPlus the first one has it (torch.max). Where a
+// Scalar was broadcast (scalar parameters and inputs), its gradient contains a ReduceSum over the head.
 BackwardStep backward_step(const Cell& cell);
 
 // For all-diagonal cells (others: std::logic_error, look at analyze() first): d next[i] / d previous[j] per

@@ -80,10 +80,9 @@ class FormRewriting {
 
   void copy(NodeId id) {
     Node node = original_.graph.at(id);
-    const bool product = node.kind == NodeKind::MatVec || node.kind == NodeKind::MatTVec;
     // The gradient of a matrix is a product with this vector. Past the end of a row an input may be
     // anything, and zero times what is not finite is no zero.
-    const bool masked = product && sees_input_[at(node.operands[0])];
+    const bool masked = is_product(node) && sees_input_[at(node.operands[0])];
     for (NodeId& operand : node.operands) {
       operand = made_[at(operand)];
       if (masked) operand = only_valid(operand);

@@ -34,6 +34,9 @@ class ForwardSweep {
       case NodeKind::Scalar: return through_scalar(id, node);
       case NodeKind::MatVec:
       case NodeKind::MatTVec: return through_product(node);
+      case NodeKind::MaxPlus:  // tangent() refuses it, and no Jacobian of a diagonal step needs it
+      case NodeKind::ArgMaxPlus:
+      case NodeKind::ScatterSum: break;
       case NodeKind::ReduceSum: return over_head(tangent_[at(node.operands[0])]);
       case NodeKind::ReduceMax: return through_maximum(id, node.operands[0]);
       case NodeKind::Shift:

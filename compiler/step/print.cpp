@@ -42,6 +42,11 @@ std::string text_of(const Cell& cell, const Node& node) {
       return fmt::format("{} @ {}", row_name(cell, node.tensor, node.row), operands_of(node));
     case NodeKind::MatTVec:
       return fmt::format("{}^T @ {}", row_name(cell, node.tensor, node.row), operands_of(node));
+    case NodeKind::MaxPlus:
+      return fmt::format("maxplus {}, {}", row_name(cell, node.tensor, node.row), operands_of(node));
+    case NodeKind::ArgMaxPlus:
+      return fmt::format("argmaxplus {}, {}", row_name(cell, node.tensor, node.row), operands_of(node));
+    case NodeKind::ScatterSum: return fmt::format("scatter_sum {}", operands_of(node));
     case NodeKind::ReduceSum: return fmt::format("sum {}", operands_of(node));
     case NodeKind::ReduceMax: return fmt::format("max_over_head {}", operands_of(node));
     case NodeKind::ReduceSpread: return fmt::format("spread_over_head {}", operands_of(node));
@@ -118,8 +123,8 @@ std::string print(const Cell& cell, const BackwardStep& step) {
           rows_text(cell, step.inputs, "gradient of input");
   text += rows_text(cell, step.params, "gradient of param");
   for (const MatrixGradient& matrix : step.matrices)
-    text += fmt::format("  gradient of param {} += %{} (x) %{}\n", row_name(cell, matrix.tensor, matrix.row),
-                        matrix.left, matrix.right);
+    text += fmt::format("  gradient of param {} += %{} {} %{}\n", row_name(cell, matrix.tensor, matrix.row),
+                        matrix.left, matrix.chosen ? "at" : "(x)", matrix.right);
   return text;
 }
 

@@ -63,12 +63,15 @@ NodeId Rewriter::make(const Node& node) {
     }
     case NodeKind::MatVec:
     case NodeKind::MatTVec:
+    case NodeKind::ScatterSum:
     case NodeKind::ReduceSum:
     case NodeKind::ReduceMax: return head_wide(node);
     case NodeKind::Shift:
     case NodeKind::Rotate:
     case NodeKind::PrefixSum:
     case NodeKind::SuffixSum: return along_head(node);
+    case NodeKind::MaxPlus:
+    case NodeKind::ArgMaxPlus:
     case NodeKind::ReduceSpread:
     case NodeKind::SumRows:
     case NodeKind::NamedConst:
@@ -266,7 +269,7 @@ NodeId Rewriter::head_wide(const Node& node) {
   if (!reduction && derivative_ && is_number(vector, 0)) return constant(0);
   if (node.kind != NodeKind::ReduceMax && is(vector, Op::Neg)) {
     Node positive = node;
-    positive.operands = {operand(vector, 0)};
+    positive.operands.front() = operand(vector, 0);
     return scalar(Op::Neg, {head_wide(positive)});
   }
   return share(node);

@@ -4,9 +4,9 @@ namespace rondo::step {
 namespace {
 
 constexpr auto kNode = [](auto& archive, auto& node) {
-  archive.one_of(node.kind, NodeKind::SuffixSum);
+  archive.one_of(node.kind, NodeKind::MaxPlus);
   if constexpr (std::decay_t<decltype(archive)>::kReads)
-    if (node.kind == NodeKind::ReduceSpread)
+    if (node.kind == NodeKind::ReduceSpread || node.kind == NodeKind::SumRows)
       archive.fail();  // of schedules: no cell has it, nor a derivative
   archive.one_of(node.op, static_cast<scalar::Op>(scalar::kOpCount - 1));
   archive.one_of(node.extent, Extent::Vector);

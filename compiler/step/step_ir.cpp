@@ -25,6 +25,9 @@ Extent extent_of(const Graph& graph, const Node& node) {
     case NodeKind::StepIndex: return Extent::Scalar;
     case NodeKind::MatVec:
     case NodeKind::MatTVec:
+    case NodeKind::MaxPlus:
+    case NodeKind::ArgMaxPlus:
+    case NodeKind::ScatterSum:
     case NodeKind::Uniform:
     case NodeKind::Shift:
     case NodeKind::Rotate:
@@ -96,6 +99,18 @@ NodeId Graph::matvec(TensorId matrix, int row, NodeId vector) {
 
 NodeId Graph::mat_t_vec(TensorId matrix, int row, NodeId vector) {
   return add(make_indexed(NodeKind::MatTVec, matrix, row, {vector}));
+}
+
+NodeId Graph::max_plus(TensorId matrix, int row, NodeId vector) {
+  return add(make_indexed(NodeKind::MaxPlus, matrix, row, {vector}));
+}
+
+NodeId Graph::arg_max_plus(TensorId matrix, int row, NodeId vector) {
+  return add(make_indexed(NodeKind::ArgMaxPlus, matrix, row, {vector}));
+}
+
+NodeId Graph::scatter_sum(NodeId vector, NodeId chosen) {
+  return add(make(NodeKind::ScatterSum, {vector, chosen}));
 }
 
 NodeId Graph::reduce_sum(NodeId vector) { return add(make(NodeKind::ReduceSum, {vector})); }

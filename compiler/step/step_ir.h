@@ -89,13 +89,17 @@ enum class NodeKind {
   Gradient,      // in a backward graph: the incoming gradient named by `gradient` (see GradientRef)
   Uniform,  // the draw named `draw`, in [0, 1), of every channel at this step (scalar/philox.h); operands[0]
             // is the seed, a Scalar. It is a function of its place, so a backward graph draws it again.
-  StepIndex,  // how many steps the walk has made before this one; Scalar
-  Shift,      // channel d has operands[0] of channel d - offset, 0 where the head has no such channel
-  Rotate,     // the same, around the head: of channel (d - offset) mod D
-  PrefixSum,  // channel d has the sum of operands[0] over the channels 0 to d of the head
-  SuffixSum,  // channel d has the sum of operands[0] over the channels d to D - 1 (made by derivatives)
-  SumRows,    // sum of operands[0] over the threads that a channel's rows are dealt to. Schedules make it
-              // (schedule/rewrite/deal_rows.h); no cell has it.
+  StepIndex,   // how many steps the walk has made before this one; Scalar
+  Shift,       // channel d has operands[0] of channel d - offset, 0 where the head has no such channel
+  Rotate,      // the same, around the head: of channel (d - offset) mod D
+  PrefixSum,   // channel d has the sum of operands[0] over the channels 0 to d of the head
+  SuffixSum,   // channel d has the sum of operands[0] over the channels d to D - 1 (made by derivatives)
+  SumRows,     // sum of operands[0] over the threads that a channel's rows are dealt to. Schedules make it
+               // (schedule/rewrite/deal_rows.h); no cell has it.
+  MaxPlus,     // MatVec over the semiring of max and plus: y_i = max_j (R_ij + v_j)
+  ArgMaxPlus,  // the number of the first channel j that attains it, as a number (made by derivatives)
+  ScatterSum,  // y_j = sum of operands[0] over the channels i whose operands[1] is j: the transpose of
+               // choosing v_j for each i by an ArgMaxPlus, which operands[1] is (made by derivatives)
 };
 
 // An incoming gradient of the backward step.
@@ -115,8 +119,8 @@ struct Node {
   std::vector<NodeId> operands;
   double value = 0;      // Constant
   int const_index = -1;  // NamedConst
-  TensorId tensor = -1;  // Leaf, MatVec, MatTVec
-  int row = 0;           // Leaf, MatVec, MatTVec
+  TensorId tensor = -1;  // Leaf, products with a matrix
+  int row = 0;           // Leaf, products with a matrix
   GradientRef gradient;  // Gradient
   std::string draw;      // Uniform
   int offset = 0;        // Shift, Rotate: in channels, may be negative
@@ -143,7 +147,16 @@ inline bool is_along_head(const Node& node) {
   return node.kind == NodeKind::Shift || node.kind == NodeKind::Rotate || node.kind == NodeKind::PrefixSum ||
          node.kind == NodeKind::SuffixSum;
 }
-// What every channel waits for others of the head with, beside products with matrices.
+// What gives each channel a value of all channels of its vector, operands[0]: products with matrices of
+// either semiring, and the sum that has chosen channels in place of a matrix.
+inline bool is_product(const Node& node) {
+  return node.kind == NodeKind::MatVec || node.kind == NodeKind::MatTVec || node.kind == NodeKind::MaxPlus ||
+         node.kind == NodeKind::ArgMaxPlus || node.kind == NodeKind::ScatterSum;
+}
+// Of those the ones that read a matrix.
+inline bool reads_matrix(const Node& node) { return is_product(node) && node.kind != NodeKind::ScatterSum; }
+
+// What every channel waits for others of the head with, beside products.
 inline bool crosses_head(const Node& node) { return is_reduction(node) || is_along_head(node); }
 
 // Extents: an operand that is a Scalar stands for a vector of equal channels wherever a Vector is wanted, in
@@ -163,6 +176,9 @@ struct Graph {
   NodeId scalar(scalar::Op op, std::vector<NodeId> operands);  // extent: Vector if any operand is
   NodeId matvec(TensorId matrix, int row, NodeId vector);
   NodeId mat_t_vec(TensorId matrix, int row, NodeId vector);
+  NodeId max_plus(TensorId matrix, int row, NodeId vector);
+  NodeId arg_max_plus(TensorId matrix, int row, NodeId vector);
+  NodeId scatter_sum(NodeId vector, NodeId chosen);
   NodeId reduce_sum(NodeId vector);
   NodeId reduce_max(NodeId vector);
   NodeId head_size();

@@ -79,7 +79,8 @@ class DependenceSweep {
     if (result.coupling == Coupling::None) return result;
     if (node.kind != NodeKind::Scalar) {
       result.coupling = Coupling::Dense;
-      result.nonlinear = result.nonlinear || node.kind == NodeKind::ReduceMax;
+      result.nonlinear =
+          result.nonlinear || node.kind == NodeKind::ReduceMax || node.kind == NodeKind::MaxPlus;
       return result;
     }
     // Where every channel reads one value of the head, that value depends on no vector, or it came through a
@@ -205,8 +206,10 @@ std::string head_wide_text(const Structure& structure) {
 
 Structure analyze(const Cell& cell) { return structure_of(simplify(cell)); }
 
-bool has_matrix(const Cell& simplified) {
-  return any_node(simplified.graph, NodeKind::MatVec, NodeKind::MatTVec);
+bool has_matrix(const Cell& simplified) { return std::ranges::any_of(simplified.graph.nodes, reads_matrix); }
+
+bool has_max_plus(const Cell& simplified) {
+  return any_node(simplified.graph, NodeKind::MaxPlus, NodeKind::ArgMaxPlus);
 }
 
 bool has_reduction(const Cell& simplified) {

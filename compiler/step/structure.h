@@ -11,7 +11,7 @@
 namespace rondo::step {
 
 // Diagonal: channel by channel, or of a channel on a value of the head that no channel changes. Dense:
-// through R @ ..., a reduction over the head, or what shifts or sums up along it.
+// through a product with a matrix, a reduction over the head, or what shifts or sums up along it.
 enum class Coupling { None, Diagonal, Dense };
 
 struct Structure {
@@ -20,7 +20,7 @@ struct Structure {
   std::vector<bool> state_dependent;  // same shape: does d next / d previous itself depend on any state?
   bool all_diagonal = true;           // no Dense entry: each channel on its own
   bool affine = true;                 // all_diagonal and no derivative depends on a state: an exact scan
-  bool has_matrix = false;            // some R @ v exists
+  bool has_matrix = false;            // some product with a matrix exists, R @ v or maxplus(R, v)
   bool has_reduction = false;         // some reduction over the head exists
   bool has_along = false;             // some shift, rotation or running sum along the channels exists
   bool declares_derivatives = false;  // by with_gradient or stop_gradient
@@ -38,6 +38,7 @@ Structure analyze(const Cell& cell);
 Structure structure_of(const Cell& simplified);
 // What Structure says of a simplified cell's graph alone, without the dependences.
 bool has_matrix(const Cell& simplified);
+bool has_max_plus(const Cell& simplified);
 bool has_reduction(const Cell& simplified);
 bool has_along(const Cell& simplified);
 

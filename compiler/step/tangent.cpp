@@ -5,6 +5,7 @@
 
 #include "compiler/step/forward_mode.h"
 #include "compiler/step/simplify.h"
+#include "compiler/step/structure.h"
 #include "compiler/support/index.h"
 
 namespace rondo::step {
@@ -115,6 +116,9 @@ Result<Cell> tangent(const Cell& cell) {
         "leave out the bound of the gradient"};
   if (Status status = check_names(cell); !status) return status.error();
   const Cell simple = simplify(cell);
+  if (has_max_plus(simple))
+    return Error{ErrorKind::Input, "cell " + cell.name + " has a max-plus product, which has no tangents yet",
+                 "leave out maxplus where second derivatives or tangents are wanted"};
   const Cell whole = TangentCell(simple, std::vector<bool>(cell.tensors.size(), true)).run();
   return TangentCell(simple, with_use(cell, whole)).run();
 }

@@ -24,8 +24,8 @@ std::string tangent_name(const std::string& name);
 // Of a cell that may be clipped forward, and has no forms (forms.h) yet. Parameters and inputs that nothing
 // differentiable depends on, such as the seed of draws, have no tangent; a state begins with a tangent of
 // zero. The result is simplified, with the tangents' tensors behind those of the cell in the same order.
-// Errors (Input): the cell is a tangent cell already, has something of a tangent's name, or bounds its
-// gradient, which then is no derivative of anything.
+// Errors (Input): the cell is a tangent cell already, has something of a tangent's name, a max-plus product,
+// or bounds its gradient, which then is no derivative of anything.
 Result<Cell> tangent(const Cell& cell);
 
 // Whether the tensor, of a tangent cell, holds the tangent of another one.

@@ -46,8 +46,11 @@ class GraphVerifier {
     switch (node.kind) {
       case NodeKind::Scalar: return static_cast<std::size_t>(scalar::info(node.op).arity);
       case NodeKind::ReduceSpread: return std::max<std::size_t>(node.operands.size(), 2);
+      case NodeKind::ScatterSum: return 2;
       case NodeKind::MatVec:
       case NodeKind::MatTVec:
+      case NodeKind::MaxPlus:
+      case NodeKind::ArgMaxPlus:
       case NodeKind::ReduceSum:
       case NodeKind::ReduceMax:
       case NodeKind::Shift:
@@ -95,7 +98,10 @@ class GraphVerifier {
       case NodeKind::ReduceSpread: return expect(node, Extent::Scalar);
       case NodeKind::Leaf: return check_leaf(node);
       case NodeKind::MatVec:
-      case NodeKind::MatTVec: return check_product(node);
+      case NodeKind::MatTVec:
+      case NodeKind::MaxPlus:
+      case NodeKind::ArgMaxPlus: return check_product(node);
+      case NodeKind::ScatterSum: return check_scatter(node);
       case NodeKind::Gradient: return check_gradient(node);
       case NodeKind::Scalar: return check_scalar(node);
       case NodeKind::Uniform: return check_draw(node);
@@ -156,6 +162,14 @@ class GraphVerifier {
     if (tensor == nullptr) return;
     if (tensor->kind != TensorKind::Param || tensor->tail != Tail::Matrix)
       report("multiplies by {}, which is no matrix parameter", tensor->name);
+    expect(node, Extent::Vector);
+  }
+
+  // Its second operand is read where a schedule has made it before.
+  void check_scatter(const Node& node) {
+    const Node& chosen = graph_.at(node.operands[1]);
+    const bool read = reads_allowed_ && chosen.kind == NodeKind::MatVec && chosen.operands.empty();
+    if (chosen.kind != NodeKind::ArgMaxPlus && !read) report("is scattered by what chooses no channels");
     expect(node, Extent::Vector);
   }
 

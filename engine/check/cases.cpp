@@ -19,8 +19,7 @@ constexpr std::int64_t kProductShare = 8;   // terms of a product that cost as m
 // Of one step of one batch row.
 std::int64_t step_work(const schedule::Task& task) {
   const auto nodes = static_cast<std::int64_t>(task.written.graph.nodes.size());
-  const std::int64_t products = std::ranges::count_if(
-      task.written.graph.nodes, [](const step::Node& node) { return node.kind == step::NodeKind::MatVec; });
+  const std::int64_t products = std::ranges::count_if(task.written.graph.nodes, step::is_product);
   const std::int64_t work =
       task.problem.sizes.heads * task.problem.sizes.dim *
       std::max<std::int64_t>(1, nodes + products * task.problem.sizes.dim / kProductShare);

@@ -60,7 +60,7 @@ class Rebuilt {
 
   NodeId move(step::Node node) {
     for (NodeId& operand : node.operands) operand = instead_of(operand);
-    const bool multiplies = node.kind == NodeKind::MatVec;
+    const bool multiplies = step::is_product(node);
     if (multiplies) node.operands[0] = erring(node.operands[0]);
     const NodeId own = graph().add(std::move(node));
     return multiplies && products_ ? erring(own) : own;

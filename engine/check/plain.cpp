@@ -155,7 +155,7 @@ double rounding_inside(const Task& task) {
       task.problem.pass == Pass::Backward ? step::backward_step(task.written).graph : task.written.graph;
   double unit = kArithmetic * rounding_beside_fp32(task.problem);
   for (const step::Node& node : graph.nodes) {
-    if (node.kind == step::NodeKind::MatVec || node.kind == step::NodeKind::MatTVec) {
+    if (step::is_product(node)) {
       unit = std::max(unit, scalar::unit_roundoff(task.problem.storage));
       if (task.problem.math == kernel::Math::Tf32) unit = std::max(unit, kTf32);
     }

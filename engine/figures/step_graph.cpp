@@ -121,6 +121,12 @@ std::string text_of(const View& view, NodeId id) {
       return fmt::format("{}{} @ {}", row_name(*view.cell, node.tensor, node.row),
                          node.kind == NodeKind::MatTVec ? "ᵀ" : "",
                          operands.empty() ? "·" : operands.front());
+    case NodeKind::MaxPlus:
+    case NodeKind::ArgMaxPlus:
+      return fmt::format("{}({}, {})", node.kind == NodeKind::MaxPlus ? "maxplus" : "argmaxplus",
+                         row_name(*view.cell, node.tensor, node.row),
+                         operands.empty() ? "·" : operands.front());
+    case NodeKind::ScatterSum: return applied("scatter sum", operands);
     case NodeKind::ReduceSum: return applied("sum", operands);
     case NodeKind::ReduceMax: return applied("max over head", operands);
     case NodeKind::ReduceSpread: return applied("spread over head", operands);
@@ -139,7 +145,7 @@ std::string text_of(const View& view, NodeId id) {
 
 std::string kind_of(const View& view, const Node& node) {
   if (is_state(view, node) || node.kind == NodeKind::Gradient) return "state";
-  if (node.kind == NodeKind::MatVec || node.kind == NodeKind::MatTVec) return "matrix";
+  if (step::is_product(node)) return "matrix";
   if (step::crosses_head(node)) return "reduction";
   return node.kind == NodeKind::Scalar && infix(node.op) == nullptr ? "function" : "plain";
 }

@@ -71,6 +71,7 @@ class CellBuilder {
     return value(graph().named_constant(static_cast<int>(cell_.constants.size()) - 1));
   }
   Value matvec(TensorId matrix, int row, Value v) { return value(graph().matvec(matrix, row, v.id)); }
+  Value max_plus(TensorId matrix, int row, Value v) { return value(graph().max_plus(matrix, row, v.id)); }
   Value sum(Value v) { return value(graph().reduce_sum(v.id)); }
   Value maximum(Value v) { return value(graph().reduce_max(v.id)); }
   Value uniform(const std::string& draw, Value seed) { return value(graph().uniform(draw, seed.id)); }

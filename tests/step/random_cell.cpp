@@ -93,6 +93,7 @@ class RandomCellBuilder {
   Value grow() {
     const double kind = std::uniform_real_distribution<double>(0, 1)(random_);
     const Value v = any();
+    if (options_.max_plus && kind > 0.86 && extent(v) == Extent::Vector) return max_plus(v);
     if (options_.matrices && kind < 0.08 && extent(v) == Extent::Vector)
       return b_.matvec(matrix_, pick(0, b_.cell().tensors[static_cast<std::size_t>(matrix_)].rows - 1), v);
     if (options_.reductions && kind < 0.12 && extent(v) == Extent::Vector) return b_.sum(v) / b_.head_size();
@@ -109,6 +110,11 @@ class RandomCellBuilder {
     if (op == Op::WithGradient) operands[1] = same_by_another_way(v).id;
     if (op == Op::Div) operands[1] = (2.0 + Value{&b_.graph(), operands[1]}.of(Op::Square)).id;
     return v.make(op, operands);
+  }
+
+  Value max_plus(Value v) {
+    const int rows = b_.cell().tensors[static_cast<std::size_t>(matrix_)].rows;
+    return b_.max_plus(matrix_, pick(0, rows - 1), v);
   }
 
   Value along(Value v) {

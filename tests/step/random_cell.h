@@ -19,7 +19,8 @@ struct RandomCellOptions {
   bool draws = false;  // two, of one seed
   // States with one value a head that follow no channel, and an output sometimes; not beside reductions.
   bool head_values = false;
-  bool along = false;  // shifts, rotations and running sums along the channels
+  bool along = false;     // shifts, rotations and running sums along the channels
+  bool max_plus = false;  // max-plus products with the matrix, beside those with it
 };
 // Well formed; values stay of moderate size for arguments of about 1 (domains are guarded: log of softplus +
 // 0.1 and so on).

@@ -77,5 +77,29 @@ TEST(RandomGradients, OfCellsAlongTheHeadAgreeWithCentralDifferences) {
   for (const auto& [kind, count] : uses) EXPECT_GT(count, random_cell_count() / 10);
 }
 
+// Cells with max-plus products, beside all else.
+TEST(RandomGradients, OfCellsWithMaxPlusProductsAgreeWithCentralDifferences) {
+  long compared = 0, nonzero = 0, unusable = 0, products = 0;
+  for (int seed = 0; seed < random_cell_count(); ++seed) {
+    Random drawn(static_cast<std::uint64_t>(seed) + 7000000);
+    const Cell cell = random_cell(
+        drawn,
+        {.reductions = seed % 2 == 0, .draws = seed % 3 == 0, .along = seed % 5 == 0, .max_plus = true});
+    ASSERT_TRUE(verify(cell).empty()) << verify(cell).front() << "\n" << print(cell);
+    for (const Node& node : simplify(cell).graph.nodes) products += node.kind == NodeKind::MaxPlus ? 1 : 0;
+    Random random(static_cast<std::uint64_t>(seed) + 8000000);
+    const ForwardArguments<double> arguments = random_arguments(cell, kGradientSizes, random);
+    const LossGradients<double> loss = random_loss(cell, kGradientSizes, random);
+    const GradientReport report = check_gradients(cell, kGradientSizes, arguments, loss);
+    ASSERT_EQ(report.mismatch, "") << print(cell) << print(cell, backward_step(cell));
+    compared += report.compared;
+    nonzero += report.nonzero;
+    unusable += report.unusable;
+  }
+  EXPECT_GT(static_cast<double>(nonzero), 0.3 * static_cast<double>(compared));
+  EXPECT_LT(static_cast<double>(unusable), 0.03 * static_cast<double>(compared));
+  EXPECT_GT(products, random_cell_count() / 2);
+}
+
 }  // namespace
 }  // namespace rondo::step::testing

@@ -29,9 +29,7 @@ std::set<step::TensorId> read_by_backward(const step::Cell& cell) {
   std::set<step::TensorId> read(needs.inputs.begin(), needs.inputs.end());
   for (const step::NodeId id : schedule::reachable(needs.step.graph, schedule::roots_of(needs.step))) {
     const step::Node& node = needs.step.graph.at(id);
-    if (node.kind == step::NodeKind::Leaf || node.kind == step::NodeKind::MatVec ||
-        node.kind == step::NodeKind::MatTVec)
-      read.insert(node.tensor);
+    if (node.kind == step::NodeKind::Leaf || step::reads_matrix(node)) read.insert(node.tensor);
   }
   return read;
 }

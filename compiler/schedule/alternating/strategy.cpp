@@ -11,7 +11,7 @@ Legality Alternating::serves(const target::Profile& profile) const {
   return needs_turing(profile, "matrix products of 16 x 8 on the tensor cores");
 }
 
-Legality Alternating::legal(const Task& task) const { return dense_legal(task.cell); }
+Legality Alternating::legal(const Task& task) const { return linear_legal(task.cell); }
 
 void Alternating::add_launches(const Task& task, const AlternatingParameters& own, KernelPlan& plan) const {
   const auto add_sweep = [&](Sweep sweep) {

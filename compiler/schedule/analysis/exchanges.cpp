@@ -10,8 +10,7 @@ namespace rondo::schedule {
 Depth depth_of(const Node& node, const std::vector<Depth>& depths, ExchangeOrder order) {
   Depth depth;
   for (const NodeId operand : node.operands) depth = std::max(depth, depths[at(operand)]);
-  const bool product =
-      (node.kind == NodeKind::MatVec || node.kind == NodeKind::MatTVec) && !node.operands.empty();
+  const bool product = step::is_product(node) && !node.operands.empty();
   if (product && order == ExchangeOrder::Levels) return {depth.level + 1, 0};
   const bool turn = product || (step::crosses_head(node) && node.kind != NodeKind::ReduceSpread);
   return turn ? Depth{depth.level, depth.turn + 1} : depth;

@@ -41,7 +41,7 @@ std::vector<NodeId> forward_roots(const Task& task) {
   std::vector<NodeId> roots = forward_roots(task.cell);
   if (task.problem.pass != Pass::ForwardSave || !passes_products(task.problem)) return roots;
   for (const auto& [node, where] : saved_products(task.cell)) {
-    if (task.cell.graph.at(node).kind != NodeKind::MatVec)
+    if (!step::is_product(task.cell.graph.at(node)))
       throw std::logic_error("a cell whose products are saved must be simplified");
     roots.push_back(node);
   }

@@ -11,8 +11,21 @@ namespace rondo::schedule {
 
 namespace {
 
-bool is_whole_product(const Node& node) {
-  return (node.kind == NodeKind::MatVec || node.kind == NodeKind::MatTVec) && !node.operands.empty();
+bool is_whole_product(const Node& node) { return step::is_product(node) && !node.operands.empty(); }
+
+ProductKind kind_of(const Node& node) {
+  switch (node.kind) {
+    case NodeKind::MaxPlus: return ProductKind::Max;
+    case NodeKind::ArgMaxPlus: return ProductKind::Channel;
+    case NodeKind::ScatterSum: return ProductKind::Scatter;
+    default: return ProductKind::Sum;
+  }
+}
+
+// A value that is read stands as a product of a matrix, whatever has made it.
+void detach(Node& node) {
+  if (node.kind != NodeKind::MatTVec) node.kind = NodeKind::MatVec;
+  node.operands.clear();
 }
 
 }  // namespace
@@ -26,9 +39,12 @@ std::vector<ProductGroup> product_groups(const step::Graph& graph, const std::ve
     for (const NodeId operand : node.operands) own = std::max(own, level[static_cast<std::size_t>(operand)]);
     if (!is_whole_product(node)) continue;
     const NodeId vector = node.operands[0];
-    auto group = std::ranges::find_if(groups, [&](const ProductGroup& g) { return g.vector == vector; });
-    if (group == groups.end()) group = groups.insert(groups.end(), {vector, own, {}});
-    group->products.push_back({id, node.tensor, node.row, node.kind == NodeKind::MatTVec});
+    const ProductKind kind = kind_of(node);
+    auto group = std::ranges::find_if(
+        groups, [&](const ProductGroup& g) { return g.vector == vector && g.kind == kind; });
+    if (group == groups.end()) group = groups.insert(groups.end(), {vector, own, {}, kind});
+    group->products.push_back({id, node.tensor, node.row, node.kind == NodeKind::MatTVec,
+                               kind == ProductKind::Scatter ? node.operands[1] : step::kNoNode});
     ++own;
   }
   std::ranges::stable_sort(groups,
@@ -104,8 +120,14 @@ std::vector<ProductSum> product_rows(const std::vector<ProductSum>& sums) {
 step::Graph detach_products(step::Graph graph, NodeId end) {
   for (NodeId id = 0; id < end; ++id) {
     Node& node = graph.nodes[static_cast<std::size_t>(id)];
-    if (is_whole_product(node)) node.operands.clear();
+    if (is_whole_product(node)) detach(node);
   }
+  return graph;
+}
+
+step::Graph detach_chosen(step::Graph graph) {
+  for (Node& node : graph.nodes)
+    if (node.kind == NodeKind::ArgMaxPlus) detach(node);
   return graph;
 }
 

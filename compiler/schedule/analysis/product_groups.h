@@ -9,19 +9,29 @@
 
 namespace rondo::schedule {
 
-// R[row] @ v or its transpose, a node of the step's graph.
+// What becomes of the terms of a product.
+enum class ProductKind {
+  Sum,      // R @ v, or with the transpose: sums of products
+  Max,      // maxplus(R, v): the largest of sums of two
+  Channel,  // the number of the first channel that gives it
+  Scatter,  // the sum over those channels of v that have chosen the result's: no matrix is read
+};
+
+// R[row] @ v, its transpose or what takes its place, a node of the step's graph.
 struct Product {
   step::NodeId node = step::kNoNode;
   step::TensorId matrix = -1;
   int row = 0;
   bool transposed = false;
+  step::NodeId chosen = step::kNoNode;  // of a Scatter: the channels
 };
 
-// Products of one vector: their operand is exchanged once.
+// Products of one vector and kind: their operand is exchanged once.
 struct ProductGroup {
   step::NodeId vector = step::kNoNode;
   int level = 0;  // level 0 depends on no product; level l on products of lower levels
   std::vector<Product> products;
+  ProductKind kind = ProductKind::Sum;
 };
 
 // The groups of all products that `roots` depend on, by level. Products without an operand stand for values
@@ -50,5 +60,7 @@ std::vector<ProductSum> product_rows(const std::vector<ProductSum>& sums);
 
 // The graph with the products below `end` cut from their operands: leaves whose values the caller supplies.
 step::Graph detach_products(step::Graph graph, step::NodeId end);
+// The same of the channels that max-plus products have chosen.
+step::Graph detach_chosen(step::Graph graph);
 
 }  // namespace rondo::schedule

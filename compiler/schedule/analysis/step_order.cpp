@@ -23,8 +23,7 @@ Waits waits_of_leaf(const Task& task, const Node& node, bool product) {
   if (product || is_carried(task, node)) return {true, true};
   if (node.kind == NodeKind::Leaf)
     return {false, task.cell.tensor(node.tensor).kind != step::TensorKind::Param};
-  return {false, node.kind == NodeKind::Gradient || node.kind == NodeKind::MatVec ||
-                     node.kind == NodeKind::MatTVec || step::is_of_place(node)};
+  return {false, node.kind == NodeKind::Gradient || step::is_product(node) || step::is_of_place(node)};
 }
 
 // The stages of reductions, and by node what comes before it.

@@ -11,7 +11,7 @@ namespace rondo::schedule {
 
 namespace {
 
-bool is_product(const Node& node) { return node.kind == NodeKind::MatVec || node.kind == NodeKind::MatTVec; }
+using step::is_product;
 
 template <typename T>
 void add_once(std::vector<T>& list, T element) {

@@ -21,7 +21,7 @@ bool multiplies_along(const step::Cell& cell) {
   for (const Node& node : cell.graph.nodes) {
     bool any = step::is_along_head(node);
     for (const NodeId operand : node.operands) any = any || along[static_cast<std::size_t>(operand)];
-    const bool product = node.kind == NodeKind::MatVec || node.kind == NodeKind::MatTVec;
+    const bool product = step::is_product(node);
     if (product && any) return true;
     along.push_back(any);
   }
@@ -42,6 +42,15 @@ Legality dense_legal(const step::Cell& cell) {
         "the step multiplies what a shift or a running sum along the channels has made: make that the next "
         "value of a state, and multiply the state"};
   return {};
+}
+
+Legality linear_legal(const step::Cell& cell) {
+  if (step::has_max_plus(cell))
+    return {
+        false,
+        "the step has a max-plus product (maxplus), which kernels for GPUs do not compute yet: --arch cpu "
+        "does"};
+  return dense_legal(cell);
 }
 
 namespace {
@@ -93,10 +102,13 @@ BeforeSweep before_sweep(const Task& task) {
 
 namespace {
 
-// Where a vector of all steps lies: an input, a saved state of the step before, or a scratch row.
+// Where a vector of all steps lies: an input, a saved state of the step before, or a scratch row. So do the
+// channels that a max-plus product has chosen.
 TimeOperand operand(const step::Cell& cell, const BackwardSplit& split, NodeId id) {
   if (const auto row = split.vector_row.find(id); row != split.vector_row.end())
     return {{{Role::Scratch, kVectors}, row->second}, false, std::nullopt, 0};
+  if (const auto product = split.products.find(id); product != split.products.end())
+    return {product->second, false, std::nullopt, 0};
   const Node& node = split.needs.step.graph.at(id);
   if (cell.tensor(node.tensor).kind == TensorKind::Input)
     return {{{Role::Input, node.tensor}, node.row}, false, std::nullopt, 0};
@@ -117,10 +129,11 @@ void add_forward_products(const Task& task, const BackwardSplit& split, const Ti
     std::vector<TimeProduct> products;
     for (const Product& product : group.products)
       products.push_back({product.matrix, product.row, operand(task.cell, split, group.vector),
-                          split.products.at(product.node)});
+                          split.products.at(product.node), group.kind});
     for (Launch& launch : launches.products(products, g)) plan.launches.push_back(std::move(launch));
   }
-  for (const step::MatrixGradient& matrix : split.needs.step.matrices) make_vector(matrix.right);
+  for (const step::MatrixGradient& matrix : split.needs.step.matrices)
+    if (!matrix.chosen) make_vector(matrix.right);
 }
 
 void add_matrix_gradients(const step::Cell& cell, const BackwardSplit& split, const TimeLaunches& launches,
@@ -130,7 +143,8 @@ void add_matrix_gradients(const step::Cell& cell, const BackwardSplit& split, co
     terms.push_back({matrix.tensor,
                      matrix.row,
                      {left_row(cell, split, matrix.left), false, std::nullopt, 0},
-                     operand(cell, split, matrix.right)});
+                     operand(cell, split, matrix.right),
+                     matrix.chosen});
   for (Launch& launch : launches.gradients(terms)) plan.launches.push_back(std::move(launch));
   plan.workspace_elements_fixed = launches.workspace(terms);
 }

@@ -14,6 +14,8 @@
 namespace rondo::schedule {
 
 Legality dense_legal(const step::Cell& cell);
+// The same where all products are sums of products.
+Legality linear_legal(const step::Cell& cell);
 
 // The cost of what a backward pass computes before its sweep, namely vectors that are no saved states, and
 // products that were not saved: seconds, and the bytes that the sweep reads beside the tensors of the pass.

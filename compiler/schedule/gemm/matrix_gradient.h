@@ -9,11 +9,13 @@
 
 namespace rondo::schedule {
 
-// gradient[h, row, i, j] += sum over b and t of left[b, t, h, i] * right[b, t, h, j].
+// gradient[h, row, i, j] += sum over b and t of left[b, t, h, i] * right[b, t, h, j]. Or, on CPUs, of
+// left[b, t, h, i] where right[b, t, h, i] is j.
 struct MatrixTerm {
   step::TensorId matrix = -1;
   int row = 0;
   TimeOperand left, right;
+  bool chosen = false;
 };
 
 // The gradient (Role::ParamGradient) of every matrix of the cell; rows without a term get zeros. Rows whose

@@ -4,17 +4,20 @@
 
 #include <vector>
 
+#include "compiler/schedule/analysis/product_groups.h"
 #include "compiler/schedule/gemm/time_operand.h"
 #include "compiler/schedule/problem/task.h"
 
 namespace rondo::schedule {
 
-// out[b, t, h, i] = sum over j of matrix[h, row, i, j] * vector[b, t, h, j], rounded to the storage type.
+// out[b, t, h, i] = sum over j of matrix[h, row, i, j] * vector[b, t, h, j], rounded to the storage type. Or,
+// on CPUs, what another kind of product makes of the same matrix and vector.
 struct TimeProduct {
   step::TensorId matrix = -1;  // a matrix parameter
   int row = 0;
   TimeOperand vector;
   RowRef out;
+  ProductKind kind = ProductKind::Sum;
 };
 
 // One launch for products that share `vector`. Blocks take tile_m steps of a batch row and tile_n outputs;

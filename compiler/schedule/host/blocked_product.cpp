@@ -24,7 +24,9 @@ std::int64_t vector_pitch(std::int64_t dim, int lanes) {
 Value BlockedProduct::sum_at(int product, Value row) const {
   const int chunk = product / p.together;
   const std::int64_t before = std::int64_t{chunk} * p.together * rows * p.channels();
-  return row * (packed.chunk_products(chunk) * p.channels()) + (before + product % p.together * p.channels());
+  const std::int64_t plane = kind == ProductKind::Channel ? largest() : 0;
+  return row * (packed.chunk_products(chunk) * p.channels()) +
+         (plane + before + product % p.together * p.channels());
 }
 
 // Rows in tiles whose sizes differ by one at most. A chunk of fewer products has more rows a tile, for as
@@ -67,19 +69,28 @@ void BlockedProduct::multiply_chunk(kernel::Builder& b, Value block, Value chunk
 
   const Value matrix = b.let("matrix_at", packed.chunk_at(block, chunk) + b.wide(b.thread()));
   const Value own = b.let("sums_at", chunk * (rows * p.together * p.channels()) + (b.thread() + first_sum));
-  b.for_("i", b.constant(0), b.constant(std::int64_t{rows} * step), b.constant(p.lanes), 1,
-         [&](Value i) { b.store(sums[own + i], b.real(0)); });
+  b.for_("i", b.constant(0), b.constant(std::int64_t{rows} * step), b.constant(p.lanes), 1, [&](Value i) {
+    b.store(sums[own + i], b.real(RegisterTile::neutral(kind)));
+    if (kind == ProductKind::Channel) b.store(sums[own + i + largest()], b.real(0));
+  });
   const auto multiply_tile = [&](Value column, Value end, Value index, Value row, int tile_rows) {
     const kernel::Array acc = b.array("acc", kernel::Type::F32, tile_rows * vectors_a_row);
     const Value place = b.let("tile_at", own + row * step);
-    for (int i = 0; i < tile_rows * vectors_a_row; ++i)
+    const kernel::Array channels = kind == ProductKind::Channel
+                                       ? b.array("channels", kernel::Type::F32, tile_rows * vectors_a_row)
+                                       : kernel::Array{};
+    for (int i = 0; i < tile_rows * vectors_a_row; ++i) {
       b.write(acc, b.constant(i), b.load("sum", sums[place + i * p.lanes]));
+      if (kind == ProductKind::Channel)
+        b.write(channels, b.constant(i), b.load("first", sums[place + i * p.lanes + largest()]));
+    }
     const Value vector = b.let("vector_at", row * pitch + first_vector);
     const Value next =
         b.let("next_at", matrix + b.wide(column + ahead) * std::int64_t{step} +
                              b.wide(index * (columns * lines * line) - column * (lines * line)));
     RegisterTile registers;
-    registers.acc = acc;
+    registers.kind = kind;
+    registers.acc = acc, registers.channels = channels;
     registers.rows = tile_rows, registers.vectors = vectors_a_row;
     registers.left = [&](Value k, int r) { return b.load("v", vectors[vector + k + r * pitch]); };
     registers.right = [&](Value k, int v) {
@@ -90,8 +101,11 @@ void BlockedProduct::multiply_chunk(kernel::Builder& b, Value block, Value chunk
         b.prefetch(matrices[next + b.wide(k) * std::int64_t{lines * line} + std::int64_t{i} * line]);
     };
     registers.multiply(b, column, end);
-    for (int i = 0; i < tile_rows * vectors_a_row; ++i)
+    for (int i = 0; i < tile_rows * vectors_a_row; ++i) {
       b.store(sums[place + i * p.lanes], b.read(acc, b.constant(i)));
+      if (kind == ProductKind::Channel)
+        b.store(sums[place + i * p.lanes + largest()], b.read(channels, b.constant(i)));
+    }
   };
   const Value all = b.constant(dim);
   const Value read = any.valid() ? b.select(any, all, b.constant(0)) : all;

@@ -17,13 +17,15 @@ struct BlockedProduct {
   std::int64_t pitch = 0;
   kernel::Memory sums;  // fp32, [chunk][row][product of the chunk][channel of the block]
   int rows = 1, tile = 1;
+  ProductKind kind = ProductKind::Sum;  // but for a Scatter
   kernel::Value any = {};  // whether a row has the step; where none has, sums are zero. Without it one has
 
-  // Elements of `sums` that a group needs.
-  static std::int64_t sum_elements(const HostParameters& p, int products, int rows) {
-    return std::int64_t{products} * rows * p.channels();
+  // Elements of `sums` that a group needs: where channels are asked for, the largest sums before them.
+  static std::int64_t sum_elements(const HostParameters& p, int products, int rows,
+                                   ProductKind kind = ProductKind::Sum) {
+    return std::int64_t{products} * rows * p.channels() * (kind == ProductKind::Channel ? 2 : 1);
   }
-  // Where the sum of a product for lane 0's channel of vector 0 lies, less `first_sum`.
+  // Where what a product comes to for lane 0's channel of vector 0 lies, less `first_sum`.
   kernel::Value sum_at(int product, kernel::Value row) const;
   // `block`: head * tiles + tile of the matrices; `first_vector`, `first_sum`: elements where the group's
   // begin. `count`: rows that are there, at most `rows`; all of them without it.
@@ -31,6 +33,7 @@ struct BlockedProduct {
                 kernel::Value count = {}) const;
 
  private:
+  std::int64_t largest() const { return sum_elements(p, packed.products, rows); }
   struct Tiles {
     int first, rows;      // first row of the first tile; rows of each tile
     int number;           // how many there may be

@@ -50,7 +50,9 @@ void add_sweep(const Task& task, const HostParameters& own, Sweep sweep, KernelP
   std::vector<HostPacked> packed;
   std::int64_t first = 0;
   for (const ProductGroup& group : all.stages.groups) {
-    packed.emplace_back(task.problem, own, static_cast<int>(group.products.size()), first);
+    const bool has_matrices = group.kind != ProductKind::Scatter;
+    packed.emplace_back(task.problem, own, has_matrices ? static_cast<int>(group.products.size()) : 0, first);
+    if (!has_matrices) continue;
     first += packed.back().elements();
     plan.launches.push_back(host_pack(
         task, own, packed.back(), group.products,
@@ -58,7 +60,7 @@ void add_sweep(const Task& task, const HostParameters& own, Sweep sweep, KernelP
   }
   plan.packed.fixed = std::max(plan.packed.fixed, first);
   all.product = [&](kernel::Builder& b, const std::vector<std::size_t>& groups) {
-    return std::make_unique<HostStepProduct>(b, task.problem, own, packed, groups);
+    return std::make_unique<HostStepProduct>(b, all, own, packed, groups);
   };
   plan.launches.push_back(stepwise_first(all));
   for (Launch& launch : stepwise_steps(all)) plan.launches.push_back(std::move(launch));

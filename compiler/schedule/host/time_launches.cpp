@@ -27,6 +27,9 @@ int even_part(std::int64_t count, int most, int unit) {
   return static_cast<int>(round_up(ceil_div(count, parts), unit));
 }
 
+// Sums of a tile: with a channel beside each, half as many.
+int most_sums(ProductKind kind) { return kind == ProductKind::Channel ? kMostSums / 2 : kMostSums; }
+
 // Results of some steps of a batch row for the channels of a tile.
 class ProductBuilder {
  public:
@@ -36,7 +39,8 @@ class ProductBuilder {
         p_(p),
         products_(products),
         packed_(task.problem, p, static_cast<int>(products.size())),
-        tile_(std::clamp(kMostSums / (p.vectors * std::min(p.together, packed_.products)), 1, 12)),
+        kind_(products.front().kind),
+        tile_(std::clamp(most_sums(kind_) / (p.vectors * std::min(p.together, packed_.products)), 1, 12)),
         steps_(round_up(kLeastSteps, tile_)),
         b_(fmt::format("{}_host_products_{}", task.cell.name, group), p.lanes, task.problem.math,
            fmt::format("{}: products of all steps", task.cell.name)),
@@ -52,9 +56,9 @@ class ProductBuilder {
     const std::int64_t dim = problem_.sizes.dim, pitch = vector_pitch(dim, p_.lanes);
     const kernel::Memory vectors =
         b_.shared("vectors", kernel::Storage::F32, steps_ * pitch, "[step][column]");
-    sums_ =
-        b_.shared("sums", kernel::Storage::F32, BlockedProduct::sum_elements(p_, packed_.products, steps_),
-                  "[chunk of products][step][product][channel]");
+    sums_ = b_.shared("sums", kernel::Storage::F32,
+                      BlockedProduct::sum_elements(p_, packed_.products, steps_, kind_),
+                      "[chunk of products][step][product][channel]");
     const Value batch = signature_.batch(), time = signature_.time();
     const Value spans = b_.let("spans", ceil_div(time, steps_));
     const Value together = b_.let("blocks_of_a_tile", spans * batch);
@@ -74,7 +78,7 @@ class ProductBuilder {
             [&](Value i) { b_.store(vectors[i + b_.thread()], b_.real(0)); });
     reader.bring(vectors, span);
     b_.barrier();
-    const BlockedProduct product{p_, packed_, matrices.memory, vectors, pitch, sums_, steps_, tile_};
+    const BlockedProduct product{p_, packed_, matrices.memory, vectors, pitch, sums_, steps_, tile_, kind_};
     product.multiply(b_, tile, 0, 0, span.steps);
     b_.for_("step", b_.constant(0), span.steps, b_.constant(1), 1,
             [&](Value step) { store(product, step, b_.let("t", span.t + step), tile, span); });
@@ -108,6 +112,7 @@ class ProductBuilder {
   const HostParameters& p_;
   const std::vector<TimeProduct>& products_;
   const HostPacked packed_;
+  const ProductKind kind_;
   const int tile_, steps_;  // batch rows of a register tile; steps of a block
   kernel::Builder b_;
   Signature signature_;
@@ -140,15 +145,20 @@ class GradientBuilder {
     const int row_tiles = static_cast<int>(ceil_div(dim, rows_));
     const int column_tiles = static_cast<int>(ceil_div(dim, columns_));
     KernelTensors tensors(signature_);
-    std::vector<std::pair<HostTimeReader, HostTimeReader>> operands;
-    for (const MatrixTerm* term : terms)
-      operands.emplace_back(HostTimeReader(tensors, task_.problem, term->left),
-                            HostTimeReader(tensors, task_.problem, term->right));
+    std::vector<Operands> operands;
+    for (const MatrixTerm* term : terms) {
+      const HostTimeReader right(tensors, task_.problem, term->right);
+      operands.push_back({HostTimeReader(tensors, task_.problem, term->left), right, term->chosen});
+    }
     const KernelTensor result = tensors.writes({Role::ParamGradient, matrix_});
     sums_ = b_.shared("sums", kernel::Storage::F32, std::int64_t{rows_} * columns_, "[row][column]");
     left_ = b_.shared("left", kernel::Storage::F32, std::int64_t{kChunk} * left_pitch(), "[step][row]");
-    right_ =
-        b_.shared("right", kernel::Storage::F32, std::int64_t{kChunk} * columns_, "[strip][step][column]");
+    const auto is_chosen = [](const MatrixTerm* term) { return term->chosen; };
+    if (terms.empty() || !std::ranges::all_of(terms, is_chosen))
+      right_ =
+          b_.shared("right", kernel::Storage::F32, std::int64_t{kChunk} * columns_, "[strip][step][column]");
+    if (std::ranges::any_of(terms, is_chosen))
+      chosen_ = b_.shared("chosen", kernel::Storage::F32, std::int64_t{kChunk} * left_pitch(), "[step][row]");
     const Value batch = signature_.batch(), time = signature_.time();
     const Value head = b_.let("head", b_.block() / (row_tiles * column_tiles));
     signature_.set_head(head);
@@ -158,14 +168,14 @@ class GradientBuilder {
             [&](Value i) { b_.store(sums_[i + b_.thread()], b_.real(0)); });
     b_.for_("row", b_.constant(0), batch, b_.constant(1), 1, [&](Value row) {
       b_.for_("t", b_.constant(0), time, b_.constant(kChunk), 1, [&](Value t) {
-        for (const auto& [left, right] : operands) {
+        for (const Operands& of : operands) {
           HostTimeReader::Span span;
           span.row = row, span.head = head, span.t = t, span.lanes = p_.lanes;
           span.steps = b_.let("steps", min(time - t, b_.constant(kChunk)));
           b_.barrier();
-          bring(left, right, span, first_row, first_column);
+          bring(of, span, first_row, first_column);
           b_.barrier();
-          add(span.steps);
+          add(of.chosen, span.steps, first_column);
         }
       });
     });
@@ -175,27 +185,32 @@ class GradientBuilder {
   }
 
  private:
+  struct Operands {
+    HostTimeReader left, right;
+    bool chosen;  // right are columns, one for each row
+  };
+
   int left_pitch() const { return round_up(rows_, p_.lanes); }
 
   int strip() const { return kVectors * p_.lanes; }
 
-  void bring(const HostTimeReader& left, const HostTimeReader& right, HostTimeReader::Span span,
-             Value first_row, Value first_column) {
+  void bring(const Operands& of, HostTimeReader::Span span, Value first_row, Value first_column) {
     const std::int64_t dim = task_.problem.sizes.dim;
     span.first = first_row, span.place = b_.constant(0);
     span.width = span.pitch = left_pitch();
     span.whole = dim % rows_ == 0 && left_pitch() == rows_;
-    left.bring(left_, span);
+    of.left.bring(left_, span);
+    if (of.chosen) return of.right.bring(chosen_, span);
     b_.for_("strip", b_.constant(0), b_.constant(columns_ / strip()), b_.constant(1), 1, [&](Value i) {
       span.first = b_.let("first", first_column + i * strip());
       span.place = b_.let("strip_at", i * (kChunk * strip()));
       span.width = span.pitch = strip();
       span.whole = dim % columns_ == 0;
-      right.bring(right_, span);
+      of.right.bring(right_, span);
     });
   }
 
-  void add(Value steps) {
+  void add(bool chosen, Value steps, Value first_column) {
     b_.for_("tile_column", b_.constant(0), b_.constant(columns_), b_.constant(strip()), 1, [&](Value column) {
       const Value strip_at = b_.let("strip_at", column * kChunk + b_.thread());
       b_.for_("tile_row", b_.constant(0), b_.constant(rows_), b_.constant(kTile), 1, [&](Value row) {
@@ -212,6 +227,15 @@ class GradientBuilder {
         tile.right = [&](Value k, int v) {
           return b_.load("r", right_[strip_at + k * strip() + v * p_.lanes]);
         };
+        std::vector<Value> columns;
+        if (chosen) {
+          for (int v = 0; v < kVectors; ++v)
+            columns.push_back(
+                b_.let("own_column", b_.to_real(first_column + column + v * p_.lanes + b_.thread())));
+          tile.kind = ProductKind::Scatter;
+          tile.chosen = [&](Value k, int r) { return b_.load("c", chosen_[k * left_pitch() + row + r]); };
+          tile.right = [&](Value, int v) { return columns[at(v)]; };
+        }
         tile.multiply(b_, b_.constant(0), steps);
         for (int i = 0; i < kTile * kVectors; ++i) b_.store(sums_[place(i)], b_.read(acc, b_.constant(i)));
       });
@@ -241,7 +265,7 @@ class GradientBuilder {
   int row_, rows_, columns_;
   kernel::Builder b_;
   Signature signature_;
-  kernel::Memory sums_, left_, right_;
+  kernel::Memory sums_, left_, right_, chosen_;
 };
 
 std::vector<Launch> gradients(const Task& task, const HostParameters& p, const std::vector<int>& scratch,

@@ -36,8 +36,8 @@ GraphLowering::GraphLowering(kernel::Builder& builder, const Task& task, const s
     if (root != step::kNoNode) ++uses_[at(root)];
   for (const NodeId id : needed_) {
     const Node& node = graph_.at(id);
-    bool invariant = node.kind != NodeKind::Gradient && node.kind != NodeKind::MatVec &&
-                     node.kind != NodeKind::MatTVec && !step::is_of_place(node) && !step::crosses_head(node);
+    bool invariant = node.kind != NodeKind::Gradient && !step::is_product(node) && !step::is_of_place(node) &&
+                     !step::crosses_head(node);
     if (node.kind == NodeKind::Leaf)
       invariant = task_.cell.tensor(node.tensor).kind == step::TensorKind::Param;
     for (const NodeId operand : node.operands) {
@@ -135,7 +135,10 @@ bool GraphLowering::emit(NodeId id, Values& values, const LeafValue& leaf) const
     case NodeKind::Leaf:
     case NodeKind::Gradient:
     case NodeKind::MatVec:
-    case NodeKind::MatTVec: values[id] = leaf(node); return true;
+    case NodeKind::MatTVec:
+    case NodeKind::MaxPlus:
+    case NodeKind::ArgMaxPlus:
+    case NodeKind::ScatterSum: values[id] = leaf(node); return true;
     case NodeKind::StepIndex:
       values[id] = builder_.let(node.label.empty() ? "step" : node.label, leaf(node));
       return true;

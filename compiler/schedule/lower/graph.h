@@ -13,7 +13,7 @@
 namespace rondo::schedule {
 
 // Gives the value of a Leaf or Gradient node, of one of its place (GraphLowering::draw), or of a product
-// (MatVec, MatTVec) that stands for a value made elsewhere. Called once for each such node that is needed.
+// that stands for a value made elsewhere. Called once for each such node that is needed.
 using LeafValue = std::function<kernel::Value(const step::Node&)>;
 
 // Where a channel's value of its place stands: I32, of the whole problem, whatever the tiling.

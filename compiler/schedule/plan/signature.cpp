@@ -13,7 +13,7 @@ kernel::Storage storage_of(TensorRef ref, const Task& task) {
     return kernel::Storage::I32;
   if (ref.role == Role::Resets) return kernel::Storage::U8;
   const kernel::Storage computed = scalar::computed_in(task.problem.storage);
-  if (ref.role == Role::Scratch && (ref.tensor == kShares || ref.tensor == kHeadValues)) return computed;
+  if (ref.role == Role::Scratch && ref.tensor >= kShares) return computed;
   if (ref.role == Role::History) return task.history_storage(ref.tensor);
   const bool matrix = ref.role == Role::Param && task.cell.tensor(ref.tensor).tail == step::Tail::Matrix;
   const bool rounded = has_time_axis(ref.role) || ref.role == Role::Packed || ref.role == Role::Vectors;

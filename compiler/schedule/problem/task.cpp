@@ -16,7 +16,7 @@ std::vector<bool> states_beyond_half(const step::Cell& cell) {
   std::vector<bool> beyond = step::states_within(cell, kLargestHalf);
   beyond.flip();
   for (const step::Node& node : cell.graph.nodes) {
-    if (node.kind != step::NodeKind::MatVec && node.kind != step::NodeKind::MatTVec) continue;
+    if (!step::is_product(node)) continue;
     const step::Node& vector = cell.graph.at(node.operands[0]);
     if (vector.kind == step::NodeKind::Leaf) beyond[at(vector.tensor)] = false;
   }

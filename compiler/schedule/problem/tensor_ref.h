@@ -17,5 +17,8 @@ using executable::TensorRef;
 inline constexpr int kShares = 3;
 // The scratch tensor of per-head values that a launch before a sweep makes: fp32 [B, T, H, rows].
 inline constexpr int kHeadValues = 4;
+// The scratch tensor of the channels that max-plus products have chosen, as numbers: fp32, which has every
+// number that a channel can have.
+inline constexpr int kChosen = 5;
 
 }  // namespace rondo::schedule

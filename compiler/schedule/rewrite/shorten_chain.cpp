@@ -193,8 +193,7 @@ class ChainShortener {
     same.operands = std::move(operands);
     int ready = is_carried(task_, node) ? 0 : kLongAgo;
     for (const NodeId operand : same.operands) ready = std::max(ready, arrival(operand));
-    const bool product = node.kind == NodeKind::MatVec || node.kind == NodeKind::MatTVec;
-    if (product && !same.operands.empty()) ready = std::max(ready, 0) + kProduct;
+    if (step::is_product(node) && !same.operands.empty()) ready = std::max(ready, 0) + kProduct;
     const NodeId id = out_.add(std::move(same));
     arrival_.push_back(ready);
     return id;

@@ -26,8 +26,7 @@ int StepwiseBody::carry_rows(const Sweep& sweep, const StepStages& stages) {
 // What the part reads of memory, if nobody gives it: leaves, and what earlier stages have kept.
 bool StepwiseBody::is_read(const Part& part, NodeId id) const {
   const Node& node = part.stage->graph.at(id);
-  return node.kind == NodeKind::Leaf || node.kind == NodeKind::Gradient || node.kind == NodeKind::MatVec ||
-         node.kind == NodeKind::MatTVec;
+  return node.kind == NodeKind::Leaf || node.kind == NodeKind::Gradient || step::is_product(node);
 }
 
 void StepwiseBody::declare_once(TensorRef ref, bool written) {

@@ -24,6 +24,7 @@ class StepProduct {
     kernel::Value first_row, batch;  // its batch rows, and how many there are in all
     kernel::Value parity;            // of the step
     kernel::Value any;  // Pred: a row is not past its end; if none is, no sum is read. Invalid: always
+    kernel::Value count = {}, time = {};  // steps walked before this one, and how many there are
   };
   // Starts to bring operands.
   virtual void start(const Place& place) = 0;

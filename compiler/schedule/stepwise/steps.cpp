@@ -130,8 +130,11 @@ class StepBuilder : Frame {
     body.place_threads(batch, time_);
     parity_ = b.let("step_parity", step_ % 2);
     const Value any = stops ? body.any_within(step_) : Value{};
-    if (multiplies())
-      product_->start({body.tile(), body.head(), body.first_row(), body.batch(), parity_, any});
+    if (multiplies()) {
+      StepProduct::Place place{body.tile(), body.head(), body.first_row(), body.batch(), parity_, any};
+      place.count = step_, place.time = time_;
+      product_->start(place);
+    }
     if (body.row_by_row())
       row_by_row();
     else

@@ -26,19 +26,25 @@ const step::Row* input_gradient(const step::Cell& cell, const step::BackwardStep
   return found == step.inputs.end() ? nullptr : &*found;
 }
 
-// Forward products that are multiplied again: those that the sweep reads, or that a vector of such a product
+// Products that are made before the sweep, but for those that are saved: of the forward step, and the
+// channels that its max-plus products have chosen, where the sweep reads them, or a vector of such a product
 // or of a matrix gradient does.
-void multiply_again(BackwardSplit& split) {
+void multiply_before(BackwardSplit& split) {
   const step::BackwardStep& step = split.needs.step;
+  const bool saved = !split.products.empty();
+  const step::Graph graph = saved ? detach_products(step.graph, step.forward_nodes) : step.graph;
   std::vector<NodeId> wanted;
-  for (const NodeId id : reachable(split.sweep, split.sweep_roots))
-    if (id < step.forward_nodes && step.graph.at(id).kind == NodeKind::MatVec) wanted.push_back(id);
+  for (const NodeId id : reachable(split.sweep, split.sweep_roots)) {
+    const Node& node = step.graph.at(id);
+    if (node.kind == NodeKind::ArgMaxPlus || (id < step.forward_nodes && step::is_product(node)))
+      wanted.push_back(id);
+  }
   for (const step::MatrixGradient& matrix : step.matrices) wanted.push_back(matrix.right);
-  for (ProductGroup& group : product_groups(step.graph, wanted)) {
-    for (const Product& product : group.products) {
-      const auto row = static_cast<int>(split.products.size());
-      split.products.emplace(product.node, RowRef{{Role::Scratch, kProducts}, row});
-    }
+  std::map<int, int> rows;  // by scratch tensor
+  for (ProductGroup& group : product_groups(graph, wanted)) {
+    const int tensor = group.kind == ProductKind::Channel ? kChosen : kProducts;
+    for (const Product& product : group.products)
+      split.products.emplace(product.node, RowRef{{Role::Scratch, tensor}, rows[tensor]++});
     split.forward.push_back(std::move(group));
   }
 }
@@ -53,7 +59,8 @@ void place_vectors(const step::Cell& cell, BackwardSplit& split) {
     if (!stored) split.vector_row.emplace(vector, static_cast<int>(split.vector_row.size()));
   };
   for (const ProductGroup& group : split.forward) keep(group.vector);
-  for (const step::MatrixGradient& matrix : step.matrices) keep(matrix.right);
+  for (const step::MatrixGradient& matrix : step.matrices)
+    if (!matrix.chosen) keep(matrix.right);
 }
 
 }  // namespace
@@ -71,7 +78,7 @@ BackwardSplit split_of(const Task& task, BackwardNeeds needs) {
   BackwardSplit split;
   split.needs = std::move(needs);
   const step::BackwardStep& step = split.needs.step;
-  split.sweep = detach_products(step.graph, step.forward_nodes);
+  split.sweep = detach_chosen(detach_products(step.graph, step.forward_nodes));
   for (const auto* rows : {&step.previous_states, &step.inputs, &step.params})
     for (const step::Row& row : *rows) split.sweep_roots.push_back(row.value);
   // Neighbouring rows of a matrix get neighbouring rows, so that their gradients are one product.
@@ -93,10 +100,8 @@ BackwardSplit split_of(const Task& task, BackwardNeeds needs) {
     if (std::ranges::find(split.histories, ref) == split.histories.end()) split.histories.push_back(ref);
   }
 
-  if (passes_products(task.problem))
-    split.products = saved_products(task.cell);
-  else
-    multiply_again(split);
+  if (passes_products(task.problem)) split.products = saved_products(task.cell);
+  multiply_before(split);
   place_vectors(task.cell, split);
   return split;
 }
@@ -127,9 +132,15 @@ std::vector<TensorRef> products_read(const BackwardSplit& split, const step::Gra
 }
 
 std::vector<int> scratch_rows(const BackwardSplit& split) {
-  int again = 0;
-  for (const ProductGroup& group : split.forward) again += static_cast<int>(group.products.size());
-  return {again, static_cast<int>(split.vector_row.size()), static_cast<int>(split.lefts.size())};
+  int again = 0, chosen = 0;
+  for (const ProductGroup& group : split.forward)
+    (group.kind == ProductKind::Channel ? chosen : again) += static_cast<int>(group.products.size());
+  std::vector<int> rows{again, static_cast<int>(split.vector_row.size()),
+                        static_cast<int>(split.lefts.size())};
+  if (chosen == 0) return rows;
+  rows.resize(kChosen + 1, 0);
+  rows[kChosen] = chosen;
+  return rows;
 }
 
 step::StepGraph sweep_graph(const Task& task) {
@@ -166,8 +177,7 @@ std::vector<NodeId> without_carries(const step::StepGraph& step) {
   for (const NodeId id : reachable(step.graph, step.roots)) {
     const Node& node = step.graph.at(id);
     const auto late = [&](NodeId operand) { return bool{waits[static_cast<std::size_t>(operand)]}; };
-    const bool product =
-        node.kind == NodeKind::MatTVec || (node.kind == NodeKind::MatVec && !node.operands.empty());
+    const bool product = step::is_product(node) && !node.operands.empty();
     const bool carried =
         node.kind == NodeKind::Gradient && node.gradient.of == step::GradientRef::Of::NextState;
     waits[static_cast<std::size_t>(id)] =
@@ -187,7 +197,7 @@ int SpreadSweep::head_value_row(NodeId node) const {
 std::vector<int> scratch_rows(const BackwardSplit& split, const SpreadSweep& sweep) {
   std::vector<int> rows = scratch_rows(split);
   if (sweep.head_values.empty()) return rows;
-  rows.resize(kHeadValues + 1, 0);
+  rows.resize(std::max<std::size_t>(rows.size(), kHeadValues + 1), 0);
   rows[kHeadValues] = static_cast<int>(sweep.head_values.size());
   return rows;
 }

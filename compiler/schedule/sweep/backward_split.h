@@ -20,8 +20,9 @@ struct BackwardSplit {
   BackwardNeeds needs;
   step::Graph sweep;                      // the graph with the forward products cut off
   std::vector<step::NodeId> sweep_roots;  // carries, inputs, params (needs.step's order), then `lefts`
-  std::vector<ProductGroup> forward;      // groups of forward products to multiply again, by level
-  // Forward product -> where it lies: a row of scratch tensor kProducts, or saved.
+  std::vector<ProductGroup> forward;      // groups of products to make before the sweep, by level
+  // Forward product -> where it lies: a row of scratch tensor kProducts, or saved; of a max-plus product also
+  // the channels that it has chosen, a row of kChosen.
   std::map<step::NodeId, RowRef> products;
   std::map<step::NodeId, int> vector_row;  // vector that is no leaf -> row of kVectors
   std::vector<TensorRef> histories;        // saved states that the sweep reads
@@ -32,7 +33,7 @@ struct BackwardSplit {
 // Where a left factor lies.
 RowRef left_row(const step::Cell& cell, const BackwardSplit& split, step::NodeId left);
 inline constexpr int kProducts = 0, kVectors = 1,
-                     kLefts = 2;  // scratch tensors of the backward pass; then kShares and kHeadValues
+                     kLefts = 2;  // scratch tensors of the backward pass; then those of tensor_ref.h
 BackwardSplit backward_split(const Task& task);
 // Tensors in which forward products lie that `roots` of the graph read, each once.
 std::vector<TensorRef> products_read(const BackwardSplit& split, const step::Graph& graph,

@@ -119,7 +119,10 @@ void Interpreter<Real>::evaluate(NodeId id, const Node& node) {
     }
     case NodeKind::Scalar: return apply(node, result);
     case NodeKind::MatVec:
-    case NodeKind::MatTVec: return;  // Together
+    case NodeKind::MatTVec:
+    case NodeKind::MaxPlus:
+    case NodeKind::ArgMaxPlus: return;  // Together
+    case NodeKind::ScatterSum: return scatter(factor(id, node), operand(node, 1), result);
     case NodeKind::ReduceSum: return fill(result, sum(operand(node, 0), dim_));
     case NodeKind::ReduceMax: return fill(result, maximum(operand(node, 0), dim_));
     case NodeKind::ReduceSpread: return fill(result, spread(node));
@@ -165,6 +168,12 @@ void Interpreter<Real>::sum_along(const Real* values, std::size_t first, std::pt
     const std::size_t channel = way > 0 ? first + i : first - i;
     result[channel] = total += values[channel];
   }
+}
+
+template <class Real>
+void Interpreter<Real>::scatter(const Real* values, const Real* chosen, Real* result) const {
+  fill(result, Real{0});
+  for (std::size_t i = 0; i < dim_; ++i) result[at(static_cast<std::int64_t>(chosen[i]))] += values[i];
 }
 
 // A Vector row is read where it lies; a Scalar is spread over the channels.
@@ -235,6 +244,8 @@ void Interpreter<Real>::perturb(NodeId id, const Node& node) {
     case NodeKind::Scalar: return perturb_scalar(id, node);
     case NodeKind::MatVec:
     case NodeKind::MatTVec: return perturb_product(id, node);
+    case NodeKind::MaxPlus: return perturb_max_plus(id);
+    case NodeKind::ScatterSum: return perturb_scatter(id, node);
     case NodeKind::ReduceSum: {
       double sizes = 0;
       for (std::size_t i = 0; i < dim_; ++i) sizes += size_of(operand(node, 0)[i]);
@@ -295,10 +306,33 @@ void Interpreter<Real>::perturb_product(NodeId id, const Node& node) {
   Real* result = buffers_[at(id)];
   noise_.add(result, dim_, place_of(id, Part::Value),
              [&](std::size_t i) { return norms[i] * (kFp32Unit * norm + elements); });
-  // A backward pass reads the products of the forward step as they were stored (docs/numerics.md).
+  if (node.kind == NodeKind::MatVec) store_product(id);
+}
+
+// A backward pass reads the products of the forward step as they were stored (docs/numerics.md).
+template <class Real>
+void Interpreter<Real>::store_product(NodeId id) {
   const bool backward = &program_->graph != &program_->cell.graph;
-  if (backward && node.kind == NodeKind::MatVec)
-    noise_.store(result, dim_, place_of(id, Part::Stored), given.stored);
+  if (backward)
+    noise_.store(buffers_[at(id)], dim_, place_of(id, Part::Stored), noise_.perturbation().stored);
+}
+
+// One sum of two numbers is the largest, and no other enters.
+template <class Real>
+void Interpreter<Real>::perturb_max_plus(NodeId id) {
+  Real* result = buffers_[at(id)];
+  noise_.add(result, dim_, place_of(id, Part::Value),
+             [&](std::size_t i) { return kFp32Unit * size_of(result[i]); });
+  store_product(id);
+}
+
+template <class Real>
+void Interpreter<Real>::perturb_scatter(NodeId id, const Node& node) {
+  largest_.assign(dim_, 0);
+  for (std::size_t i = 0; i < dim_; ++i)
+    largest_[at(static_cast<std::int64_t>(operand(node, 1)[i]))] += size_of(operand(node, 0)[i]);
+  noise_.add(buffers_[at(id)], dim_, place_of(id, Part::Value),
+             [&](std::size_t i) { return kFp32Unit * largest_[i]; });
 }
 
 template <class Real>
@@ -310,7 +344,7 @@ template <class Real>
 void Together<Real>::run(const std::vector<NodeId>& nodes) {
   for (const NodeId id : nodes) {
     const Node& node = program().graph.at(id);
-    if (node.kind == NodeKind::MatVec || node.kind == NodeKind::MatTVec)
+    if (reads_matrix(node))
       multiply_matrix(id, node);
     else
       for (Interpreter<Real>* const one : all_) one->run(id);
@@ -325,20 +359,21 @@ void Together<Real>::multiply_matrix(NodeId id, const Node& node) {
   }
   const Interpreter<Real>& first = *all_.front();
   const auto by = [&](const auto* matrix) {
-    if (node.kind == NodeKind::MatVec)
-      multiply<>(matrix, std::span<const Real* const>(vectors_), first.dim_,
-                 std::span<Real* const>(results_));
-    else
-      multiply_transposed<>(matrix, std::span<const Real* const>(vectors_), first.dim_,
-                            std::span<Real* const>(results_));
+    const std::span<const Real* const> vectors(vectors_);
+    const std::span<Real* const> results(results_);
+    if (node.kind == NodeKind::MatVec) return multiply<>(matrix, vectors, first.dim_, results);
+    if (node.kind == NodeKind::MatTVec) return multiply_transposed<>(matrix, vectors, first.dim_, results);
+    const bool value = node.kind == NodeKind::MaxPlus;
+    multiply_max_plus<>(matrix, vectors, first.dim_, results,
+                        value ? MaxPlusResult::Value : MaxPlusResult::Channel);
   };
   if (const float* matrix = first.matrices_[at(node.tensor)]->in_fp32(first.sources_.head, node.row))
     by(matrix);
   else
     by(first.sources_.leaf[at(node.tensor)] + at(node.row) * first.dim_ * first.dim_);
   for (Interpreter<Real>* const one : all_) {
-    one->round(one->buffers_[at(id)], one->options_.round_product);
-    if (one->noise_) one->perturb_product(id, node);
+    if (node.kind != NodeKind::ArgMaxPlus) one->round(one->buffers_[at(id)], one->options_.round_product);
+    if (one->noise_) one->perturb(id, node);
   }
 }
 

@@ -61,10 +61,14 @@ class Interpreter {
   Real spread(const Node& node) const;
   void move_along(const Node& node, Real* result) const;
   void sum_along(const Real* values, std::size_t first, std::ptrdiff_t way, Real* result) const;
+  void scatter(const Real* values, const Real* chosen, Real* result) const;
   // Adds to a node's value the errors that a kernel may make.
   void perturb(NodeId id, const Node& node);
   void perturb_scalar(NodeId id, const Node& node);
   void perturb_product(NodeId id, const Node& node);
+  void perturb_max_plus(NodeId id);
+  void perturb_scatter(NodeId id, const Node& node);
+  void store_product(NodeId id);
   // The product's vector, rounded if vectors or products are, with its errors in a perturbed run.
   const Real* factor(NodeId id, const Node& node);
   void round(Real* numbers, Real (*rounding)(Real)) const;

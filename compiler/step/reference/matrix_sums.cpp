@@ -33,8 +33,9 @@ Factors<Real>::Factors(const std::vector<MatrixGradient>& matrices, std::int64_t
     : dim_(at(dim)),
       most_waiting_(std::min(std::clamp(dim_ / 4, kFewestWaiting, kMostWaiting), at(steps))),
       options_(options),
-      noise_(options.perturbation),
-      matrices_(matrices.size()) {}
+      noise_(options.perturbation) {
+  for (const MatrixGradient& matrix : matrices) matrices_.push_back({matrix.chosen, {}, {}, 0, {}, {}, {}});
+}
 
 template <class Real>
 void Factors<Real>::begin() {
@@ -53,7 +54,7 @@ void Factors<Real>::add(std::size_t k, const Real* left, const Real* right, Nois
   OfMatrix& one = matrices_[k];
   if (one.count == most_waiting_) {
     if (one.sum.empty()) one.sum.assign(dim_ * dim_, Real{0});
-    add_outer_products(one.left.data(), one.right.data(), one.count, dim_, dim_, one.sum.data());
+    add_waiting(one, 0, dim_, one.sum.data());
     one.count = 0;
   }
   Real* const own_left = one.left.data() + one.count * dim_;
@@ -63,12 +64,25 @@ void Factors<Real>::add(std::size_t k, const Real* left, const Real* right, Nois
   std::copy_n(right, dim_, own_right);
   if (options_.round_product != nullptr)
     for (Real* factor : {own_left, own_right})
-      std::transform(factor, factor + dim_, factor, options_.round_product);
+      if (factor == own_left || !one.chosen)
+        std::transform(factor, factor + dim_, factor, options_.round_product);
   if (!noise) return;
   noise.store(own_left, dim_, kLeftFactor, noise.perturbation().stored);
-  noise.store(own_right, dim_, kRightFactor, noise.perturbation().stored);
   add_squares(own_left, one.left_norms);
+  if (one.chosen) {
+    for (double& squares : one.right_norms) squares += 1;  // of any column
+    return;
+  }
+  noise.store(own_right, dim_, kRightFactor, noise.perturbation().stored);
   add_squares(own_right, one.right_norms);
+}
+
+// Rows first, first + 1 .. of what waits.
+template <class Real>
+void Factors<Real>::add_waiting(const OfMatrix& one, std::size_t first, std::size_t rows, Real* sum) const {
+  const Real* const left = one.left.data() + first;
+  if (one.chosen) return add_at_columns(left, one.right.data() + first, one.count, dim_, rows, sum);
+  add_outer_products(left, one.right.data(), one.count, dim_, rows, sum);
 }
 
 template <class Real>
@@ -88,7 +102,7 @@ void Factors<Real>::sum_rows(std::size_t k, std::size_t first, std::size_t rows,
     std::fill_n(result, rows * dim_, Real{0});
   else
     std::copy_n(one.sum.data() + first * dim_, rows * dim_, result);
-  add_outer_products(one.left.data() + first, one.right.data(), one.count, dim_, rows, result);
+  add_waiting(one, first, rows, result);
   if (!noise_) return;
   for (std::size_t row = 0; row < rows; ++row) {
     const std::size_t place = k * dim_ + first + row;

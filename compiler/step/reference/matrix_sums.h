@@ -37,12 +37,15 @@ class Factors {
 
  private:
   struct OfMatrix {
+    bool chosen;                    // MatrixGradient::chosen
     std::vector<Real> left, right;  // [count, D], in the order of steps
     std::size_t count = 0;
     std::vector<Real> sum;  // [D, D], of those that waited before; empty: of none
     // Over all steps, of each channel: sums of squares, and from end() on their roots.
     std::vector<double> left_norms, right_norms;
   };
+
+  void add_waiting(const OfMatrix& one, std::size_t first, std::size_t rows, Real* sum) const;
 
   std::size_t dim_, most_waiting_;
   const RunOptions<Real>& options_;

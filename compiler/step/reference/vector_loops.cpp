@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <numeric>
 #include <type_traits>
 
@@ -197,6 +198,31 @@ void multiply_transposed(const Element* matrix, std::span<const Real* const> vec
   });
 }
 
+template <class Element, class Real>
+void multiply_max_plus(const Element* matrix, std::span<const Real* const> vectors, std::size_t dim,
+                       std::span<Real* const> results, MaxPlusResult wanted) {
+  for (std::size_t i = 0; i < dim; ++i)
+    for (std::size_t v = 0; v < vectors.size(); ++v) {
+      Real largest = -std::numeric_limits<Real>::infinity();
+      std::size_t channel = 0;
+      for (std::size_t j = 0; j < dim; ++j) {
+        const Real sum = static_cast<Real>(matrix[i * dim + j]) + vectors[v][j];
+        if (!(sum > largest)) continue;
+        largest = sum;
+        channel = j;
+      }
+      results[v][i] = wanted == MaxPlusResult::Value ? largest : static_cast<Real>(channel);
+    }
+}
+
+template <class Real>
+void add_at_columns(const Real* left, const Real* right, std::size_t count, std::size_t dim, std::size_t rows,
+                    Real* sum) {
+  for (std::size_t k = 0; k < count; ++k)
+    for (std::size_t i = 0; i < rows; ++i)
+      sum[i * dim + static_cast<std::size_t>(right[k * dim + i])] += left[k * dim + i];
+}
+
 template <class Real>
 void add_outer_products(const Real* left, const Real* right, std::size_t count, std::size_t dim,
                         std::size_t rows, Real* sum) {
@@ -262,6 +288,14 @@ template void multiply_transposed(const float*, std::span<const double* const>, 
                                   std::span<double* const>);
 template void multiply_transposed(const double*, std::span<const double* const>, std::size_t,
                                   std::span<double* const>);
+template void multiply_max_plus(const float*, std::span<const float* const>, std::size_t,
+                                std::span<float* const>, MaxPlusResult);
+template void multiply_max_plus(const float*, std::span<const double* const>, std::size_t,
+                                std::span<double* const>, MaxPlusResult);
+template void multiply_max_plus(const double*, std::span<const double* const>, std::size_t,
+                                std::span<double* const>, MaxPlusResult);
+template void add_at_columns(const float*, const float*, std::size_t, std::size_t, std::size_t, float*);
+template void add_at_columns(const double*, const double*, std::size_t, std::size_t, std::size_t, double*);
 template void add_outer_products(const float*, const float*, std::size_t, std::size_t, std::size_t, float*);
 template void add_outer_products(const double*, const double*, std::size_t, std::size_t, std::size_t,
                                  double*);

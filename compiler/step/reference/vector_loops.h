@@ -24,11 +24,22 @@ void multiply(const Element* matrix, std::span<const Real* const> vectors, std::
 template <class Element, class Real>
 void multiply_transposed(const Element* matrix, std::span<const Real* const> vectors, std::size_t dim,
                          std::span<Real* const> results);
+// The same over the semiring of max and plus: results[v]_i = max_j (matrix_ij + vectors[v]_j), what is no
+// number left out; or the first j that attains it, 0 where none does.
+enum class MaxPlusResult { Value, Channel };
+template <class Element, class Real>
+void multiply_max_plus(const Element* matrix, std::span<const Real* const> vectors, std::size_t dim,
+                       std::span<Real* const> results, MaxPlusResult wanted);
 // sum += left^T right, one of `count` rows after the other; left and right are [count, dim]. Of the sum some
 // `rows`, dense, by as many columns of `left` from its first element on.
 template <class Real>
 void add_outer_products(const Real* left, const Real* right, std::size_t count, std::size_t dim,
                         std::size_t rows, Real* sum);
+// The same where each row's right numbers are columns: sum_ij += left_i where right_i is j, `right` from its
+// first element of these rows on.
+template <class Real>
+void add_at_columns(const Real* left, const Real* right, std::size_t count, std::size_t dim, std::size_t rows,
+                    Real* sum);
 // Adds to each value an error of at most amplitude * bound, the draw of counter first, first + 1 and so on,
 // and rounds to fp32, or, in double, leaves the sum as it is.
 enum class Sums { InFp32, InDouble };
