@@ -48,7 +48,7 @@ Case case_in_turn(const step::Cell& cell, const step::Sizes& sizes, int tiles_in
   return c;
 }
 
-void compare(Case c) {
+void compare_in_turn(Case c) {
   SCOPED_TRACE(c.name());
   Comparison(std::move(c)).run();
 }
@@ -61,8 +61,9 @@ TEST(TilesInTurn, EveryCell) {
     const int turn = number++;
     if (!rondo::testing::has_turn(turn, 8)) continue;
     const bool four = turn % 2 == 1;
-    compare(case_in_turn(cell, {batches[turn % 4], 5, turn % 3 == 0 ? 2 : 1, turn % 3 == 1 ? 72 : 64},
-                         four ? 4 : 2, four ? 1 : 2, turn / 2 % 2 == 0 ? Storage::BF16 : Storage::F32));
+    compare_in_turn(case_in_turn(cell, {batches[turn % 4], 5, turn % 3 == 0 ? 2 : 1, turn % 3 == 1 ? 72 : 64},
+                                 four ? 4 : 2, four ? 1 : 2,
+                                 turn / 2 % 2 == 0 ? Storage::BF16 : Storage::F32));
     ASSERT_FALSE(HasFailure()) << cell.name;
   }
 }
@@ -70,7 +71,7 @@ TEST(TilesInTurn, EveryCell) {
 // What there is of it: gates, a normaliser with a maximum, two levels of products, reductions over the head.
 TEST(TilesInTurn, CellsOfEachKind) {
   for (const char* name : {"lstm", "slstm", "mgu", "lnlstm"}) {
-    compare(case_in_turn(cell_named(name), {11, 5, 1, 64}, 2));
+    compare_in_turn(case_in_turn(cell_named(name), {11, 5, 1, 64}, 2));
     ASSERT_FALSE(HasFailure()) << name;
   }
 }
@@ -88,8 +89,8 @@ cell ahead(D) {
 
 TEST(TilesInTurn, TheNextTilesValuesAreMadeAhead) {
   const step::Cell cell = frontend::parse(kAhead, "ahead.cell").cells.at(0);
-  compare(case_in_turn(cell, {11, 5, 1, 64}, 2));
-  compare(case_in_turn(step::with_forms(cell, {true}).value(), {27, 5, 1, 64}, 4));
+  compare_in_turn(case_in_turn(cell, {11, 5, 1, 64}, 2));
+  compare_in_turn(case_in_turn(step::with_forms(cell, {true}).value(), {27, 5, 1, 64}, 4));
 }
 
 // A block walks as many steps as the longest row of all its tiles has.
@@ -98,19 +99,19 @@ TEST(TilesInTurn, AWalkEndsWithTheLongestRowOfAllTiles) {
     Case c = case_in_turn(step::with_forms(cell_named("elman"), {false, true}).value(), {11, 7, 1, 64}, 2);
     c.flags["lengths"] = std::vector<double>(11, 2);
     c.flags["lengths"][longest] = 4;
-    compare(std::move(c));
+    compare_in_turn(std::move(c));
   }
 }
 
 // Longer than the ring of words, whose places are used again.
-TEST(TilesInTurn, ManySteps) { compare(case_in_turn(cell_named("elman"), {27, 40, 1, 64}, 4)); }
+TEST(TilesInTurn, ManySteps) { compare_in_turn(case_in_turn(cell_named("elman"), {27, 40, 1, 64}, 4)); }
 
 TEST(TilesInTurn, FormsOfTheSequence) {
   int number = 0;
   for (const step::Forms& forms :
        {step::Forms{true, true}, {true, true, true}, {true, true, false, false, true}}) {
     if (!rondo::testing::has_turn(++number)) continue;
-    compare(case_in_turn(step::with_forms(cell_named("lstm"), forms).value(), {13, 9, 2, 64}, 2));
+    compare_in_turn(case_in_turn(step::with_forms(cell_named("lstm"), forms).value(), {13, 9, 2, 64}, 2));
     ASSERT_FALSE(HasFailure()) << number;
   }
 }
