@@ -79,7 +79,8 @@ class Bench:
         self.device = torch.device("cuda", local) if self.on_cuda else torch.device("cpu")
         if self.on_cuda:
             torch.cuda.set_device(self.device)
-        dist.init_process_group("nccl" if self.on_cuda else "gloo", timeout=datetime.timedelta(minutes=20))
+        bound = {"device_id": self.device} if self.on_cuda else {}
+        dist.init_process_group("nccl" if self.on_cuda else "gloo", timeout=datetime.timedelta(minutes=20), **bound)
         rondo.policy(verify=options.verify)
         self.rank, self.world = dist.get_rank(), dist.get_world_size()
         self.dtype = getattr(torch, TYPES[options.dtype])

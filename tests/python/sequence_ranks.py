@@ -228,6 +228,8 @@ WRONG = {
     "maps on one": lambda rank: _over(maps=rank == 0)(torch.zeros(2, 5, 2, 4)),
     "layer in chunks": lambda rank: rondo.nn.split_sequence(rondo.nn.MinGRU(2, 3, chunk=4)),
     "input": lambda rank: _over()(torch.zeros(2, 5, 3, 4)),
+    "input on one": lambda rank: _over()(torch.zeros(2, 5, 2 + rank, 4)),
+    "no tensor on one": lambda rank: _over()("x" if rank else torch.zeros(2, 5, 2, 4)),
     "twice": lambda rank: torch.autograd.functional.hessian(
         lambda x: _over()(x)[0].square().sum(), torch.ones(1, 5, 2, 4, dtype=torch.float64)
     ),

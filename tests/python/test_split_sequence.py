@@ -11,6 +11,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="no PyTorch: sequences over ranks are not tested")
 
 import rondo
+from rondo._torch import into
 from rondo._torch.pieces import pieces_of
 
 import ranks
@@ -25,13 +26,14 @@ FOUR = ("affine", "affine that keeps", "hgrn", "hgrn, reversed", "lif", "paragru
 FOUR += tuple(name for name in sequence_ranks.CASES if name.startswith("maps") and "float32" not in name)
 TWO = tuple(name for name in sequence_ranks.CASES if name not in ("hgrn", "lif", "mingru with lengths and resets"))
 LONG = ("0.1 to 0.3", "0.9 to 0.99", "1 to 1")
+AGAIN = ("paragru, float32", "maps of lru")
 LAYERS = ("layer: HGRN", "layer, checkpointed: HGRN", "layer, compiled: MinLSTM")
 JOBS = {
     "two": [
         2,
         *(f"values: {name}" for name in TWO),
         *LAYERS,
-        "twice: paragru, float32",
+        *(f"twice: {name}" for name in AGAIN),
         *(f"long: {one}" for one in LONG),
     ],
     "four": [4, *(f"values: {name}" for name in FOUR), "layer: ParaGRU"],
@@ -115,8 +117,9 @@ def test_values_are_to_the_bit_those_of_pieces_in_order(name, found):
         assert torch.equal(parts[0][f"last {state}"], value)
 
 
-def test_a_call_gives_the_same_bits_again(found):
-    for part in of(found, "two", "twice: paragru, float32"):
+@pytest.mark.parametrize("name", AGAIN)
+def test_a_call_gives_the_same_bits_again(name, found):
+    for part in of(found, "two", f"twice: {name}"):
         assert part["first"].keys() == part["second"].keys()
         for name, value in part["first"].items():
             assert torch.equal(torch.as_tensor(value), torch.as_tensor(part["second"][name])), name
@@ -157,6 +160,8 @@ SAID = {
     "maps on one": "InputError: mingru: ranks differ in maps",
     "layer in chunks": "UnsupportedError: split_sequence: chunk=4 of the layer",
     "input": "InputError: mingru: 'x' has shape",
+    "input on one": "InputError: mingru: ('x' has shape|rank 1 was given what it cannot take)",
+    "no tensor on one": "InputError: mingru: (x is str|rank 1 was given what it cannot take)",
     "twice": "NotDifferentiableError: ",
 }
 
@@ -224,3 +229,16 @@ def test_the_example_refuses_sequences_that_do_not_divide(monkeypatch, capsys):
     with pytest.raises(SystemExit):
         sequence_parallel.main(["--length", "64", "--device", "cpu"])
     assert "--length 64 is no multiple of 3 ranks" in capsys.readouterr().err
+
+
+def test_outputs_are_written_where_a_launch_cannot_write_itself():
+    """Memory whose channels do not lie side by side."""
+    cell = rondo.Cell("mingru")
+    x, first = torch.randn(2, 7, 1, 2, 4), torch.randn(2, 1, 1, 4)
+    y, last = cell(x, initial={"h": first})
+    memory = torch.full((2, 7, 1, 1, 8), 3.0)
+    for out in (memory[..., ::2], torch.full((2, 7, 1, 1, 4), 3.0)):
+        (found,) = into.forward([x, first], cell.text(False, False, "forward"), 0b11, False, False, [out])
+        assert torch.equal(out.squeeze(3), y)
+        assert torch.equal(found.squeeze(2), last["h"])
+    assert (memory[..., 1::2] == 3).all()

@@ -10,7 +10,7 @@ from typing import Any, TypeVar, overload
 import torch
 import torch.distributed as dist
 
-from .._errors import InputError, UnsupportedError
+from .._errors import InputError, RondoError, UnsupportedError
 from .._structure import structure_of
 from .._torch import autograd
 from .._torch.call import Arguments, results_of
@@ -22,6 +22,10 @@ from .recurrent import Recurrent
 
 _Layer = TypeVar("_Layer", bound=Recurrent)
 LEAST = 512
+# What ranks agree on, and what they are told of a rank that was given something wrong.
+AGREED = ("the cell", "B", "H", "D", "the type of x", "whether a gradient is wanted", "whether there are lengths", "maps")
+WRONG = -1
+TYPES = (torch.float32, torch.bfloat16, torch.float16, torch.float64)
 
 
 @overload
@@ -175,13 +179,14 @@ class PartOfSequence(Cell):
             raise UnsupportedError(f"{self.name}: directions over ranks", "call it once more with reverse for the second half")
         return _outside_of_graphs(self, x, params, initial, lengths, resets, reverse, batch_first)
 
-    def _walked(self, arguments: Arguments, lengths: Any, resets: Any, reverse: bool, batch_first: bool) -> Tensors:
+    def _walked(
+        self, arguments: Arguments, sizes: dict[str, int], lengths: Any, resets: Any, reverse: bool, batch_first: bool
+    ) -> Tensors:
         """Outputs of this rank's steps, and the last states."""
         plain = self._plain
         by_name = {spec.name: tensor for spec, tensor in zip(arguments.specs, arguments.tensors, strict=True)}
         tensors = [by_name[spec.name] for spec in plain.inputs + plain.params]
         first = [by_name.get(spec.name) for spec in plain.initials]
-        sizes = plain.sizes(arguments.specs, [tensor.shape for tensor in arguments.tensors])
         saving = autograd.wants_gradient(arguments.tensors)
         self._agree(arguments, sizes, saving, lengths is not None)
         steps, many = sizes["T"] if sizes["B"] else 0, self.world > 1
@@ -206,38 +211,30 @@ class PartOfSequence(Cell):
 
     def _agree(self, arguments: Arguments, sizes: dict[str, int], saving: bool, has_lengths: bool) -> None:
         """All ranks are to give the same but for steps: looked at when a call is the first of its kind."""
-        names = (
-            "the cell",
-            "B",
-            "H",
-            "D",
-            "the type of x",
-            "whether a gradient is wanted",
-            "whether there are lengths",
-            "maps",
-        )
-        types = [torch.float32, torch.bfloat16, torch.float16, torch.float64]
-        kind = types.index(arguments.storage)
-        mine = (
-            int(self.hash[:15], 16),
-            sizes["B"],
-            sizes["H"],
-            sizes["D"],
-            kind,
-            int(saving),
-            int(has_lengths),
-            int(self.maps),
-        )
+        kind = TYPES.index(arguments.storage)
+        numbers = (*(sizes[axis] for axis in "BHD"), kind, saving, has_lengths, self.maps)
+        mine = (int(self.hash[:15], 16), *map(int, numbers))
         if mine in self._agreed:
             return
         for rank, theirs in enumerate(self._gathered(list(mine), arguments.device)):
-            for name, one, other in zip(names, mine, theirs, strict=True):
+            if theirs[0] == WRONG:
+                raise InputError(f"{self.name}: rank {rank} was given what it cannot take", "its own error says what")
+            for name, one, other in zip(AGREED, mine, theirs, strict=True):
                 if one != other:
                     raise InputError(
                         f"{self.name}: ranks differ in {name}: {one} here on rank {self.rank}, and {other} on rank {rank}",
                         "all ranks give the same but for their steps",
                     )
         self._agreed.add(mine)
+
+    def _tell_of_error(self, x: Any) -> None:
+        """Ends the first call of the others, who wait for what this rank gives: later ones are not agreed on."""
+        if self._agreed:
+            return
+        first = next(iter(x.values()), None) if isinstance(x, Mapping) else x
+        on_cuda = dist.get_backend(self.group) == "nccl"
+        device = first.device if isinstance(first, torch.Tensor) else torch.device("cuda" if on_cuda else "cpu")
+        self._gathered([WRONG] * len(AGREED), device)
 
     def _left(self, lengths: torch.Tensor, steps: int, pieces: list[tuple[int, int]]) -> list[torch.Tensor]:
         """Of each piece, how many of its steps each row has."""
@@ -257,12 +254,17 @@ def _over_ranks(
     batch_first: bool,
 ) -> tuple[Any, dict[str, Any]]:
     plain = cell._plain
-    arguments = Arguments(plain, x, True, batch_first)
-    arguments.add_named("params", plain.params, params, True)
-    arguments.add_named("initial", plain.initials, initial, False)
-    flags = arguments.flags(lengths, resets, batch_first)
+    try:
+        arguments = Arguments(plain, x, True, batch_first)
+        arguments.add_named("params", plain.params, params, True)
+        arguments.add_named("initial", plain.initials, initial, False)
+        flags = arguments.flags(lengths, resets, batch_first)
+        sizes = plain.sizes(arguments.specs, [tensor.shape for tensor in arguments.tensors])
+    except RondoError:
+        cell._tell_of_error(x)
+        raise
     lengths, resets = flags[0] if lengths is not None else None, flags[-1] if resets is not None else None
-    found = cell._walked(arguments, lengths, resets, reverse, batch_first)
+    found = cell._walked(arguments, sizes, lengths, resets, reverse, batch_first)
     return results_of(plain, plain.results, found, arguments.headless, batch_first)
 
 
