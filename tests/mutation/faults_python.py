@@ -3,6 +3,7 @@ from cases import fault
 
 C, T, N = "python/shim/", "python/rondo/_torch/", "python/rondo/nn/"
 LAYERS, CHUNKS = "python test_shim_layers or test_shim", "python test_chunks"
+SEQUENCES = "python test_split_sequence"
 
 FAULTS = [
     fault("shim: the last of the last states keeps its type", C + "layer.cpp",
@@ -41,4 +42,34 @@ FAULTS = [
           'start, both, "directions", lengths', 'start, both, "forward", lengths', test="python test_parity"),
     fault("vmap: mapped parameters are halves of the heads", T + "vmap.py",
           'behind = 1 if axis == "H" else 0', "behind = 0", test="python test_func"),
+    fault("sequences: after the first piece nothing is walked again", T + "over_ranks.py",
+          "if flags[line.place]:", "if False:", test=SEQUENCES),
+    fault("sequences: one round is enough", T + "over_ranks.py",
+          "range(1, line.world + (begin is not None and line.world > 1))", "range(1, 2)", test=SEQUENCES),
+    fault("sequences: only the first rank is asked whether it ends elsewhere", T + "over_ranks.py",
+          "row[count] for row in found[:-1]", "row[count] for row in found[:1]", test=SEQUENCES),
+    fault("sequences: gradients come in the order of states", T + "over_ranks.py",
+          "backwards=not self.backwards", "backwards=self.backwards", test=SEQUENCES),
+    fault("sequences: a rank has the gradient of its own last states alone", T + "over_ranks.py",
+          "unpacked(_sum([row[count:] for row in found]), chain.last)", "shares", test=SEQUENCES),
+    fault("sequences: each rank has the whole gradient of initial states", T + "over_ranks.py",
+          "grad if is_first else torch.zeros_like(grad)", "grad", test=SEQUENCES),
+    fault("sequences: a piece agrees where one channel does", T + "pieces.py",
+          "other.contiguous().view(bits)).any()", "other.contiguous().view(bits)).all()", test=SEQUENCES),
+    fault("sequences: gradients of parameters are those of the last piece", T + "pieces.py",
+          "grad if sum_ is None else sum_ + grad", "grad", test=SEQUENCES),
+    fault("sequences: a piece that is walked again keeps the states it had", T + "pieces.py",
+          "self.states[piece], self.saved[piece] = list(states), found[count:]",
+          "self.states[piece], self.saved[piece] = self.states[piece] or list(states), found[count:]", test=SEQUENCES),
+    fault("sequences: what a launch cannot write in place is lost", T + "into.py",
+          "memory.copy_(written)", "pass", test=SEQUENCES),
+    fault("sequences: lengths count from each part's begin", N + "_sequence.py",
+          "(lengths - begin - at)", "(lengths - at)", test=SEQUENCES),
+    fault("maps of parts: a rank begins with what the one after it does", T + "maps.py",
+          "    for number, row in enumerate(rows):\n        if number == place:\n            begin = states\n",
+          "    for number, row in enumerate(rows):\n        if number == place + 1:\n            begin = states\n", test=SEQUENCES),
+    fault("maps of parts: gradients go through them as states do", T + "maps.py",
+          "applied(map_, gradient, transposed=True)", "applied(map_, gradient)", test=SEQUENCES),
+    fault("maps of parts: they are of other first states", T + "maps.py",
+          "applied(map_, states - first)", "applied(map_, states)", test=SEQUENCES),
 ]
