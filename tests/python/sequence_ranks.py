@@ -194,6 +194,18 @@ def long(kind, rank, world):
     return facts(cell)
 
 
+def nothing(kind, rank, world):
+    """A batch without rows, and a sequence without steps: what they give, and the gradient of the initial state."""
+    cell, rows = rondo.nn.split_sequence(rondo.Cell("hgrn"), chunk=CHUNK, maps=kind == "maps"), {}
+    for name, batch, steps in (("rows", 0, 20), ("steps", 2, 0)):
+        x = torch.zeros(batch, steps, 2, 4, requires_grad=True)
+        first, low = torch.ones(batch, 4, requires_grad=True), torch.full((1, 4), 0.5, requires_grad=True)
+        y, last = cell(x, params={"low": low}, initial={"h": first})
+        (y.sum() + last["h"].sum()).backward()
+        rows |= {name: (y.detach(), last["h"].detach(), first.grad, low.grad, x.grad)}
+    return rows
+
+
 def refused(kind, rank, world):
     """What is said where arguments are wrong."""
     try:
@@ -272,5 +284,5 @@ TRAINING = words({"size": 16, "batch": 2, "length": 48, "steps": 4, "chunk": 8, 
 SIZES = {"steps": "120,240", "batch": 2, "channels": 8, "chunk": 16, "calls": 1, "samples": 2}
 HOW = {"device": "cpu", "cells": "affine", "memories": "forgets,keeps", "hows": "guesses,maps", "dtype": "fp32"}
 BENCHMARK = words(SIZES | HOW)
-WAYS = {way.__name__: (way, {}) for way in (values, layer, twice, long, refused, dies, example)}
+WAYS = {way.__name__: (way, {}) for way in (values, layer, twice, long, nothing, refused, dies, example)}
 WAYS |= {f"layer, {around.__name__}": (layer, {"around": around}) for around in (checkpointed, compiled)}

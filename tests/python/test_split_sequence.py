@@ -35,6 +35,8 @@ JOBS = {
         *LAYERS,
         *(f"twice: {name}" for name in AGAIN),
         *(f"long: {one}" for one in LONG),
+        "nothing: guesses",
+        "nothing: maps",
     ],
     "four": [4, *(f"values: {name}" for name in FOUR), "layer: ParaGRU"],
     "wrong": [2, *(f"refused: {name}" for name in sequence_ranks.WRONG)],
@@ -143,6 +145,18 @@ def test_little_is_walked_again_by_what_forgets(found):
         assert 64 < remembers[other][f"{pass_} again"] < 1000
         assert keeps[other][f"{pass_} again"] == 1000
     assert all(part["forward again"] == 0 for part in (forgets[0], remembers[0], keeps[0]))
+
+
+@pytest.mark.parametrize("way", ["guesses", "maps"])
+def test_no_rows_and_no_steps(way, found):
+    for rank, part in enumerate(of(found, "two", f"nothing: {way}")):
+        y, last, of_first, of_low, of_x = part["rows"]
+        assert y.shape == (0, 20, 4) and last.shape == of_first.shape == (0, 4) and of_x.shape == (0, 20, 2, 4)
+        assert of_low.shape == (1, 4) and not of_low.any()
+        y, last, of_first, of_low, of_x = part["steps"]
+        assert y.shape == (2, 0, 4) and torch.equal(last, torch.ones(2, 4)) and not of_low.any()
+        # Both ranks' losses have the last state, which is the first one.
+        assert torch.equal(of_first, torch.full((2, 4), 0.0 if rank else 2.0))
 
 
 SAID = {

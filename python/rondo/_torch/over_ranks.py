@@ -37,8 +37,8 @@ class Line:
 
     def gather(self, mine: torch.Tensor) -> list[torch.Tensor]:
         """Of all, in their order. `mine` has one axis, and the same length everywhere."""
-        if self.world == 1:
-            return [mine]
+        if self.world == 1 or not mine.numel():
+            return [mine] * self.world
         found = mine.new_empty(self.world * mine.numel())
         dist.all_gather_into_tensor(found, mine, group=self.group)
         rows = list(found.view(self.world, -1).unbind())
