@@ -229,6 +229,9 @@ WRONG = {
     "other cell": lambda rank: _over("mingru" if rank else "hgrn")(
         torch.zeros(2, 5, 2, 4), params={} if rank else {"low": torch.zeros(1, 4)}
     ),
+    "other constant": lambda rank: rondo.nn.split_sequence(rondo.Cell("rglru", c=8 + rank))(
+        torch.zeros(2, 5, 3, 4), params={"lambda": torch.zeros(1, 4)}
+    ),
     "other type": lambda rank: _over()(torch.zeros(2, 5, 2, 4, dtype=[torch.float32, torch.float64][rank])),
     "directions": lambda rank: _over()(torch.zeros(2, 5, 2, 2, 4), directions=True),
     "step": lambda rank: _over().step(torch.zeros(2, 2, 4)),

@@ -163,6 +163,7 @@ SAID = {
     "other batch": r"InputError: mingru: ranks differ in B: (2 here on rank 0, and 3 on rank 1|3 here on rank 1, and 2 on rank 0)",
     "other gradients": "InputError: mingru: ranks differ in whether a gradient is wanted",
     "other cell": "InputError: (mingru|hgrn): ranks differ in the cell",
+    "other constant": "InputError: rglru: ranks differ in the cell",
     "other type": "InputError: mingru: ranks differ in the type of x",
     "directions": "UnsupportedError: mingru: directions over ranks",
     "step": "UnsupportedError: mingru: one step does not lie over ranks",

@@ -13,9 +13,7 @@ import torch.distributed as dist
 
 from .._errors import NotDifferentiableError
 from . import maps
-from .pieces import Backward, Chain, Forward, Part, differ, packed, unpacked
-
-Tensors = Sequence[torch.Tensor]
+from .pieces import Backward, Chain, Forward, Part, Tensors, differ, packed, unpacked
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ import copy
 from collections.abc import Mapping
 from itertools import accumulate
 from typing import Any, TypeVar, overload
+from zlib import crc32
 
 import torch
 import torch.distributed as dist
@@ -145,6 +146,7 @@ class PartOfSequence(Cell):
             raise InputError("split_sequence: this process is not in the group", "call it on the ranks of the group alone")
         self.records: dict[str, Record] = {}
         self._agreed: set[tuple[int, ...]] = set()
+        self._number = crc32(repr((self.hash, sorted(self.constants.items()))).encode())  # stands for the cell
 
     def __deepcopy__(self, memo: Any) -> PartOfSequence:
         return PartOfSequence(self, self.group, self.chunk, self.maps)
@@ -213,7 +215,7 @@ class PartOfSequence(Cell):
         """All ranks are to give the same but for steps: looked at when a call is the first of its kind."""
         kind = TYPES.index(arguments.storage)
         numbers = (*(sizes[axis] for axis in "BHD"), kind, saving, has_lengths, self.maps)
-        mine = (int(self.hash[:15], 16), *map(int, numbers))
+        mine = (self._number, *map(int, numbers))
         if mine in self._agreed:
             return
         for rank, theirs in enumerate(self._gathered(list(mine), arguments.device)):
