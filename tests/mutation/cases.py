@@ -10,6 +10,7 @@ SUMS = "tests/mutation/cells/sums.cell"
 AHEAD = "tests/mutation/cells/ahead.cell"
 ALONG = "tests/mutation/cells/along.cell"
 INPUTS = "tests/mutation/cells/inputs.cell "
+LAYER = "tests/mutation/cells/layer.cell "
 PLAIN = STREAM + ("--param segments=1 --param channels=16 --param unroll=4 --param rewrite=none "
                   "--param interleaved_copies=0 --param producer_warps=0 ")
 SPLIT = STREAM + "--param segments=4 --param channels=64 --param steps=32 --param time_split=2 --param stages=2 "
@@ -90,6 +91,8 @@ CASES = {
     "fragments for long": "elman --shape B=3,T=90,D=64 --pass fw --param blocks=8 --param batch_tiles=1 " + FRAGMENTS,
     "inputs": INPUTS + "--shape B=9,T=20,D=64 --pass fw --param blocks=8 --param batch_tiles=1 " + FRAGMENTS,
     "inputs of batch tiles": INPUTS + "--shape B=17,T=9,D=64 --pass fw --param blocks=8 --param batch_tiles=2 " + FRAGMENTS,
+    "hoisted fw": LAYER + "--shape B=2,T=33,D=40,H=2 --pass fw " + STREAM,
+    "hoisted bw": LAYER + "--shape B=2,T=33,D=40,H=2 --pass bw " + STREAM,
     "tiles in turn": "lstm --shape B=11,T=40,D=64 --pass fws " + IN_TURN,
     "tiles in turn of forms": "lstm --forms resets,lengths,reversed --shape B=11,T=9,D=64 --pass fws " + IN_TURN,
     "tiles in turn ahead": AHEAD + " --shape B=11,T=9,D=64 --pass fws " + IN_TURN,

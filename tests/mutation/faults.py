@@ -13,6 +13,7 @@ import faults_around
 import faults_bounds
 import faults_channels
 import faults_checks
+import faults_hoisted
 import faults_launches
 import faults_libraries
 import faults_matrices
@@ -24,5 +25,5 @@ import faults_turing
 
 FAULTS = [fault for subject in (faults_channels, faults_launches, faults_matrices, faults_over_head, faults_along, faults_libraries,
                           faults_checks, faults_around, faults_segments, faults_bounds, faults_python,
-                          faults_turing, faults_rows)
+                          faults_turing, faults_rows, faults_hoisted)
           for fault in subject.FAULTS]

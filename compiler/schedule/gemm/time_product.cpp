@@ -42,9 +42,13 @@ std::vector<ProductRun> runs_of(std::vector<TimeProduct> products) {
   return runs;
 }
 
+bool is_packed(const TimeProduct& product) { return product.matrix < 0; }
+
 // Unique among the kernels of a plan: no two launches compute the same product.
 std::string name_for(const step::Cell& cell, const std::vector<TimeProduct>& products) {
   const TimeProduct& first = products.front();
+  if (is_packed(first))
+    return fmt::format("{}_{}_{}", cell.name, name_of(first.out.tensor, cell), first.out.row);
   return fmt::format("{}_product_{}_{}_of_{}{}_{}", cell.name, name_of({Role::Param, first.matrix}, cell),
                      first.row, first.vector.shifted ? "previous_" : "",
                      name_of(first.vector.row.tensor, cell), first.vector.row.row);
@@ -56,6 +60,8 @@ class TimeProductKernel {
                     const std::vector<int>& scratch_rows, const GemmParameters& parameters)
       : problem_(task.problem),
         p_(parameters),
+        packed_(products.front().packed),
+        summed_(products.front().vector_rows * task.problem.sizes.dim),
         runs_(runs_of(products)),
         b_(name_for(task.cell, products), parameters.threads(), task.problem.math,
            "Products of all steps: rows of matrices times a vector of each step."),
@@ -65,7 +71,8 @@ class TimeProductKernel {
     KernelTensors tensors(signature_);
     vector_.emplace(tensors, task.problem, products.front().vector);
     for (ProductRun& run : runs_) {
-      run.weights = tensors.reads({Role::Param, run.matrix});
+      run.weights =
+          tensors.reads(run.matrix < 0 ? TensorRef{Role::Packed, -1} : TensorRef{Role::Param, run.matrix});
       run.results = tensors.writes(run.out.tensor);
     }
   }
@@ -78,7 +85,7 @@ class TimeProductKernel {
     vector_->move_to(batch_row_, first_step_);
     place_matrix();
     whole_ = b_.let("whole", vector_->whole(first_step_, p_.tile_m, time_));
-    const Value stages = b_.constant(ceil_div(problem_.sizes.dim, p_.tile_k));
+    const Value stages = b_.constant(ceil_div(summed_, p_.tile_k));
     tile_.walk(stages, [&](Value) { stage_both(); });
     tile_.each_vector([&](Place from, Value m, Value n) { store(from, m, n); });
     return {b_.kernel(), signature_.arguments(), 0, tiles_ * problem_.sizes.heads, 1, p_.tile_m};
@@ -88,6 +95,9 @@ class TimeProductKernel {
   std::int64_t outputs(const ProductRun& run) const { return run.rows * problem_.sizes.dim; }
   std::int64_t tiles(const ProductRun& run) const { return ceil_div(outputs(run), p_.tile_n); }
   Value dim() { return b_.named("kDim", problem_.sizes.dim, "channels a head"); }
+  Value summed() {
+    return summed_ == problem_.sizes.dim ? dim() : b_.named("kSummed", summed_, "elements of the vector");
+  }
 
   // Neighbouring blocks take neighbouring outputs of the same steps, so that those steps' vectors are still
   // in L2.
@@ -112,12 +122,13 @@ class TimeProductKernel {
   // The thread's first vector of the matrix: output and column of the sum.
   void place_matrix() {
     const GemmTile::Dealt& dealt = tile_.dealt(GemmTile::Side::B);
-    const std::int64_t square = problem_.sizes.dim * problem_.sizes.dim;
+    const std::int64_t matrix = problem_.sizes.dim * summed_;
     const Value row = of_run(
         [&](const ProductRun& run, std::int64_t) { return b_.wide(head_) * run.weights.rows + run.row; });
     output_ = b_.let("output", first_output_ + dealt.row);
     j_ = b_.variable("j", dealt.column);
-    matrix_at_ = b_.variable("matrix_at", row * square + b_.wide(output_ * dim() + dealt.column));
+    matrix_at_ =
+        b_.variable("matrix_at", row * matrix + packed_ + b_.wide(output_ * summed() + dealt.column));
   }
 
   // A value that depends on the run this block works on; `value` is asked for the last run first.
@@ -144,13 +155,13 @@ class TimeProductKernel {
   bool outputs_divide() const {
     return std::ranges::all_of(runs_, [&](const ProductRun& run) { return outputs(run) % p_.tile_n == 0; });
   }
-  bool sum_divides() const { return problem_.sizes.dim % p_.tile_k == 0; }
+  bool sum_divides() const { return summed_ % p_.tile_k == 0; }
   Value and_inside(Value condition, Value value, Value end, bool always) {
     return always ? condition : condition.valid() ? condition && value < end : value < end;
   }
 
   void stage_both() {
-    const Value end = sum_divides() ? Value{} : dim();
+    const Value end = sum_divides() ? Value{} : summed();
     b_.comment("vectors of the steps");
     b_.if_(
         whole_, [&] { vector_->stage(tile_, {}, end); },
@@ -161,8 +172,8 @@ class TimeProductKernel {
     const std::int64_t hop = tile_.dealt(GemmTile::Side::B).hop;
     tile_.stage(GemmTile::Side::B, [&](Place to, Value turn, Value) {
       const Value exists = and_inside(and_inside({}, output_ + turn * hop, outputs_, outputs_divide()), j_,
-                                      dim(), sum_divides());
-      const auto copy = [&] { copy_matrix(to, matrix_at_ + b_.wide(turn) * (hop * problem_.sizes.dim)); };
+                                      summed(), sum_divides());
+      const auto copy = [&] { copy_matrix(to, matrix_at_ + b_.wide(turn) * (hop * summed_)); };
       if (!exists.valid()) return copy();
       b_.if_(exists, copy, [&] { tile_.clear(to); });
     });
@@ -189,6 +200,8 @@ class TimeProductKernel {
 
   const Problem& problem_;
   GemmParameters p_;
+  std::int64_t packed_;  // where a packed matrix begins
+  std::int64_t summed_;  // elements of the vector
   std::vector<ProductRun> runs_;
   kernel::Builder b_;
   Signature signature_;

@@ -12,12 +12,17 @@ namespace rondo::schedule {
 
 // out[b, t, h, i] = sum over j of matrix[h, row, i, j] * vector[b, t, h, j], rounded to the storage type. Or,
 // on CPUs, what another kind of product makes of the same matrix and vector.
+//
+// Of a matrix that another launch has packed, [H, D, rows * D] of Role::Packed from `packed` on, the vector
+// is so many neighbouring rows: out[b, t, h, i] = sum over k of packed[h, i, k] * vector[b, t, h, k].
 struct TimeProduct {
-  step::TensorId matrix = -1;  // a matrix parameter
+  step::TensorId matrix = -1;  // a matrix parameter; -1: packed
   int row = 0;
   TimeOperand vector;
   RowRef out;
   ProductKind kind = ProductKind::Sum;
+  std::int64_t packed = 0;
+  int vector_rows = 1;
 };
 
 // One launch for products that share `vector`. Blocks take tile_m steps of a batch row and tile_n outputs;

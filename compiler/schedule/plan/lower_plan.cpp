@@ -39,6 +39,9 @@ class PlanLowering {
       return Error{ErrorKind::Internal,
                    fmt::format("kernel {} has {} parameters and {} arguments", launch.kernel.name,
                                params.size(), launch.arguments.size())};
+    const auto same_name = [&](const auto& other) { return other.name == launch.kernel.name; };
+    if (std::ranges::any_of(result_.kernels, same_name))  // who loads them would find one of them only
+      return Error{ErrorKind::Internal, fmt::format("two kernels are called {}", launch.kernel.name)};
     executable::Launch lowered;
     lowered.kernel = static_cast<std::uint16_t>(result_.kernels.size());
     lowered.grid = grid_of(launch);

@@ -1,0 +1,46 @@
+// A strategy for cells whose matrices multiply inputs alone (input_products.h): one launch makes the products
+// of all steps, another strategy walks the cell without them, and in a backward pass products over all steps
+// give the gradients of inputs and matrices from those of the products. What the other strategy computes by
+// itself it gets as it is.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "compiler/schedule/hoist/input_products.h"
+#include "compiler/schedule/plan/strategy.h"
+
+namespace rondo::schedule {
+
+class Hoisting final : public Strategy {
+ public:
+  explicit Hoisting(const Strategy& walk) : walk_(walk) {}
+
+  std::string name() const override { return walk_.name(); }
+  std::vector<Variant> variants() const override { return walk_.variants(); }
+  Legality serves(const target::Profile& profile) const override { return walk_.serves(profile); }
+  Legality legal(const Task& task) const override;
+  constraint::System space(const Task& task) const override;
+  CostModel cost_model(const Task& task) const override;
+  std::vector<EstimatePart> parts(const Task& task, const Parameters& parameters) const override;
+  std::vector<EstimatePart> measured_chain(const Task& task, const Parameters& parameters) const override;
+  double model_error() const override { return walk_.model_error(); }
+  int alignment(const Problem& problem, const Parameters& parameters) const override {
+    return walk_.alignment(problem, parameters);
+  }
+  std::span<const ParameterRow> parameters() const override { return walk_.parameters(); }
+  std::int64_t turn(const Parameters& parameters) const override { return walk_.turn(parameters); }
+  KernelPlan build_kernels(const Task& task, const Parameters& parameters) const override;
+
+ private:
+  // What is walked in the place of the task; none: the task itself.
+  struct Split {
+    InputProducts products;
+    Task walked;
+  };
+  std::shared_ptr<const std::optional<Split>> split(const Task& task) const;
+
+  const Strategy& walk_;
+};
+
+}  // namespace rondo::schedule
