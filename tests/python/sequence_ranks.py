@@ -1,10 +1,12 @@
 """Sequences over ranks, whose cases `ranks.py` runs in processes, and the same in one."""
 
+import gc
 import importlib.util
 import itertools
 import json
 import os
 import tempfile
+import weakref
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -206,6 +208,29 @@ def nothing(kind, rank, world):
     return rows
 
 
+def freed(kind, rank, world):
+    """Whether the tensors of a pass are gone when nobody has them any more, without Python's collector of cycles."""
+    cell = rondo.nn.split_sequence(rondo.Cell("paralstm" if kind == "guesses" else "lru"), chunk=CHUNK, maps=kind == "maps")
+    sizes = {"B": 2, "T": 20, "H": 1, "D": 4}
+    params = {spec.short: torch.zeros(spec.shape(sizes), requires_grad=True) for spec in cell._plain.params}
+    gc.collect()
+    gc.disable()
+    try:
+        x = torch.randn(cell._plain.inputs[0].shape(sizes), requires_grad=True)
+        y, _ = cell(x, params=params)
+        y.sum().backward()
+        known = [weakref.ref(one) for one in (x, y, x.grad)]
+        before = sum(isinstance(one, torch.Tensor) for one in gc.get_objects())
+        del x, y
+        x = torch.randn(cell._plain.inputs[0].shape(sizes), requires_grad=True)
+        y, _ = cell(x, params=params)
+        y.sum().backward()
+        after = sum(isinstance(one, torch.Tensor) for one in gc.get_objects())
+        return {"left": sum(one() is not None for one in known), "more": after - before}
+    finally:
+        gc.enable()
+
+
 def refused(kind, rank, world):
     """What is said where arguments are wrong."""
     try:
@@ -287,5 +312,5 @@ TRAINING = words({"size": 16, "batch": 2, "length": 48, "steps": 4, "chunk": 8, 
 SIZES = {"steps": "120,240", "batch": 2, "channels": 8, "chunk": 16, "calls": 1, "samples": 2}
 HOW = {"device": "cpu", "cells": "affine", "memories": "forgets,keeps", "hows": "guesses,maps", "dtype": "fp32"}
 BENCHMARK = words(SIZES | HOW)
-WAYS = {way.__name__: (way, {}) for way in (values, layer, twice, long, nothing, refused, dies, example)}
+WAYS = {way.__name__: (way, {}) for way in (values, layer, twice, long, nothing, freed, refused, dies, example)}
 WAYS |= {f"layer, {around.__name__}": (layer, {"around": around}) for around in (checkpointed, compiled)}

@@ -35,8 +35,7 @@ JOBS = {
         *LAYERS,
         *(f"twice: {name}" for name in AGAIN),
         *(f"long: {one}" for one in LONG),
-        "nothing: guesses",
-        "nothing: maps",
+        *(f"{what}: {way}" for what in ("nothing", "freed") for way in ("guesses", "maps")),
     ],
     "four": [4, *(f"values: {name}" for name in FOUR), "layer: ParaGRU"],
     "wrong": [2, *(f"refused: {name}" for name in sequence_ranks.WRONG)],
@@ -157,6 +156,12 @@ def test_no_rows_and_no_steps(way, found):
         assert y.shape == (2, 0, 4) and torch.equal(last, torch.ones(2, 4)) and not of_low.any()
         # Both ranks' losses have the last state, which is the first one.
         assert torch.equal(of_first, torch.full((2, 4), 0.0 if rank else 2.0))
+
+
+@pytest.mark.parametrize("way", ["guesses", "maps"])
+def test_memory_of_a_pass_is_free_after_it(way, found):
+    for part in of(found, "two", f"freed: {way}"):
+        assert part["left"] == 0 and part["more"] <= 0, part
 
 
 SAID = {

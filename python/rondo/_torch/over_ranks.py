@@ -128,11 +128,11 @@ def forward(setting: Setting, tensors: Tensors, initial: Any, saving: bool) -> W
         rows = line.gather(packed(maps.of_part(part, first)))
         begin, end, found = maps.through(rows, line.place, whole)
         walked = Forward(part, maps.parted(begin, part.structure), saving)
-        walked.chain.all()
+        walked.all()
         last, record = maps.parted(end, part.structure), Record(1, part.sizes["T"])
     else:
         walked = Forward(part, first, saving)
-        last, record = settle(line, walked.chain, part.pieces)
+        last, record = settle(line, walked, part.pieces)
     setting.records["forward"] = record
     # Last states are each their own, to be changed in place.
     results = [*walked.outputs, *(state.clone(memory_format=torch.contiguous_format) for state in last)]
@@ -148,16 +148,16 @@ def backward(
     nothing = [torch.zeros_like(share) for share in shares]
     if not found:
         walked = walk(wanted, nothing if line.place else shares)
-        last, setting.records["backward"] = settle(line, walked.chain, part.pieces, shares)
+        last, setting.records["backward"] = settle(line, walked, part.pieces, shares)
         return walked, last
     probe = walk([False] * len(wanted), nothing)  # it writes no gradient but that of the first states
-    probe.chain.all()
-    mine = maps.joined(probe.chain.last)
+    probe.all()
+    mine = maps.joined(probe.last)
     rows = line.gather(packed([mine, maps.joined(shares)]))
     last = _sum([row[mine.numel() :] for row in rows]).view(mine.shape)
     given, first = maps.back([row[: mine.numel()] for row in rows], line.place, last, found[::-1])
     walked = walk(wanted, [one.contiguous() for one in maps.parted(given, part.structure)])
-    walked.chain.all()
+    walked.all()
     setting.records["backward"] = Record(1, part.sizes["T"])
     return walked, maps.parted(first, part.structure)
 

@@ -4,7 +4,7 @@ the bit as before: all that follows is right then as it is."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -41,13 +41,17 @@ def pieces_of(steps: int, least: int, begin: bool, end: bool, growth: int = GROW
 
 
 class Chain:
-    """Pieces, each of which makes of what is carried to it what is carried on. `walk` gives it, of a piece and what comes."""
+    """Pieces, each of which makes of what is carried to it what is carried on."""
 
-    def __init__(self, walk: Callable[[int, Tensors], list[torch.Tensor]], order: Sequence[int], first: Tensors) -> None:
-        self.walk, self.order = walk, order
+    def __init__(self, order: Sequence[int], first: Tensors) -> None:
+        self.order = order
         self.first = list(first)
         self.ends: list[list[torch.Tensor]] = []
         self.again: list[int] = []  # which pieces were walked another time, and how often each
+
+    def walk(self, piece: int, carried: Tensors) -> list[torch.Tensor]:
+        """What a piece carries on."""
+        raise NotImplementedError
 
     @property
     def last(self) -> list[torch.Tensor]:
@@ -154,18 +158,18 @@ class Part:
         ]
 
 
-class Forward:
+class Forward(Chain):
     """The forward pass over a part. What a backward pass reads is kept by piece, where it is `saving`."""
 
     def __init__(self, part: Part, states: Tensors, saving: bool) -> None:
+        super().__init__(part.order, states)
         self.part, self.saving = part, saving
         self.outputs = part.memory(part.structure.outputs)
         self.states: list[list[torch.Tensor]] = [[] for _ in part.pieces]
         self.saved: list[list[torch.Tensor]] = [[] for _ in part.pieces]
-        self.chain = Chain(self._walk, part.order, states)
 
-    def _walk(self, piece: int, states: Tensors) -> list[torch.Tensor]:
-        part, count = self.part, len(states)
+    def walk(self, piece: int, carried: Tensors) -> list[torch.Tensor]:
+        part, states, count = self.part, carried, len(carried)
         tensors = part.tensors(piece, states)
         found = into.forward(tensors, part.how, part.given, part.time_major, self.saving, part.cut(self.outputs, piece))
         if self.saving:
@@ -173,7 +177,7 @@ class Forward:
         return found[:count]
 
 
-class Backward:
+class Backward(Chain):
     """The backward pass over a part. `wanted`: of which inputs and parameters gradients are; `coming`: those of outputs, or
     None."""
 
@@ -187,6 +191,7 @@ class Backward:
         wanted: Sequence[bool],
         carried: Tensors,
     ) -> None:
+        super().__init__(part.order[::-1], carried)
         self.part, self.outputs, self.states, self.saved = part, outputs, states, saved
         structure = part.structure
         count = len(structure.inputs)
@@ -199,9 +204,8 @@ class Backward:
         self.inputs = part.memory([spec for spec, one in zip(structure.grads_out[:count], wanted) if one])
         self.params: list[list[torch.Tensor]] = [[] for _ in part.pieces]
         self.count = sum(wanted[count:])
-        self.chain = Chain(self._walk, part.order[::-1], carried)
 
-    def _walk(self, piece: int, carried: Tensors) -> list[torch.Tensor]:
+    def walk(self, piece: int, carried: Tensors) -> list[torch.Tensor]:
         part, structure = self.part, self.part.structure
         outputs, saved = part.cut(self.outputs, piece), self.saved[piece]
         made = [*outputs, *[None] * len(structure.lasts), *saved]
