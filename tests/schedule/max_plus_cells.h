@@ -40,8 +40,8 @@ cell both(D) {
   param R[2, D, D], S[D, D], b[D]
   state h[D], c[D]
 
-  u = maxplus(R, tanh(S @ h))
-  next c = sigmoid(x[0] + u[0]) * c + tanh(x[1]) * maxplus(S, b * c)
+  u = maxplus(R, b * tanh(S @ h))
+  next c = sigmoid(x[0] + u[0]) * c + tanh(x[1]) * maxplus(S, h)
   next h = tanh(u[1] + R[0] @ h + next c)
   output h
 }
