@@ -45,6 +45,7 @@ const std::map<std::string, Expected>& expected_structures() {
       {"rwkv7", {64, true, true, false}},
       {"slstm", {4, false, false, true}},
       {"sru", {1, true, false, false}},
+      {"viterbi", {1, false, false, true}},
       {"zoneout", {2, false, false, true}},
   };
   return table;

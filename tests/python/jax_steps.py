@@ -201,6 +201,10 @@ def sru(s, x, p):
     return {"c": c, "y": r * c + (1 - r) * x["skip"]}
 
 
+def viterbi(s, x, p):
+    return {"s": x["x"] + jnp.max(p["R"] + s["s"][None, :], axis=1)}
+
+
 def zoneout(s, x, p):
     """As it is evaluated, with its constants p_c and p_h: what is kept in the mean."""
     c, o = _gates(p["R"] @ s["h"] + x["x"] + p["b"], s["c"])

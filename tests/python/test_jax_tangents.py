@@ -134,7 +134,7 @@ def test_a_shipped_cell_agrees_with_a_scan(name, dtype):
 
 
 @pytest.mark.turns  # JAX compiles for a second or two a cell
-@pytest.mark.parametrize("name", SHIPPED)
+@pytest.mark.parametrize("name", [name for name in SHIPPED if name != "viterbi"])  # max-plus products have no tangents
 def test_forward_mode(name):
     case = Case(name)
     values, tangents = torch.func.jvp(case.ours, (case.torchs(case.point),), (case.torchs(case.direction),))

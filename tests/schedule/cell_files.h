@@ -16,6 +16,7 @@
 #include "compiler/schedule/rewrite/deal_rows.h"
 #include "compiler/schedule/stream/strategy.h"
 #include "compiler/step/declared.h"
+#include "compiler/step/structure.h"
 
 namespace rondo::schedule {
 
@@ -42,11 +43,11 @@ inline bool has_matrix_state(const step::Cell& cell) { return outer_rows(cell) >
 // another number. tests/schedule/declared_test.cpp has such cells over small integers, and
 // tests/python/test_spiking.py these beside their papers. Nor those whose state is a matrix: a step of so
 // many rows takes long in each of the many ways that these cells go. tests/schedule/stream/rows_test.cpp has
-// them.
+// them. Nor those with max-plus products, which choose as thresholds do: tests/schedule/max_plus_cells.h.
 inline std::vector<step::Cell> all_cells() {
   std::vector<step::Cell> cells = shipped_cells();
   std::erase_if(cells, [](const step::Cell& cell) {
-    return step::declares_derivatives(cell.graph) || has_matrix_state(cell);
+    return step::declares_derivatives(cell.graph) || has_matrix_state(cell) || step::has_max_plus(cell);
   });
   return cells;
 }
