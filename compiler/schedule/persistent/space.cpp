@@ -439,7 +439,10 @@ void PersistentSpace::shared_memory() {
                                   "bytes of matrices in shared memory");
   const Expr partial = when(reduce_ == 1, 0, (split_k_ - 1) * warps_ * row_tiles_ * batch_tiles_ * 512) *
                        when(exchange_ == Exchange::Cluster && blocks_ > 1, 2, 1);
-  const Expr of_fragments = warps_ * split_k_ * floor_div(units_, 8) * (batch_tiles_ * shape_.joined) *
+  // Without products of inputs, places are counted as if sums did not join, as they do backward: no trial has
+  // points that fit only where they do.
+  const int sums_of_warps = may_read() ? shape_.joined : shape_.product_count;
+  const Expr of_fragments = warps_ * split_k_ * floor_div(units_, 8) * (batch_tiles_ * sums_of_warps) *
                             (256 * FragmentGatherProducts::kSlots);
   Expr all = staging + results + when(fragments_ == 1, of_fragments, exchange_bytes + partial) + matrices +
              kBarrierBytes;
