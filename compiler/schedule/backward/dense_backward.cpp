@@ -70,18 +70,10 @@ int rows_read(const BackwardSplit& split, const step::Cell& cell, NodeId vector)
 
 }  // namespace
 
-// A vector takes as long as a copy of as many bytes. A product over all steps takes what bounds it:
-// multiplying, on the tensor cores (fp32, and what these do not know: by multiply-adds), or moving vectors in
-// and products out. Products of warpgroups took 16 to 30% less time than that on an H200; only the choice
-// between strategies depends on it.
+// A vector takes as long as a copy of as many bytes.
 BeforeSweep before_sweep(const Task& task) {
   BeforeSweep before;
   if (task.problem.pass != Pass::Backward) return before;
-  const bool multiply_adds =
-      task.problem.storage == kernel::Storage::F32 || !has_mma(task.profile.target, task.problem.storage);
-  const double of_sm =
-      multiply_adds ? 2 * task.profile.speeds.alu_per_cycle_sm : task.profile.speeds.mma_flops_per_cycle_sm;
-  const double flops = of_sm * task.profile.limits.sm_count * task.profile.speeds.clock_hz;
   const step::Sizes& sizes = task.problem.sizes;
   const std::int64_t elements =
       sizes.batch * sizes.time * sizes.heads * sizes.dim;  // of a vector of all steps
@@ -92,9 +84,7 @@ BeforeSweep before_sweep(const Task& task) {
                       row * (rows_read(split, task.cell, vector) + 1) / task.profile.speeds.copy_bytes_per_s;
   for (const ProductGroup& group : split.forward) {
     const auto rows = static_cast<int>(group.products.size());
-    const double operations = 2.0 * rows * static_cast<double>(elements) * static_cast<double>(sizes.dim);
-    before.seconds += task.profile.speeds.launch_s +
-                      std::max(operations / flops, row * (rows + 1) / task.profile.speeds.copy_bytes_per_s);
+    before.seconds += seconds_of_time_product(task, rows);
     before.bytes += elements * rows * kernel::storage_bytes(task.problem.storage);
   }
   return before;

@@ -228,4 +228,18 @@ Launch time_product(const Task& task, const std::vector<TimeProduct>& products,
   return TimeProductKernel(task, products, scratch_rows, parameters).build();
 }
 
+double seconds_of_time_product(const Task& task, int products) {
+  const target::Speeds& speeds = task.profile.speeds;
+  const step::Sizes& sizes = task.problem.sizes;
+  const bool multiply_adds =
+      task.problem.storage == kernel::Storage::F32 || !has_mma(task.profile.target, task.problem.storage);
+  const double of_sm = multiply_adds ? 2 * speeds.alu_per_cycle_sm : speeds.mma_flops_per_cycle_sm;
+  const double flops = of_sm * task.profile.limits.sm_count * speeds.clock_hz;
+  const std::int64_t elements =
+      sizes.batch * sizes.time * sizes.heads * sizes.dim;  // of a vector of all steps
+  const auto row = static_cast<double>(elements) * kernel::storage_bytes(task.problem.storage);
+  const double operations = 2.0 * products * static_cast<double>(elements) * static_cast<double>(sizes.dim);
+  return speeds.launch_s + std::max(operations / flops, row * (products + 1) / speeds.copy_bytes_per_s);
+}
+
 }  // namespace rondo::schedule

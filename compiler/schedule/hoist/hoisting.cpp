@@ -135,24 +135,11 @@ class AroundTheWalk {
   KernelPlan plan_;
 };
 
-// Seconds of the products over all steps: of each vector one launch, and in a backward pass one more for its
-// gradient.
+// Of each vector one launch of products, and in a backward pass one more for its gradient.
 double seconds_of_products(const Task& task, const InputProducts& products) {
-  const target::Speeds& speeds = task.profile.speeds;
-  const step::Sizes& sizes = task.problem.sizes;
-  const bool multiply_adds =
-      task.problem.storage == kernel::Storage::F32 || !has_mma(task.profile.target, task.problem.storage);
-  const double flops = (multiply_adds ? 2 * speeds.alu_per_cycle_sm : speeds.mma_flops_per_cycle_sm) *
-                       task.profile.limits.sm_count * speeds.clock_hz;
-  const double elements = static_cast<double>(sizes.batch) * static_cast<double>(sizes.time) *
-                          static_cast<double>(sizes.heads * sizes.dim);
-  const double row = elements * kernel::storage_bytes(task.problem.storage);
   double seconds = 0;
-  for (const SameVector& group : by_vector(products.products)) {
-    const auto rows = static_cast<double>(group.count);
-    seconds += speeds.launch_s + std::max(2 * rows * elements * static_cast<double>(sizes.dim) / flops,
-                                          row * (rows + 1) / speeds.copy_bytes_per_s);
-  }
+  for (const SameVector& group : by_vector(products.products))
+    seconds += seconds_of_time_product(task, static_cast<int>(group.count));
   return task.problem.pass == Pass::Backward ? 2 * seconds : seconds;
 }
 
