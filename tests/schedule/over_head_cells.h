@@ -2,21 +2,12 @@
 // a schedule meets them.
 #pragma once
 
-#include <gtest/gtest.h>
-
-#include <string>
 #include <vector>
 
-#include "compiler/frontend/frontend.h"
 #include "compiler/step/step_ir.h"
+#include "tests/schedule/text_cells.h"
 
 namespace rondo::schedule {
-
-inline std::vector<step::Cell> cells_of_text(const std::string& text) {
-  const frontend::Parsed parsed = frontend::parse(text, "over_head.cell");
-  EXPECT_TRUE(parsed.ok()) << frontend::render_all(parsed, text, "over_head.cell");
-  return parsed.cells;
-}
 
 // Without matrices: a norm, a softmax, per-head values of every kind, and one of a sum that no state depends
 // on.

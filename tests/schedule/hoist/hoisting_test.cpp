@@ -2,22 +2,16 @@
 // the fp64 reference, with the gradients of inputs and matrices.
 #include <gtest/gtest.h>
 
-#include "compiler/frontend/frontend.h"
 #include "compiler/schedule/hoist/input_products.h"
 #include "compiler/schedule/plan/lower_plan.h"
 #include "compiler/step/forms.h"
 #include "tests/schedule/cell_files.h"
 #include "tests/schedule/comparison.h"
+#include "tests/schedule/text_cells.h"
 #include "tests/support/turns.h"
 
 namespace rondo::schedule {
 namespace {
-
-step::Cell layer_cell(const std::string& text) {
-  const frontend::Parsed parsed = frontend::parse(text, "layer.cell");
-  EXPECT_TRUE(parsed.ok()) << frontend::render_all(parsed, text, "layer.cell");
-  return parsed.cells.at(0);
-}
 
 // minGRU as its paper writes it.
 constexpr const char* kMinGru = R"(
@@ -83,14 +77,14 @@ TEST(Hoisting, EveryCellInEveryType) {
   for (const LayerForm& form : kLayerForms)
     for (const Storage storage : {Storage::BF16, Storage::F16, Storage::F32}) {
       if (!rondo::testing::has_turn(number++, 2)) continue;
-      compare_layer(layer_case(form, layer_cell(form.cell), storage));
+      compare_layer(layer_case(form, cell_of_text(form.cell), storage));
       ASSERT_FALSE(HasFailure()) << form.cell;
     }
 }
 
 TEST(Hoisting, FormsOfTheSequence) {
   for (const step::Forms& forms : {step::Forms{true}, {false, false, true}, {true, false, true}}) {
-    const step::Cell cell = step::with_forms(layer_cell(kMinGru), forms).value();
+    const step::Cell cell = step::with_forms(cell_of_text(kMinGru), forms).value();
     compare_layer(layer_case(kLayerForms[0], cell, Storage::BF16));
     ASSERT_FALSE(HasFailure());
   }
@@ -108,30 +102,30 @@ bool is_hoisted(const step::Cell& cell, bool save_products = false) {
 }
 
 TEST(Hoisting, OnlyWhatAWalkNeedNotMake) {
-  EXPECT_TRUE(is_hoisted(layer_cell(kMinGru)));
-  EXPECT_FALSE(is_hoisted(layer_cell(kMinGru), true)) << "products are handed on";
+  EXPECT_TRUE(is_hoisted(cell_of_text(kMinGru)));
+  EXPECT_FALSE(is_hoisted(cell_of_text(kMinGru), true)) << "products are handed on";
   step::Forms lengths, directions;
   lengths.lengths = directions.directions = true;
-  EXPECT_FALSE(is_hoisted(step::with_forms(layer_cell(kMinGru), lengths).value()));
-  EXPECT_FALSE(is_hoisted(step::with_forms(layer_cell(kMinGru), directions).value()));
+  EXPECT_FALSE(is_hoisted(step::with_forms(cell_of_text(kMinGru), lengths).value()));
+  EXPECT_FALSE(is_hoisted(step::with_forms(cell_of_text(kMinGru), directions).value()));
   EXPECT_FALSE(is_hoisted(cell_named("lstm")));
   const std::string read =
       "cell c(D) {\n input u[D]\n param W[D, D]\n state h[D]\n next h = 0.5 * h + W @ u + u\n output h\n}";
-  EXPECT_FALSE(is_hoisted(layer_cell(read))) << "the input is read by itself as well";
+  EXPECT_FALSE(is_hoisted(cell_of_text(read))) << "the input is read by itself as well";
   const std::string row =
       "cell c(D) {\n input u[2, D]\n param W[D, D]\n state h[D]\n next h = 0.5 * h + W @ u[1] + 0 * u[0]\n "
       "output h\n}";
-  EXPECT_FALSE(is_hoisted(layer_cell(row))) << "a row is not multiplied";
+  EXPECT_FALSE(is_hoisted(cell_of_text(row))) << "a row is not multiplied";
   const std::string made =
       "cell c(D) {\n input u[D]\n param W[D, D]\n state h[D]\n next h = 0.5 * h + W @ tanh(u)\n output h\n}";
-  EXPECT_FALSE(is_hoisted(layer_cell(made))) << "what is multiplied is no input";
+  EXPECT_FALSE(is_hoisted(cell_of_text(made))) << "what is multiplied is no input";
 }
 
 // The walk has the products as an input, and nothing of the matrix.
 TEST(Hoisting, TheWalkedCellHasNoMatrix) {
   Problem problem;
   problem.sizes = {2, 16, 2, 32};
-  const Task task{layer_cell(kIndRnn), problem, target::board()};
+  const Task task{cell_of_text(kIndRnn), problem, target::board()};
   const std::optional<InputProducts> split = input_products(task);
   ASSERT_TRUE(split.has_value());
   EXPECT_EQ(split->products.size(), 4u);
@@ -141,7 +135,7 @@ TEST(Hoisting, TheWalkedCellHasNoMatrix) {
 
 // A matrix of two vectors is packed twice, by two kernels.
 TEST(Hoisting, KernelsHaveNamesOfTheirOwn) {
-  Case c = layer_case(kLayerForms[1], layer_cell(kIndRnn), Storage::BF16);
+  Case c = layer_case(kLayerForms[1], cell_of_text(kIndRnn), Storage::BF16);
   c.problem.pass = Pass::Backward;
   KernelPlan plan = point_plan(*c.strategy, c.cell, c.problem, c.backward);
   EXPECT_TRUE(lower_plan(c.task(), plan).ok());

@@ -2,21 +2,15 @@
 // states and on their own, and what a kernel has of them.
 #include <gtest/gtest.h>
 
-#include "compiler/frontend/frontend.h"
 #include "compiler/step/forms.h"
 #include "tests/schedule/damage.h"
 #include "tests/schedule/drawn_for.h"
 #include "tests/schedule/persistent/fragment_points.h"
+#include "tests/schedule/text_cells.h"
 #include "tests/support/turns.h"
 
 namespace rondo::schedule {
 namespace {
-
-step::Cell input_cell(const char* text) {
-  const frontend::Parsed parsed = frontend::parse(text, "inputs.cell");
-  EXPECT_TRUE(parsed.ok()) << frontend::render_all(parsed, text, "inputs.cell");
-  return parsed.cells.at(0);
-}
 
 // All four products of the input are summands of the gates.
 constexpr const char* kWholeLstm = R"(
@@ -75,15 +69,15 @@ TEST(InputFragments, EveryCellInEveryForm) {
     for (std::size_t form = 0; form < std::size(kInputForms); ++form) {
       if (!rondo::testing::has_turn(static_cast<int>(cell + form), 4)) continue;
       for (const Storage storage : {Storage::BF16, Storage::F32})
-        compare(
-            case_of_fragments(input_cell(kInputCells[cell]), kInputSizes[form], kInputForms[form], storage));
+        compare(case_of_fragments(cell_of_text(kInputCells[cell]), kInputSizes[form], kInputForms[form],
+                                  storage));
       ASSERT_FALSE(HasFailure()) << kInputCells[cell] << " in form " << form;
     }
 }
 
 // Channels past the head's end, or rows whose places 16 bytes do not divide: the blocks send such vectors.
 TEST(InputFragments, OtherSizesAreSent) {
-  compare(case_of_fragments(input_cell(kWholeLstm), {11, 5, 1, 124}, {8, 1, 2}));
+  compare(case_of_fragments(cell_of_text(kWholeLstm), {11, 5, 1, 124}, {8, 1, 2}));
 }
 
 TEST(InputFragments, FormsOfTheSequence) {
@@ -91,13 +85,13 @@ TEST(InputFragments, FormsOfTheSequence) {
   for (const step::Forms& forms :
        {step::Forms{true, true}, {true, true, true}, {true, true, false, false, true}}) {
     if (!rondo::testing::has_turn(++number)) continue;
-    compare(case_of_fragments(step::with_forms(input_cell(kWholeLstm), forms).value(), {13, 9, 2, 64}, {}));
+    compare(case_of_fragments(step::with_forms(cell_of_text(kWholeLstm), forms).value(), {13, 9, 2, 64}, {}));
     ASSERT_FALSE(HasFailure()) << number;
   }
 }
 
 KernelPlan input_plan(const char* text, std::int64_t dim, const FragmentForm& form) {
-  const Case c = case_of_fragments(input_cell(text), {11, 5, 1, dim}, form);
+  const Case c = case_of_fragments(cell_of_text(text), {11, 5, 1, dim}, form);
   return point_plan(*kStrategyOfFragments, c.cell, c.problem, c.parameters);
 }
 

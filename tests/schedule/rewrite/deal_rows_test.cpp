@@ -156,7 +156,7 @@ TEST(DealRows, OtherStates) {
       " total = sum(next S, rows)\n output o = total[0] - 3 * total[1]\n}\n"};
   for (const char* text : texts)
     for (const Pass kind : {Pass::Forward, Pass::Backward})
-      for (const int lanes : {2, 8}) expect_dealt(cell_of_rows(text), kind, lanes);
+      for (const int lanes : {2, 8}) expect_dealt(cell_of_text(text), kind, lanes);
   for (const step::Cell& cell : {stabilised_memory(8), rows_with_parameters(16)})
     for (const Pass kind : {Pass::Forward, Pass::Backward})
       for (const int lanes : {2, 8}) expect_dealt(cell, kind, lanes);
@@ -178,7 +178,7 @@ TEST(DealRows, WhatMixesRowsIsNotDealt) {
                          "w = [1, 2, 3, 4, 5, 6, 7, 8]\n next S = 0.5 * S * w + x",
                          "p = S[0] + S[1] + S[2] + S[3] + S[4] + S[5] + S[6]\n next S = 0.5 * S + p + x"};
   for (const char* step : steps) {
-    const step::Cell cell = cell_of_rows(std::string("cell mixed(D) {\n input x[D]\n state S[8, D]\n ") +
+    const step::Cell cell = cell_of_text(std::string("cell mixed(D) {\n input x[D]\n state S[8, D]\n ") +
                                          step + "\n output o = sum(next S, rows)\n}\n");
     for (const Pass kind : {Pass::Forward, Pass::Backward}) {
       EXPECT_FALSE(*dealt_pass(dealt_task(cell, kind), 2)) << step;

@@ -35,7 +35,7 @@ step::Cell random_rows(std::mt19937& rng) {
   text += std::string(" y = ") + (some(2) == 0 ? "dot(k, next S)" : "mean(next S * w, rows) - sum(S, rows)") +
           "\n";
   if (follower) text += " next s = 0.5 * s + 0.2 * tanh(y)\n";
-  return cell_of_rows(text + " output o = " + (follower ? "next s" : "y") + "\n}\n");
+  return cell_of_text(text + " output o = " + (follower ? "next s" : "y") + "\n}\n");
 }
 
 // How rows are dealt: lanes, channels of a thread and of a block.
