@@ -107,9 +107,15 @@ class Passes:
             self.module(self.u)
 
     def training(self):
+        self.forward_saving()
+        self.backward()
+
+    def forward_saving(self):
         self.module.zero_grad(set_to_none=True)
         self.leaf.grad = None
         self.h = self.module(self.leaf)[0]
+
+    def backward(self):
         self.h.backward(self.gradient)
         self.h = self.h.detach()
 

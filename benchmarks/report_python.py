@@ -150,14 +150,22 @@ def host_section(record):
     return text + "".join(f"| {name} | {value:.1f} |\n" for name, value in record["host"].items())
 
 
+def training_cells(times):
+    """Of a step, and of its backward pass, which older records have not apart."""
+    if "backward_s" not in times:
+        return [f"{times['training_s']:.2f}", ""]
+    return [f"{times['forward_saving_s'] + times['backward_s']:.2f}", f"{times['backward_s']:.2f}"]
+
+
 def first_section(record):
     if not record["first_call"]:
         return ""
-    text = "\n### First calls\n\n" + wrapped("Seconds of the first forward pass and of the first training step in a fresh process, whose CUDA context exists already.")
-    text += "\n\n| layer | process | forward s | training s |\n|---|---|--:|--:|\n"
+    text = "\n### First calls\n\n" + wrapped("""Seconds of the first forward pass and of the first training step in a fresh process, whose
+CUDA context exists already. A step's backward pass is made while its forward pass is: its own seconds are what was left to wait for.""")
+    text += "\n\n| layer | process | forward s | training s | of it backward s |\n|---|---|--:|--:|--:|\n"
     for layer, found in record["first_call"].items():
         for which, times in found.items():
-            cells = [f"{times[key]:.2f}" for key in ("forward_s", "training_s")] if "forward_s" in times else ["failed", ""]
+            cells = ["failed", "", ""] if "forward_s" not in times else [f"{times['forward_s']:.2f}", *training_cells(times)]
             text += f"| {layer} | {which} | {' | '.join(cells)} |\n"
     return text
 

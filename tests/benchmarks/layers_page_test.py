@@ -48,6 +48,12 @@ class Stages(unittest.TestCase):
         self.assertIn("Not measured in this run: first calls.", said)
         self.assertEqual(report_python.layers_section(run), "")  # of times there is nothing to say
 
+    def test_first_calls_tell_both_passes_of_a_step(self):
+        times = {"forward_s": 0.5, "forward_saving_s": 1.25, "backward_s": 0.75, "backward_again_s": 0.001}
+        older = {"forward_s": 0.5, "training_s": 2.0}
+        said = report_python.first_section({"first_call": {LAYER: {"cold": times, "warm": older, "behind": {"error": "none"}}}})
+        self.assertIn(f"| {LAYER} | cold | 0.50 | 2.00 | 0.75 |\n| {LAYER} | warm | 0.50 | 2.00 |  |\n| {LAYER} | behind | failed |  |  |\n", said)
+
 
 if __name__ == "__main__":
     unittest.main()
