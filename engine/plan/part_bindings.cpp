@@ -1,8 +1,10 @@
 #include "engine/plan/part_bindings.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "compiler/executable/workspace.h"
+#include "compiler/support/index.h"
 #include "compiler/support/integers.h"
 
 namespace rondo::engine {
@@ -59,8 +61,8 @@ std::int64_t PartBindings::Piece::bytes() const {
 }
 
 PartBindings::PartBindings(TimeParts parts, std::int64_t batch, const Tensors& walking, const Tensors& saving,
-                           const Tensors& backward)
-    : parts_(parts) {
+                           const Tensors& backward, std::vector<schedule::KnownOutputs::Of> again)
+    : parts_(parts), again_(std::move(again)) {
   const auto add = [&](Piece::Kind kind, const Tensor& tensor, std::int64_t count) {
     const std::int64_t steps = std::min(parts_.every, parts_.time);
     pieces_.push_back(
@@ -123,11 +125,38 @@ std::optional<Binding> PartBindings::binding(const Tensor& tensor, std::int64_t 
   }
 }
 
+std::optional<PartLaunch> PartBindings::saving(std::int64_t number) const {
+  const auto is_saved = [](const Piece& piece) { return piece.kind == Piece::Kind::Saved; };
+  if (!parts_.is_last(number) && std::ranges::none_of(pieces_, is_saved)) return std::nullopt;
+  const bool known = !again_.empty() && number > 0 && !parts_.is_last(number);
+  return known ? PartLaunch::Again : PartLaunch::Save;
+}
+
+// As a pass that saves has the tensor that it stands for.
+std::optional<Binding> PartBindings::binding_again(Tensor tensor, std::int64_t number,
+                                                   const Bindings& whole) const {
+  const TensorRef own = tensor.ref;
+  const auto [id, before] = again_[at(own.tensor)];
+  tensor.ref.tensor = id;
+  std::optional<Binding> found;
+  if (before && own.role == Role::Input) {
+    tensor.ref.role = Role::Output;
+    found = sliced(whole, tensor, parts_.part(number).begin + (parts_.reversed ? 1 : -1), parts_.time);
+  } else {
+    found = binding(tensor, number, PartLaunch::Again, whole);
+  }
+  if (found) found->tensor = own;
+  return found;
+}
+
 void PartBindings::bind(const Tensors& tensors, std::int64_t number, PartLaunch launch, const Bindings& whole,
                         Bindings& into) const {
   for (const Tensor& tensor : tensors)
     if (!executable::is_internal(tensor.ref.role))
-      if (const std::optional<Binding> found = binding(tensor, number, launch, whole)) into.set(*found);
+      if (const std::optional<Binding> found = launch == PartLaunch::Again
+                                                   ? binding_again(tensor, number, whole)
+                                                   : binding(tensor, number, launch, whole))
+        into.set(*found);
 }
 
 }  // namespace rondo::engine

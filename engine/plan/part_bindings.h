@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "compiler/executable/bindings.h"
+#include "compiler/schedule/rewrite/known_outputs.h"
 
 namespace rondo::engine {
 
@@ -27,9 +28,9 @@ struct TimeParts {
   bool is_last(std::int64_t number) const { return number + 1 == count(); }
 };
 
-// What launches of a part do: walk on and keep nothing but states, save what the backward pass reads, or go
-// back.
-enum class PartLaunch { Walk, Save, Back };
+// What launches of a part do: walk on and keep nothing but states, save what the backward pass reads, make
+// the same again by a pass that is given the outputs (schedule/rewrite/known_outputs.h), or go back.
+enum class PartLaunch { Walk, Save, Again, Back };
 
 class PartBindings {
  public:
@@ -47,12 +48,18 @@ class PartBindings {
     std::int64_t bytes() const;   // of all; what would be more than any memory counts as 2^50
   };
 
-  // Of plans' tensors, for `batch` rows. `walking` may be those of `saving`.
+  // Of plans' tensors, for `batch` rows. `walking` may be those of `saving`. `again`: what the tensors of the
+  // pass that is given the outputs stand for; empty where there is none.
   PartBindings(TimeParts parts, std::int64_t batch, const Tensors& walking, const Tensors& saving,
-               const Tensors& backward);
+               const Tensors& backward, std::vector<schedule::KnownOutputs::Of> again = {});
 
   const TimeParts& parts() const { return parts_; }
   std::vector<Piece>& pieces() { return pieces_; }
+
+  // What makes the saved tensors of a part that the backward pass goes back through. Nothing where no part
+  // saves any: outputs hold all of it. A part that walked first has no outputs before it, and the one that
+  // walked last saved them as it walked.
+  std::optional<PartLaunch> saving(std::int64_t number) const;
 
   // Where all pieces lie one behind the other, aligned to 256 bytes, and how much memory that is.
   std::int64_t region_bytes() const;
@@ -68,9 +75,12 @@ class PartBindings {
                                            executable::TensorRef stored, executable::TensorRef as) const;
   std::optional<executable::Binding> binding(const executable::Tensor& tensor, std::int64_t number,
                                              PartLaunch launch, const executable::Bindings& whole) const;
+  std::optional<executable::Binding> binding_again(executable::Tensor tensor, std::int64_t number,
+                                                   const executable::Bindings& whole) const;
 
   TimeParts parts_;
   std::vector<Piece> pieces_;
+  std::vector<schedule::KnownOutputs::Of> again_;
 };
 
 }  // namespace rondo::engine

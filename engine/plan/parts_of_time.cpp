@@ -57,7 +57,7 @@ TrainingStep::TrainingStep(const schedule::Task& task, const step::Sizes& sizes,
       plans_(plans),
       device_(&device),
       parts_(parts, sizes.batch, (parts.count() > 1 ? plans.forward : plans.saving)->tensors(),
-             plans.saving->tensors(), plans.backward->tensors()) {}
+             plans.saving->tensors(), plans.backward->tensors(), plans.again_of) {}
 
 Status TrainingStep::allocate(const GivenOf& given) {
   for (const runtime::LoadedPlan* plan : {plans_.saving, plans_.backward})
@@ -110,17 +110,23 @@ Status TrainingStep::allocate_lengths(TensorRef ref, const std::vector<double>& 
 
 std::int64_t TrainingStep::workspace_bytes() const {
   std::int64_t bytes = 0;
-  for (const runtime::LoadedPlan* plan : {plans_.forward, plans_.saving, plans_.backward})
+  for (const runtime::LoadedPlan* plan : all_plans())
     for (const std::int64_t number : {std::int64_t{0}, parts_.parts().count() - 1})
-      if (plan != nullptr)
-        bytes = std::max(bytes, plan->workspace_bytes(sizes_.batch, parts_.parts().part(number).steps));
+      bytes = std::max(bytes, plan->workspace_bytes(sizes_.batch, parts_.parts().part(number).steps));
   return bytes;
 }
 
+std::vector<const runtime::LoadedPlan*> TrainingStep::all_plans() const {
+  std::vector<const runtime::LoadedPlan*> all{plans_.forward, plans_.saving, plans_.backward, plans_.again};
+  std::erase(all, nullptr);
+  return all;
+}
+
 const runtime::LoadedPlan& TrainingStep::plan_of(PartLaunch which) const {
-  return *(which == PartLaunch::Walk   ? plans_.forward
-           : which == PartLaunch::Save ? plans_.saving
-                                       : plans_.backward);
+  return *(which == PartLaunch::Walk    ? plans_.forward
+           : which == PartLaunch::Save  ? plans_.saving
+           : which == PartLaunch::Again ? plans_.again
+                                        : plans_.backward);
 }
 
 Status TrainingStep::start(PartLaunch which, std::int64_t part) const {
@@ -144,16 +150,17 @@ Status TrainingStep::submit() const {
   const std::int64_t count = parts_.parts().count();
   for (std::int64_t part = 0; part + 1 < count; ++part)
     if (Status status = start(PartLaunch::Walk, part); !status) return status;
-  for (std::int64_t part = count; part-- > 0;)
-    for (const PartLaunch which : {PartLaunch::Save, PartLaunch::Back})
-      if (Status status = start(which, part); !status) return status;
+  for (std::int64_t part = count; part-- > 0;) {
+    if (const auto saving = parts_.saving(part))
+      if (Status status = start(*saving, part); !status) return status;
+    if (Status status = start(PartLaunch::Back, part); !status) return status;
+  }
   return success();
 }
 
 Status TrainingStep::check() const {
-  for (const runtime::LoadedPlan* plan : {plans_.forward, plans_.saving, plans_.backward})
-    if (plan != nullptr)
-      if (Status status = plan->check(); !status) return status;
+  for (const runtime::LoadedPlan* plan : all_plans())
+    if (Status status = plan->check(); !status) return status;
   return success();
 }
 
@@ -163,7 +170,8 @@ Status TrainingStep::run() {
   for (std::int64_t part = 0; part + 1 < count; ++part)
     if (Status status = launch(PartLaunch::Walk, part); !status) return status;
   for (std::int64_t part = count; part-- > 0;) {
-    if (Status status = launch(PartLaunch::Save, part); !status) return status;
+    if (const auto saving = parts_.saving(part))
+      if (Status status = launch(*saving, part); !status) return status;
     if (Status status = launch(PartLaunch::Back, part); !status) return status;
     if (Status status = add_gradients(); !status) return status;
   }

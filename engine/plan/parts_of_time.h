@@ -1,10 +1,11 @@
 // A training step in parts of time (Chen et al. 2016, https://arxiv.org/abs/1604.06174; for recurrences
 // Gruslys et al. 2016, https://arxiv.org/abs/1606.03401). The forward pass goes from part to part and keeps
-// the states between them alone. The backward pass begins with the part that was walked last: it runs that
-// part's forward pass again, which now saves what the backward pass reads, in memory that all parts share.
-// The gradient of the states that a part begins with is that of the last states of the part before, and
-// gradients of parameters add up. So memory is one part's, for one forward pass more of all parts but the
-// last. A single part is the step as it is without parts.
+// the states between them alone. The backward pass begins with the part that was walked last: it makes again
+// what it reads of that part, in memory that all parts share. It runs the part's forward pass again, or a
+// pass that is given the outputs, where that is faster. Where outputs hold all that is read, nothing is made
+// again. The gradient of the states that a part begins with is that of the last states of the part before,
+// and gradients of parameters add up. So memory is one part's, for one forward pass more of all parts but the
+// last, or less. A single part is the step as it is without parts.
 #pragma once
 
 #include <cstdint>
@@ -28,6 +29,9 @@ struct TrainingPlans {
   const runtime::LoadedPlan* forward = nullptr;
   const runtime::LoadedPlan* saving = nullptr;
   const runtime::LoadedPlan* backward = nullptr;
+  // Saves again what was not kept, of the outputs; null: `saving` does. What its tensors stand for.
+  const runtime::LoadedPlan* again = nullptr;
+  std::vector<schedule::KnownOutputs::Of> again_of = {};
 };
 
 // What a step needs beside the tensors that its caller has anyway.
@@ -78,6 +82,8 @@ class TrainingStep {
   Status allocate(const executable::Tensor& tensor, const GivenOf& given);
   Status allocate_lengths(schedule::TensorRef ref, const std::vector<double>& lengths);
   std::int64_t workspace_bytes() const;
+  // That there are, of which several may be one.
+  std::vector<const runtime::LoadedPlan*> all_plans() const;
   const runtime::LoadedPlan& plan_of(PartLaunch which) const;
   Status start(PartLaunch which, std::int64_t part) const;
   Status launch(PartLaunch which, std::int64_t part);

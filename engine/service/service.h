@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -68,6 +69,10 @@ struct TrainingAnswer {
   Answer forward, backward;
   std::optional<Answer> walk = {};  // of several parts of time: a forward pass that saves nothing
   TimeParts parts = {};             // of all steps
+  // Of several parts, too: a pass that saves as `forward` does and is given the outputs, and its cell. None
+  // where there is no such pass, or it is not faster.
+  std::optional<Answer> again = {};
+  std::shared_ptr<const schedule::KnownOutputs> known = {};
 
   // Whether kernels compute all of it, on one machine; else the reference has to. Of these the plans.
   bool has_kernels() const;
@@ -85,5 +90,9 @@ Result<TrainingAnswer> answer_training(const Request& request, const Machine& ma
 // is states. Errors also: those of check_parts_of_time(), where there are several parts.
 Result<TrainingAnswer> answer_training_in_parts(const Request& request, const Machine& machine,
                                                 std::int64_t every);
+
+// Adds `again` to an answer for the passes of a part, whose request it is, on the same machine; nothing where
+// there is no such pass, or it is not faster. Errors: those of answer().
+Status add_again(Request of_part, TrainingAnswer& training);
 
 }  // namespace rondo::engine

@@ -105,13 +105,45 @@ bool is_as_outlined(const Answer& made, const Answer& outline) {
 
 const std::unique_ptr<runtime::LoadedPlan>& loaded(const Answer& answer) { return answer.kernel->plan; }
 
+bool is_saved(const executable::Tensor& tensor) {
+  return tensor.ref.role == schedule::Role::History || tensor.ref.role == schedule::Role::Products;
+}
+
+const std::vector<executable::Tensor>& tensors_of(const Answer& answer) {
+  return answer.kernel->compiled.executable.tensors;
+}
+
+// Whether the backward pass finds the same saved tensors as after `saving`, and outputs serve as inputs.
+bool saves_the_same(const Answer& again, const Answer& saving, const schedule::KnownOutputs& known) {
+  const auto has_its_like = [&](const executable::Tensor& tensor) {
+    if (schedule::is_internal(tensor.ref.role)) return true;
+    const auto [id, before] = known.tensors[static_cast<std::size_t>(tensor.ref.tensor)];
+    const bool is_output = before && tensor.ref.role == schedule::Role::Input;
+    const schedule::TensorRef ref{is_output ? schedule::Role::Output : tensor.ref.role, id};
+    return std::ranges::any_of(tensors_of(saving), [&](const executable::Tensor& other) {
+      return other.ref == ref && other.storage == tensor.storage && other.unit == tensor.unit;
+    });
+  };
+  return std::ranges::all_of(tensors_of(again), has_its_like) &&
+         std::ranges::count_if(tensors_of(again), is_saved) ==
+             std::ranges::count_if(tensors_of(saving), is_saved);
+}
+
+// Of so many parts' steps passes of the kind.
+void add(PassTime& to, const PassTime& one, double parts) {
+  if (one.measured == 0) to.measured = 0;
+  if (to.measured > 0) to.measured += one.measured * parts;
+  to.by_model += one.by_model * parts;
+}
+
 }  // namespace
 
 bool TrainingAnswer::has_kernels() const {
   const auto is_kernel = [&](const Answer& answer) {
     return answer.kernel && answer.machine.profile.key == backward.machine.profile.key;
   };
-  return is_kernel(forward) && is_kernel(backward) && (!walk || is_kernel(*walk));
+  return is_kernel(forward) && is_kernel(backward) && (!walk || is_kernel(*walk)) &&
+         (!again || is_kernel(*again));
 }
 
 TrainingTime training_time(const step::Cell& cell, const TrainingAnswer& training) {
@@ -121,16 +153,25 @@ TrainingTime training_time(const step::Cell& cell, const TrainingAnswer& trainin
   TrainingTime time{times(time_of(cell, training.forward), count),
                     times(time_of(cell, training.backward), count)};
   if (!training.walk) return time;
-  const auto last = static_cast<double>(parts.part(parts.count() - 1).steps);
-  const PassTime walk = time_of(cell, *training.walk);
-  if (walk.measured == 0) time.forward.measured = 0;
-  if (time.forward.measured > 0) time.forward.measured += walk.measured * (count - last / every);
-  time.forward.by_model += walk.by_model * (count - last / every);
+  const double last = static_cast<double>(parts.part(parts.count() - 1).steps) / every;
+  add(time.forward, time_of(cell, *training.walk), count - last);
+  // What is not the cell's own pass that saves: of all parts but the last one, and where outputs are given
+  // but the first.
+  if (std::ranges::none_of(tensors_of(training.forward), is_saved)) {
+    add(time.forward, time_of(cell, training.forward), last - count);
+  } else if (training.again) {
+    add(time.forward, time_of(cell, training.forward), 1 + last - count);
+    add(time.forward, time_of(training.known->cell, *training.again), count - 1 - last);
+  }
   return time;
 }
 
 TrainingPlans TrainingAnswer::plans() const {
-  return {walk ? loaded(*walk).get() : nullptr, loaded(forward).get(), loaded(backward).get()};
+  TrainingPlans plans{walk ? loaded(*walk).get() : nullptr, loaded(forward).get(), loaded(backward).get()};
+  if (!again) return plans;
+  plans.again = loaded(*again).get();
+  plans.again_of = known->tensors;
+  return plans;
 }
 
 Result<TrainingAnswer> answer_training_in_parts(const Request& request, const Machine& machine,
@@ -147,6 +188,9 @@ Result<TrainingAnswer> answer_training_in_parts(const Request& request, const Ma
   if (!walk) return walk.error();
   found->walk = std::move(walk).value();
   found->parts = {request.problem.sizes.time, every, found->parts.reversed};
+  of_part.problem.pass = schedule::Pass::ForwardSave;
+  if (found->parts.count() > 2)
+    if (Status status = add_again(std::move(of_part), *found); !status) return status.error();
   return found;
 }
 
@@ -162,6 +206,33 @@ Result<TrainingAnswer> answer_training(const Request& request, const Machine& ma
       return std::move(made);
   }
   return ways.faster();
+}
+
+// Not where the model says that it is no faster, and where kernels of the cell itself were asked for.
+Status add_again(Request of_part, TrainingAnswer& training) {
+  if (of_part.wants_kernel() || !training.has_kernels()) return success();
+  const schedule::Problem& saving = training.forward.problem;
+  std::optional<schedule::KnownOutputs> found = schedule::with_known_outputs(
+      schedule::Task(*of_part.cell, saving, training.forward.machine.profile).cell);
+  if (!found) return success();
+  const double limit = time_of(*of_part.cell, training.forward).by_model;
+  const auto known = std::make_shared<const schedule::KnownOutputs>(std::move(*found));
+  of_part.cell = &known->cell;
+  of_part.problem = saving;
+  of_part.tune = nullptr;
+  of_part.stand_in = StandIn::None;
+  of_part.trust.given = nullptr;  // of the tensors of the whole cell
+  const bool outlines = std::exchange(of_part.outline, true);
+  const Machine& machine = training.forward.machine;  // not another one, that stands in
+  const Result<Answer> outline = answer(of_part, machine);
+  if (!outline || time_of(known->cell, *outline).by_model >= limit) return success();
+  of_part.outline = outlines;
+  Result<Answer> again = answer(of_part, machine);
+  if (!again) return again.error();
+  if (!saves_the_same(*again, training.forward, *known)) return success();
+  training.again = std::move(again).value();
+  training.known = known;
+  return success();
 }
 
 }  // namespace rondo::engine

@@ -25,6 +25,16 @@ Result<TrainingAnswer> answer_way(const Request& request, const Machine& machine
                    : answer_training(request, machine, save);
 }
 
+// The pass that makes states again of outputs has a workspace of its own: where it is too much, the cell's
+// own pass makes them.
+Result<PartsMemory> memory_within(TrainingAnswer& training, std::int64_t most) {
+  Result<PartsMemory> memory = training_memory(training);
+  if (!memory || !training.again || memory->saved_bytes + memory->workspace_bytes <= most) return memory;
+  training.again.reset();
+  training.known.reset();
+  return training_memory(training);
+}
+
 // Looks at one way after the other.
 class Search {
  public:
@@ -68,10 +78,10 @@ class Search {
 
   // Whether it fits. A way without kernels has no memory to speak of, and does not.
   Result<bool> look(Save save, std::int64_t every) {
-    const Result<TrainingAnswer> training = answer_way(request_, machine_, save, every);
+    Result<TrainingAnswer> training = answer_way(request_, machine_, save, every);
     if (!training) return training.error();
     if (!training->has_kernels()) return false;
-    const Result<PartsMemory> memory = training_memory(*training);
+    const Result<PartsMemory> memory = memory_within(*training, most_);
     if (!memory) return memory.error();
     const SavingWay way{save, every, *memory, training_time(*request_.cell, *training)};
     if (!least_ || way.bytes() < least_->bytes()) least_ = way;
@@ -122,7 +132,9 @@ Result<PartsMemory> training_memory(const TrainingAnswer& training) {
                    executable_of(training.backward).tensors)
           .region_bytes(),
       0};
-  for (const Answer* answer : {&walk, &training.forward, &training.backward}) {
+  std::vector<const Answer*> answers{&walk, &training.forward, &training.backward};
+  if (training.again) answers.push_back(&*training.again);
+  for (const Answer* answer : answers) {
     const Result<executable::Launcher> launcher = executable::Launcher::make(executable_of(*answer));
     if (!launcher) return launcher.error();
     for (const std::int64_t number : {std::int64_t{0}, parts.count() - 1})
@@ -144,7 +156,7 @@ Result<TrainingAnswer> answer_training_within(const Request& request, const Mach
   if (best == nullptr) return answer_training(request, machine, Save::States);
   Result<TrainingAnswer> made = answer_way(request, machine, best->save, best->every);
   if (!made || !made->has_kernels()) return made;
-  const Result<PartsMemory> memory = training_memory(*made);
+  const Result<PartsMemory> memory = memory_within(*made, most);
   if (!memory) return memory.error();
   const std::int64_t bytes = memory->saved_bytes + memory->workspace_bytes;
   if (bytes <= most) return made;

@@ -169,6 +169,27 @@ Result<Way> way_within(const engine::Request& request, const engine::Machine& ma
 
 }  // namespace
 
+namespace {
+
+Result<TrainingPlans> plans_of(const std::shared_ptr<const Device>& device,
+                               const std::shared_ptr<const step::Cell>& cell, engine::TrainingAnswer answer,
+                               const ChoosePlan& how, std::int64_t every) {
+  PlanResult forward = made_of(device, cell, std::move(answer.forward), how);
+  if (!forward) return forward.error();
+  PlanResult backward = made_of(device, cell, std::move(answer.backward), how);
+  if (!backward) return backward.error();
+  TrainingPlans plans{answer.save, std::move(forward).value(), std::move(backward).value(), every};
+  if (!answer.again) return plans;
+  const std::shared_ptr<const step::Cell> known(answer.known, &answer.known->cell);
+  PlanResult again = made_of(device, known, std::move(*answer.again), how);
+  if (!again) return again.error();
+  plans.again = std::move(again).value();
+  plans.again_of = answer.known->tensors;
+  return plans;
+}
+
+}  // namespace
+
 Result<std::unique_ptr<PlanObject>> plan_for(const std::shared_ptr<const Device>& device,
                                              const std::shared_ptr<const step::Cell>& cell,
                                              const schedule::Problem& problem, const ChoosePlan& how) {
@@ -191,12 +212,10 @@ Result<TrainingPlans> training_for(const std::shared_ptr<const Device>& device,
                  Result<engine::TrainingAnswer> answer =
                      engine::answer_training(way->request, machine, way->save);
                  if (!answer) return answer.error();
-                 PlanResult forward = made_of(device, cell, std::move(answer->forward), how);
-                 if (!forward) return forward.error();
-                 PlanResult backward = made_of(device, cell, std::move(answer->backward), how);
-                 if (!backward) return backward.error();
-                 return TrainingPlans{answer->save, std::move(forward).value(), std::move(backward).value(),
-                                      way->every};
+                 if (way->every > 0)
+                   if (Status status = engine::add_again(way->request, *answer); !status)
+                     return status.error();
+                 return plans_of(device, cell, std::move(answer).value(), how, way->every);
                });
 }
 

@@ -52,6 +52,8 @@ struct TrainingPlans {
   engine::Save save;
   std::unique_ptr<PlanObject> forward, backward;
   std::int64_t every = 0;
+  std::unique_ptr<PlanObject> again = {};  // of parts: saves again, given the outputs; may be none
+  std::vector<schedule::KnownOutputs::Of> again_of = {};  // what its tensors stand for
 };
 // `every`: the problem is one of a part. With `how.most_memory` it is of all steps, and the way is chosen.
 Result<TrainingPlans> training_for(const std::shared_ptr<const Device>& device,

@@ -61,6 +61,8 @@ rondo_training_sizes sizes_of(const TrainingObject& training, std::int64_t batch
     return plan.work->check_workspace() ? plan.work->workspace_bytes(batch, time) : 0;
   };
   sizes.forward_workspace_bytes = workspace(*training.forward);
+  if (training.again)
+    sizes.forward_workspace_bytes = std::max(sizes.forward_workspace_bytes, workspace(*training.again));
   sizes.backward_workspace_bytes = workspace(*training.backward);
   return sizes;
 }
@@ -122,6 +124,11 @@ Result<std::unique_ptr<TrainingObject>> create_training(rondo_context* context, 
                    : training_for(of->device, of->cell, *asked, *how, save, given.every);
   if (!plans) return plans.error();
   auto made = make_training(*of->cell, std::move(plans).value());
+  // The pass that makes states again of outputs may need more than the cell's own.
+  if (made->again && !check_memory(*made, how->most_memory, all)) {
+    made->again.reset();
+    made->again_of.clear();
+  }
   if (Status status = check_memory(*made, how->most_memory, all); !status) return status.error();
   return made;
 }
@@ -143,6 +150,8 @@ std::unique_ptr<TrainingObject> make_training(const step::Cell& cell, TrainingPl
   made->shared = shared_tensors(*plans.forward, *plans.backward);
   made->forward = std::move(plans.forward);
   made->backward = std::move(plans.backward);
+  made->again = std::move(plans.again);
+  made->again_of = std::move(plans.again_of);
   return made;
 }
 

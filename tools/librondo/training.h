@@ -24,8 +24,10 @@ struct TrainingObject {
   std::int32_t save = RONDO_SAVE_STATES;
   std::unique_ptr<PlanObject> forward, backward;
   std::vector<Shared> shared;
-  std::int64_t every = 0;  // steps of a part; 0: one piece
-  bool reversed = false;   // parts follow each other from the last steps on
+  std::int64_t every = 0;             // steps of a part; 0: one piece
+  bool reversed = false;              // parts follow each other from the last steps on
+  std::unique_ptr<PlanObject> again;  // of parts: saves again, given the outputs; may be none
+  std::vector<schedule::KnownOutputs::Of> again_of;
 };
 template <>
 struct HandleOf<TrainingObject> {

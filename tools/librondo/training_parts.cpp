@@ -1,6 +1,7 @@
 // Training in parts of time: launches whose tensors lie where engine/plan/part_bindings.h says.
 #include <fmt/format.h>
 
+#include <optional>
 #include <tuple>
 
 #include "compiler/executable/workspace.h"
@@ -70,9 +71,11 @@ struct PartCall {
   PartLaunch what;
 };
 
-Status launch(const PlanObject& plan, const rondo_launch_args& args, const PartCall& call) {
+// `args` are those of the plan `of`.
+Status launch(const PlanObject& plan, const PlanObject& of, const rondo_launch_args& args,
+              const PartCall& call) {
   executable::Bindings whole, bindings;
-  if (Status status = bind_whole(plan, args, whole); !status) return status;
+  if (Status status = bind_whole(of, args, whole); !status) return status;
   call.parts.bind(plan.work->tensors(), call.number, call.what, whole, bindings);
   if (const executable::Binding* workspace = whole.find({Role::Workspace, -1})) bindings.set(*workspace);
   return plan.work->launch(args.stream, bindings, args.batch, call.parts.parts().part(call.number).steps);
@@ -96,7 +99,7 @@ Status forward_part(const TrainingObject& training, std::int64_t part, const ron
                     Saved saved) {
   return with_parts(training, part, forward, saved, [&](const auto& args, const auto& parts) {
     const PartLaunch what = parts.parts().is_last(part) ? PartLaunch::Save : PartLaunch::Walk;
-    return launch(*training.forward, args, {parts, part, what});
+    return launch(*training.forward, *training.forward, args, {parts, part, what});
   });
 }
 
@@ -118,10 +121,13 @@ Status backward_part(const TrainingObject& training, std::int64_t part, const ro
   if (!back) return back.error();
   return with_parts(training, part, forward, saved, [&](const auto& args, const auto& parts) -> Status {
     if (Status status = check_same(args, *back); !status) return status;
-    if (!parts.parts().is_last(part))
-      if (Status status = launch(*training.forward, args, {parts, part, PartLaunch::Save}); !status)
+    const std::optional<PartLaunch> saving = parts.saving(part);
+    if (saving && !parts.parts().is_last(part)) {
+      const PlanObject& plan = *saving == PartLaunch::Again ? *training.again : *training.forward;
+      if (Status status = launch(plan, *training.forward, args, {parts, part, *saving}); !status)
         return status;
-    return launch(*training.backward, *back, {parts, part, PartLaunch::Back});
+    }
+    return launch(*training.backward, *training.backward, *back, {parts, part, PartLaunch::Back});
   });
 }
 
@@ -129,8 +135,12 @@ Status backward_part(const TrainingObject& training, std::int64_t part, const ro
 
 engine::PartBindings parts_of(const TrainingObject& training, std::int64_t batch, std::int64_t time) {
   const auto& forward = training.forward->work->tensors();
-  return {
-      {time, training.every, training.reversed}, batch, forward, forward, training.backward->work->tensors()};
+  return {{time, training.every, training.reversed},
+          batch,
+          forward,
+          forward,
+          training.backward->work->tensors(),
+          training.again_of};
 }
 
 }  // namespace rondo::capi

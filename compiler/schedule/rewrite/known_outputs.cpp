@@ -1,0 +1,70 @@
+#include "compiler/schedule/rewrite/known_outputs.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "compiler/support/index.h"
+
+namespace rondo::schedule {
+
+namespace {
+
+using step::Row;
+using step::TensorId;
+using step::TensorKind;
+
+std::vector<step::NodeId> values_of(const std::vector<Row>& rows, TensorId tensor) {
+  std::vector<step::NodeId> values;
+  for (const Row& row : rows)
+    if (row.tensor == tensor) values.push_back(row.value);
+  return values;
+}
+
+// The output whose rows are those of the state after the step.
+std::optional<TensorId> output_of(const step::Cell& cell, TensorId state) {
+  for (const TensorId output : cell.of_kind(TensorKind::Output))
+    if (cell.tensor(output).tail == cell.tensor(state).tail &&
+        values_of(cell.outputs, output) == values_of(cell.next, state))
+      return output;
+  return std::nullopt;
+}
+
+bool steps_follow_each_other(const step::Cell& cell) {
+  return cell.direction != step::Direction::Halves &&
+         std::ranges::none_of(cell.tensors,
+                              [](const step::Tensor& tensor) { return step::is_flag(tensor.kind); });
+}
+
+}  // namespace
+
+std::optional<KnownOutputs> with_known_outputs(const step::Cell& cell) {
+  if (!steps_follow_each_other(cell)) return std::nullopt;
+  KnownOutputs known{cell, {}};
+  step::Cell& left = known.cell;
+  left.tensors.clear();
+  std::vector<TensorId> places(cell.tensors.size(), -1);
+  bool any_known = false, any_left = false;
+  for (TensorId id = 0; id < static_cast<TensorId>(places.size()); ++id) {
+    step::Tensor tensor = cell.tensor(id);
+    if (tensor.kind == TensorKind::Output) continue;
+    const bool is_state = tensor.kind == TensorKind::State;
+    const std::optional<TensorId> output = is_state ? output_of(cell, id) : std::nullopt;
+    if (output) tensor.kind = TensorKind::Input;
+    any_known = any_known || output;
+    any_left = any_left || (is_state && !output);
+    places[at(id)] = static_cast<TensorId>(left.tensors.size());
+    left.tensors.push_back(std::move(tensor));
+    known.tensors.push_back({output.value_or(id), output.has_value()});
+  }
+  if (!any_known || !any_left) return std::nullopt;
+  for (step::Node& node : left.graph.nodes)
+    if (node.tensor >= 0) node.tensor = places[at(node.tensor)];
+  std::erase_if(left.next, [&](const Row& row) {
+    return left.tensor(places[at(row.tensor)]).kind != TensorKind::State;
+  });
+  for (Row& row : left.next) row.tensor = places[at(row.tensor)];
+  left.outputs.clear();
+  return known;
+}
+
+}  // namespace rondo::schedule
