@@ -19,6 +19,7 @@ import faults_libraries
 import faults_matrices
 import faults_max_plus
 import faults_over_head
+import faults_parts
 import faults_python
 import faults_rows
 import faults_segments
@@ -26,5 +27,5 @@ import faults_turing
 
 FAULTS = [fault for subject in (faults_channels, faults_launches, faults_matrices, faults_over_head, faults_along, faults_libraries,
                           faults_checks, faults_around, faults_segments, faults_bounds, faults_python,
-                          faults_turing, faults_rows, faults_hoisted, faults_max_plus)
+                          faults_turing, faults_rows, faults_hoisted, faults_max_plus, faults_parts)
           for fault in subject.FAULTS]
