@@ -115,10 +115,10 @@ std::string step_text(const step::Cell& cell, const TimedStep& step) {
       row.memory.parts > 1 ? fmt::format("{} parts of {} steps", row.memory.parts, row.every) : "one piece",
       row.timing.median_s * 1e3, row.timing.spread * 100, size_text(row.memory.saved_bytes),
       size_text(row.memory.workspace_bytes));
-  for (const engine::Answer* pass : step.passes())
-    text +=
-        fmt::format("  {}: {} {} ({})\n", schedule::pass_title(pass->problem), pass->kernel->choice.strategy,
-                    schedule::print(pass->kernel->choice.parameters), engine::label(pass->kernel->choice));
+  for (const auto& [key, title, answer] : step.passes())
+    text += fmt::format("  {}: {} {} ({})\n", title, answer->kernel->choice.strategy,
+                        schedule::print(answer->kernel->choice.parameters),
+                        engine::label(answer->kernel->choice));
   return text;
 }
 

@@ -372,21 +372,26 @@ std::string bench_json(const std::string& device, const std::vector<tuner::Bench
   return dump({{"device", device}, {"copy_bytes_per_s", copy}, {"rows", list}});
 }
 
-std::vector<const engine::Answer*> TimedStep::passes() const {
-  std::vector<const engine::Answer*> all;
-  if (training.walk) all.push_back(&*training.walk);
-  all.insert(all.end(), {&training.forward, &training.backward});
+std::vector<TimedStep::Pass> TimedStep::passes() const {
+  std::vector<Pass> all;
+  const auto add = [&](const engine::Answer& answer) {
+    all.push_back({schedule::pass_name(answer.problem.pass), schedule::pass_title(answer.problem), &answer});
+  };
+  if (training.walk) add(*training.walk);
+  add(training.forward);
+  add(training.backward);
+  if (training.again) all.push_back({"again", "states again, of outputs", &*training.again});
   return all;
 }
 
 std::string step_json(const std::string& device, const step::Cell& cell, const TimedStep& step) {
   const tuner::StepRow& row = step.row;
   json passes = json::array();
-  for (const engine::Answer* pass : step.passes())
-    passes.push_back({{"pass", schedule::pass_name(pass->problem.pass)},
-                      {"strategy", pass->kernel->choice.strategy},
-                      {"parameters", pass->kernel->choice.parameters},
-                      {"origin", engine::origin_name(pass->kernel->choice.origin)}});
+  for (const auto& [key, title, answer] : step.passes())
+    passes.push_back({{"pass", key},
+                      {"strategy", answer->kernel->choice.strategy},
+                      {"parameters", answer->kernel->choice.parameters},
+                      {"origin", engine::origin_name(answer->kernel->choice.origin)}});
   const json object = {{"cell", cell.name},
                        {"clip", clip_json(cell.clip)},
                        {"forms", forms_json(cell)},

@@ -82,7 +82,11 @@ struct TimedStep {
   engine::TrainingAnswer training;  // of kernels
   tuner::StepRow row;
 
-  std::vector<const engine::Answer*> passes() const;  // in the order in which they first run
+  struct Pass {
+    std::string key, title;  // "fws", "forward (training)"
+    const engine::Answer* answer;
+  };
+  std::vector<Pass> passes() const;  // in the order in which they first run
 };
 std::string step_json(const std::string& device, const step::Cell& cell, const TimedStep& step);
 
