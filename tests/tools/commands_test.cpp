@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "engine/request/load_cell.h"
+#include "tests/support/slow_tests.h"
 #include "tests/tools/program.h"
 #include "tuner/trial/process.h"
 #include "tuning_db/database.h"
@@ -48,6 +49,7 @@ TEST(Commands, EachHasHelpWithExitCodes) {
 }
 
 TEST(Commands, TuneByModelRecordsAndExplains) {
+  if (rondo::testing::waits_for_its_turn()) GTEST_SKIP() << rondo::testing::kAnotherTurn;
   const Folder folder;
   const std::string file = folder.path("t.db");
   const std::vector<std::string> tune = {"tune", "mingru",   "--shape", "B=2,T=16,D=64", "--db",
@@ -152,6 +154,7 @@ TEST(Commands, WhatIsShippedIsChosen) {
 // On a GPU a shipped choice is verified before it is used: here by kernels that compute nothing, so it is
 // wrong. What is found is kept in a database that is made for it.
 TEST(Commands, WhatIsShippedIsVerifiedOnTheGpu) {
+  if (rondo::testing::waits_for_its_turn()) GTEST_SKIP() << rondo::testing::kAnotherTurn;
   const Folder folder;
   const std::string root = std::string(RONDO_SOURCE_DIR) + "/tests/tuning_db/fixtures/earlier_names";
   const std::string file = folder.path("t.db"), shipped = folder.path("shipped.json");
@@ -242,6 +245,7 @@ TEST(Commands, WhatIsSavedIsPartOfTheProblem) {
 }
 
 TEST(Commands, VerifiesSavedProducts) {
+  if (rondo::testing::waits_for_its_turn()) GTEST_SKIP() << rondo::testing::kAnotherTurn;
   const Outcome outcome = rondo({"verify", "gru", "--simulate", "--no-db", "--json", "--shape", "H=1,D=40",
                                  "--pass", "fws,bw", "--save", "products"});
   ASSERT_EQ(outcome.status, 0) << outcome.err;
@@ -255,6 +259,7 @@ TEST(Commands, VerifiesSavedProducts) {
 
 // Both ways are stored as the problems they are, and their sums compared.
 TEST(Commands, TunesBothWaysOfSaving) {
+  if (rondo::testing::waits_for_its_turn()) GTEST_SKIP() << rondo::testing::kAnotherTurn;
   const Folder folder;
   const std::string file = folder.path("t.db");
   const Outcome outcome =

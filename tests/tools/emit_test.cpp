@@ -15,6 +15,7 @@
 #include "engine/plan/ready_plan.h"
 #include "engine/request/cell_library.h"
 #include "engine/request/problem_text.h"
+#include "tests/support/slow_tests.h"
 #include "tests/support/turns.h"
 #include "tests/tools/program.h"
 
@@ -189,6 +190,7 @@ std::string emitted_text(const Emitted& wanted) {
 
 // Compiled for sm_90 alone, a product kernel that needs sm_90a spills.
 TEST(Emit, TheCommandInTheCommentCompilesWithoutSpills) {
+  if (rondo::testing::waits_for_its_turn()) GTEST_SKIP() << rondo::testing::kAnotherTurn;
   const backend::Backend& backend = backend::backend_for(backend::Language::CudaCxx);
   const Status available = backend.available();
   ASSERT_TRUE(available.ok()) << available.error().message << " (tools/setup installs it)";

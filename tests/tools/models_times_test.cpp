@@ -5,6 +5,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "tests/support/slow_tests.h"
 #include "tests/tools/program.h"
 
 namespace rondo::test {
@@ -42,6 +43,7 @@ json shown(const std::string& file) {
 }
 
 TEST(ModelsTimes, AreThoseOfTheSearch) {
+  if (rondo::testing::waits_for_its_turn()) GTEST_SKIP() << rondo::testing::kAnotherTurn;
   const std::map<std::string, json>& of_search = searched().model_ms;
   ASSERT_GT(of_search.size(), 1U);
   const json problems = shown(searched().database);

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/arrays/npy.h"
+#include "tests/support/slow_tests.h"
 #include "tests/tools/program.h"
 
 namespace rondo::test {
@@ -87,6 +88,7 @@ TEST_F(OwnData, IsTimed) {
 }
 
 TEST_F(OwnData, IsTunedWith) {
+  if (rondo::testing::waits_for_its_turn()) GTEST_SKIP() << rondo::testing::kAnotherTurn;
   // In trial processes, and in this one.
   for (const char* limit : {"30s", "0s"}) {
     const Outcome own =

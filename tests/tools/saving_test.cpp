@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/slow_tests.h"
 #include "tests/tools/program.h"
 
 namespace rondo::test {
@@ -13,6 +14,7 @@ namespace {
 
 // With --memory what fits: one way, both, or the passes of a part of time, which `bench` does not time.
 TEST(Saving, TuneTakesWhatFitsInMemory) {
+  if (rondo::testing::waits_for_its_turn()) GTEST_SKIP() << rondo::testing::kAnotherTurn;
   const auto tuned = [](const std::string& memory) {
     const Outcome outcome = rondo({"tune", "lnlstm", "--shape", "B=2,T=4096,D=32", "--no-db", "--workers",
                                    "1", "--no-gpu", "--pass", "fws,bw", "--save", "auto", "--memory", memory,
@@ -39,6 +41,7 @@ TEST(Saving, TuneTakesWhatFitsInMemory) {
 }
 
 TEST(Saving, WhatFitsNowhereIsRefused) {
+  if (rondo::testing::waits_for_its_turn()) GTEST_SKIP() << rondo::testing::kAnotherTurn;
   const auto refused = [](const std::vector<std::string>& words, int status, const std::string& why) {
     const Outcome outcome = rondo(words);
     EXPECT_EQ(outcome.status, status) << outcome.err;

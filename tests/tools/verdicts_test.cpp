@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tests/support/slow_tests.h"
 #include "tests/tools/program.h"
 
 namespace rondo::test {
@@ -65,6 +66,7 @@ TEST(Verdicts, PartsOfTimeMustBeSeveral) {
 #ifdef RONDO_BUILT_LLVM
 // The plans of a part, each as ever, and both passes of all parts.
 TEST(Verdicts, OfATrainingStepInPartsOfTime) {
+  if (rondo::testing::waits_for_its_turn()) GTEST_SKIP() << rondo::testing::kAnotherTurn;
   const Outcome found = rondo({"verify", "lstm", "--arch", "cpu", "--no-db", "--shape", "B=2,T=11,H=1,D=8",
                                "--save", "every=4", "--seed", "3", "--json"});
   ASSERT_EQ(found.status, 0) << found.err;
@@ -78,6 +80,7 @@ TEST(Verdicts, OfATrainingStepInPartsOfTime) {
 
 // What fits is verified as it is named: K is of --memory.
 TEST(Verdicts, OfATrainingStepThatFitsInMemory) {
+  if (rondo::testing::waits_for_its_turn()) GTEST_SKIP() << rondo::testing::kAnotherTurn;
   const auto verified = [](const std::vector<std::string>& more) {
     std::vector<std::string> call = {
         "verify", "lnlstm", "--arch", "cpu",  "--no-db", "--shape", "B=2,T=300,H=1,D=32",

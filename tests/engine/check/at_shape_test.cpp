@@ -16,6 +16,7 @@
 #include "engine/choice/candidates.h"
 #include "tests/engine/check/simulated_shape.h"
 #include "tests/engine/plan/cells.h"
+#include "tests/support/slow_tests.h"
 #include "tests/support/turns.h"
 
 namespace rondo::engine {
@@ -120,6 +121,7 @@ TEST(AtShape, LongSumsOfGradientsStayWellConditioned) {
 
 // What a kernel on a GPU does with fast math: no function is exact there, as all are in the simulator.
 TEST(AtShape, FunctionsMayErrAsTheirApproximationsDo) {
+  if (rondo::testing::waits_for_its_turn()) GTEST_SKIP() << rondo::testing::kAnotherTurn;
   for (const char* name : {"mingru", "slstm", "hgrn"})
     for (const Pass pass : {Pass::Forward, Pass::Backward}) {
       const step::Cell cell = rondo::testing::library_cell(name);

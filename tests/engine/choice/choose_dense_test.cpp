@@ -8,6 +8,7 @@
 #include "engine/emit/emit_stages.h"
 #include "engine/plan/ready_plan.h"
 #include "tests/engine/plan/cells.h"
+#include "tests/support/slow_tests.h"
 #include "tests/support/turns.h"
 
 namespace rondo::engine {
@@ -36,6 +37,7 @@ std::string chosen(const char* cell, step::Sizes sizes, Storage storage, Pass pa
 // Threads that look at parts of a space find what one finds that looks at all of it, and say the same where
 // there is nothing.
 TEST(ChooseDense, ThreadsFindTheBestThatOneFinds) {
+  if (rondo::testing::waits_for_its_turn()) GTEST_SKIP() << rondo::testing::kAnotherTurn;
   for (const char* cell : {"lstm", "gru", "mingru", "slstm"})
     for (const Pass pass : {Pass::Forward, Pass::Backward})
       for (const int alignment : {kFullAlignment, 4}) {
@@ -55,6 +57,7 @@ TEST(ChooseDense, ThreadsFindTheBestThatOneFinds) {
 }
 
 TEST(ChooseDense, PersistentWhereverTheMatricesFit) {
+  if (rondo::testing::waits_for_its_turn()) GTEST_SKIP() << rondo::testing::kAnotherTurn;
   for (const char* cell : {"lstm", "gru", "elman"})
     for (const Pass pass : {Pass::ForwardSave, Pass::Backward})
       for (const std::int64_t dim : {64, 256, 768, 1024})
@@ -78,6 +81,7 @@ TEST(ChooseDense, AlternatingWhereTheyDoNot) {
 
 // A matrix of fp32 needs twice the room.
 TEST(ChooseDense, PersistentInFp32) {
+  if (rondo::testing::waits_for_its_turn()) GTEST_SKIP() << rondo::testing::kAnotherTurn;
   for (const char* cell : {"lstm", "gru", "mgu"})
     for (const Pass pass : {Pass::Forward, Pass::ForwardSave, Pass::Backward})
       for (const std::int64_t dim : {64, 256, 512})

@@ -8,6 +8,7 @@
 #include "engine/plan/compile.h"
 #include "tests/engine/choice/tuned_folder.h"
 #include "tests/engine/plan/cells.h"
+#include "tests/support/slow_tests.h"
 
 namespace rondo::engine {
 namespace {
@@ -143,11 +144,13 @@ class PassesShare : public Choosing {
 };
 
 TEST_F(PassesShare, TheTunedParametersOfTheOther) {
+  if (rondo::testing::waits_for_its_turn()) GTEST_SKIP() << rondo::testing::kAnotherTurn;
   ASSERT_NO_FATAL_FAILURE(use("hgrn", {1, 65536, 1, 1024}));
   expect_shared(of_pass(problem_, Pass::ForwardSave), of_pass(problem_, Pass::Forward));
 }
 
 TEST_F(PassesShare, WithAndWithoutSavedProducts) {
+  if (rondo::testing::waits_for_its_turn()) GTEST_SKIP() << rondo::testing::kAnotherTurn;
   ASSERT_NO_FATAL_FAILURE(use("lstm", {16, 1024, 1, 768}));
   expect_shared(of_pass(problem_, Pass::Backward, true), of_pass(problem_, Pass::Backward));
   expect_shared(of_pass(problem_, Pass::ForwardSave), of_pass(problem_, Pass::ForwardSave, true));
@@ -281,6 +284,7 @@ TEST_F(Choosing, ParametersAddedSinceARecordAreNeutral) {
 
 // Few channels leave SMs idle unless time is split among them; with many, waiting for each other costs.
 TEST_F(Choosing, FewChannelsTakeClustersManyDoNot) {
+  if (rondo::testing::waits_for_its_turn()) GTEST_SKIP() << rondo::testing::kAnotherTurn;
   for (const char* name : {"affine", "mingru", "hgrn"})
     for (const Pass pass : {Pass::Forward, Pass::ForwardSave, Pass::Backward}) {
       schedule::Problem problem = problem_;
@@ -298,6 +302,7 @@ TEST_F(Choosing, FewChannelsTakeClustersManyDoNot) {
 
 // The compiler alone knows what spills: tuning asks it, a choice by the model cannot.
 TEST_F(Choosing, WhatMaySpillIsLeftToTheTuner) {
+  if (rondo::testing::waits_for_its_turn()) GTEST_SKIP() << rondo::testing::kAnotherTurn;
   const step::Cell cell = testing::library_cell("mingru");
   problem_.sizes = {1, 65536, 1, 1024};
   const auto ranked = ranked_candidates({cell, problem_, profile_});

@@ -5,6 +5,7 @@
 
 #include "engine/choice/candidates.h"
 #include "tests/engine/plan/cells.h"
+#include "tests/support/slow_tests.h"
 
 namespace rondo::engine {
 namespace {
@@ -39,6 +40,7 @@ TEST(Crossovers, LieWhereTheBestCandidateChanges) {
 
 // It was computed for rows of 1024 channels, and said another strategy than the ranking above it.
 TEST(Crossovers, AgreeWithTheRankingWhereTheyAreAsked) {
+  if (rondo::testing::waits_for_its_turn()) GTEST_SKIP() << rondo::testing::kAnotherTurn;
   const step::Cell cell = testing::library_cell("paragru");
   const target::Profile profile = target::find_profile("h200").value();
   for (const std::int64_t dim : {16, 64, 500, 2048})

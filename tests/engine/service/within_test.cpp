@@ -12,6 +12,7 @@
 #include "engine/service/run_training.h"
 #include "tests/engine/plan/cells.h"
 #include "tests/runtime/device/guarded_device.h"
+#include "tests/support/slow_tests.h"
 
 namespace rondo::engine {
 namespace {
@@ -54,6 +55,7 @@ constexpr std::int64_t kPlenty = std::int64_t{1} << 40;
 // Of an LSTM with 768 channels over 16,384 steps one piece saves c of each. Most of a workspace is sums for
 // R, which parts need too.
 TEST(Within, SavedBytesOfALongSequence) {
+  if (rondo::testing::waits_for_its_turn()) GTEST_SKIP() << rondo::testing::kAnotherTurn;
   const Asked lstm("lstm", "h200", {1, 16384, 1, 768});
   const FittingWays plenty = lstm.within(kPlenty);
   ASSERT_FALSE(plenty.ways.empty());
@@ -68,6 +70,7 @@ TEST(Within, SavedBytesOfALongSequence) {
 
 // Where so many steps fit, at least so many are taken, and twice as many would be too much.
 TEST(Within, TheMostStepsThatFit) {
+  if (rondo::testing::waits_for_its_turn()) GTEST_SKIP() << rondo::testing::kAnotherTurn;
   for (const char* name : {"lstm", "lnlstm"}) {
     const Asked asked(name, "h200", {2, 3000, 1, 256});
     for (const std::int64_t every : {64, 512}) {
@@ -96,6 +99,7 @@ TEST(Within, OnePieceWhereItFits) {
 
 // The error says how much would do, and so much does.
 TEST(Within, TheLeast) {
+  if (rondo::testing::waits_for_its_turn()) GTEST_SKIP() << rondo::testing::kAnotherTurn;
   const Asked lstm("lstm", "h200", {1, 512, 1, 64});
   const Result<FittingWays> none = ways_within(lstm.request, lstm.machine, 1);
   ASSERT_FALSE(none.ok());
@@ -121,6 +125,7 @@ TEST(Within, ACellWithoutPartsSaysWhy) {
 
 // By kernels of this machine: the plans need what was told, and gradients are those of one piece.
 TEST(Within, PlansNeedNoMore) {
+  if (rondo::testing::waits_for_its_turn()) GTEST_SKIP() << rondo::testing::kAnotherTurn;
   constexpr std::int64_t kTime = 300;
   Asked asked("lnlstm", "cpu", {2, kTime, 1, 32}, kernel::Storage::F32);
   asked.machine = find_machine("cpu", nullptr).value();

@@ -13,6 +13,7 @@
 #include "engine/plan/ready_plan.h"
 #include "tests/engine/choice/shipped_layer.h"
 #include "tests/engine/plan/cells.h"
+#include "tests/support/slow_tests.h"
 #include "tests/tuner/search/landscape.h"
 #include "tuner/calibrate/calibrate.h"
 
@@ -354,6 +355,7 @@ TEST(Verify, ChecksAgainstTheReferenceCatchUnwrittenAndShifted) {
 
 // By the first strategy that computes the cell, at its best by the model.
 TEST(Measure, TensorsOfAPassAreThosePlansBind) {
+  if (rondo::testing::waits_for_its_turn()) GTEST_SKIP() << rondo::testing::kAnotherTurn;
   int saved = 0;
   for (const engine::EmbeddedCell& embedded : engine::embedded_cells())
     for (const Pass pass : {Pass::Forward, Pass::ForwardSave, Pass::Backward})
