@@ -52,10 +52,11 @@ bool is_named(const std::string& arch) {
 // Bytes of stack of kernels that are known to spill: what is estimated of registers was measured for sm_90.
 // With another compiler some may be fewer; docs/gpus.md lists them.
 const std::map<std::string, int> kKnownSpills = {
-    {"lstm fp32 bw sm_121", 136},    {"peephole fp32 bw sm_121", 136}, {"zoneout fp32 bw sm_121", 136},
-    {"blockgru fp16 bw sm_110", 48}, {"gru bf16 bw sm_110", 16},       {"gru fp16 bw sm_110", 16},
-    {"lstm bf16 bw sm_110", 8},      {"peephole bf16 bw sm_110", 16},  {"rmslstm bf16 bw sm_110", 80},
-    {"rmslstm fp16 bw sm_110", 72},  {"lnlstm fp32 fw sm_90", 8},      {"peephole fp16 fws sm_89", 16},
+    {"lstm fp32 bw sm_121", 136},         {"peephole fp32 bw sm_121", 136}, {"zoneout fp32 bw sm_121", 136},
+    {"blockgru fp16 bw sm_110", 48},      {"gru bf16 bw sm_110", 16},       {"gru fp16 bw sm_110", 16},
+    {"lstm bf16 bw sm_110", 8},           {"peephole bf16 bw sm_110", 16},  {"rmslstm bf16 bw sm_110", 80},
+    {"rmslstm fp16 bw sm_110", 72},       {"lnlstm fp32 fw sm_90", 8},      {"peephole fp16 fws sm_89", 16},
+    {"indrnn bf16 fws sm_90 shoot", 152},
 };
 
 std::string short_name(const schedule::Problem& problem, const step::Cell& cell,
@@ -71,7 +72,7 @@ struct Unit {
   std::string what;
   bool lends = false;  // its computing warps get registers of others (setmaxnreg)
 
-  std::string named;  // "lstm fp32 bw sm_121"
+  std::string named;  // "lstm fp32 bw sm_121"; of no heads side by side "indrnn bf16 fws sm_90 shoot"
 
   // Bytes of stack that a kernel of it may have. With lent registers ptxas 13.0 keeps two of them in memory
   // for sm_100 and later, of PTX by NVRTC, before the roles of the warps begin: docs/gpus.md.
@@ -142,9 +143,10 @@ class ShippedKernels : public ::testing::Test {
     ++chosen_;
     const auto [unit, is_new] = places_.emplace(std::pair(profile.arch(), plan.request.text), units_.size());
     if (is_new)
-      units_.push_back({std::move(plan), profile.limits, what + ", " + schedule::print(choice->parameters),
-                        choice->parameters.contains("setmaxnreg") && choice->parameters.at("setmaxnreg") == 1,
-                        sizes.heads == kHeads.heads ? short_name(problem, cell, profile) : ""});
+      units_.push_back(
+          {std::move(plan), profile.limits, what + ", " + schedule::print(choice->parameters),
+           choice->parameters.contains("setmaxnreg") && choice->parameters.at("setmaxnreg") == 1,
+           short_name(problem, cell, profile) + (sizes.heads == kHeads.heads ? "" : ' ' + choice->strategy)});
   }
 
   // All cells, types and passes with many channels, for a board of each architecture; bf16 for every board;
