@@ -190,11 +190,23 @@ std::string dependences_text(const Cell& cell, const Structure& structure) {
   return text;
 }
 
+// Whether products may be made for all steps at once, whatever the states are.
+bool multiplies_inputs_alone(const Cell& cell) {
+  return std::ranges::all_of(cell.graph.nodes, [&](const Node& node) {
+    if (!is_product(node)) return true;
+    const Node& vector = cell.graph.at(node.operands[0]);
+    return vector.kind == NodeKind::Leaf && cell.tensor(vector.tensor).kind == TensorKind::Input;
+  });
+}
+
 // What ties the channels of a head together, beside the pairs: a matrix or a reduction may act on inputs
 // alone.
-std::string head_wide_text(const Structure& structure) {
+std::string head_wide_text(const Cell& cell, const Structure& structure) {
   std::string text;
-  if (structure.has_matrix) text += "  the step multiplies by a matrix of the head\n";
+  if (structure.has_matrix)
+    text += multiplies_inputs_alone(cell)
+                ? "  the step multiplies inputs alone by a matrix of the head, which waits for no step\n"
+                : "  the step multiplies by a matrix of the head\n";
   if (structure.has_reduction) text += "  the step reduces over the head\n";
   if (structure.has_along) text += "  the step shifts or sums up along the channels of the head\n";
   if (structure.declares_derivatives)
@@ -264,7 +276,7 @@ Structure structure_of(const Cell& cell) {
 
 std::string describe(const Cell& cell, const Structure& structure) {
   return fmt::format("{}: {}\n", cell.name, kind_of(cell, structure)) + dependences_text(cell, structure) +
-         head_wide_text(structure);
+         head_wide_text(cell, structure);
 }
 
 }  // namespace rondo::step

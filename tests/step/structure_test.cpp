@@ -67,6 +67,20 @@ TEST(Structure, LstmIsDenseInHAndDiagonalInC) {
   EXPECT_TRUE(says(text, "the step multiplies by a matrix of the head")) << text;
 }
 
+TEST(Structure, ProductsOfInputsWaitForNoStep) {
+  for (const bool of_state : {false, true}) {
+    CellBuilder b("layer");
+    const TensorId u = b.input("u"), w = b.matrix("W"), h = b.state("h");
+    b.next(h, 0, 0.5 * b.read(h, 0) + b.matvec(w, 0, of_state ? b.read(h, 0) : b.read(u, 0)) + b.read(u, 0));
+    const Cell cell = b.cell();
+    const std::string text = describe(cell, analyze(cell));
+    EXPECT_EQ(says(text, "multiplies inputs alone by a matrix of the head, which waits for no step"),
+              !of_state)
+        << text;
+    EXPECT_EQ(says(text, "multiplies by a matrix of the head"), of_state) << text;
+  }
+}
+
 TEST(Structure, ReductionsAreDense) {
   const Structure s = analyze(normalised());
   EXPECT_TRUE(s.has_reduction);
