@@ -31,6 +31,7 @@ const std::map<std::string, Expected>& expected_structures() {
       {"lnlstm", {2, false, false, true, true}},
       {"lstm", {2, false, false, true}},
       {"lru", {2, true, true, false}},
+      {"m2rnn", {1, false, false, true}},
       {"mgu", {1, false, false, true}},
       {"mingru", {1, true, true, false}},
       {"minlstm", {1, true, true, false}},

@@ -169,6 +169,11 @@ def rmslstm(s, x, p):
     return {"h": o * tanh(c), "c": c}
 
 
+def m2rnn(s, x, p):
+    """One row of the state."""
+    return {"s": x["f"] * s["s"] + (1 - x["f"]) * tanh(p["W"] @ s["s"] + x["k"] * x["v"])}
+
+
 def rwkv4(s, x, p):
     """The sums of equation 16 themselves, which no small numbers overflow."""
     k, v = x["x"]
