@@ -152,9 +152,17 @@ struct Statement {
   Span span;  // the name it sets, or its first token
 };
 
+// An extent of the cell's own: `E = 128` behind the head dimension.
+struct OwnExtent {
+  std::string name;
+  std::optional<double> value;  // none after a report
+  Span span, value_span;
+};
+
 struct Cell {
   std::string name;
   std::string dimension = "D";
+  std::vector<OwnExtent> extents;
   Span span;  // the name
   std::vector<Statement> body;
   bool incomplete = false;  // its end or header is missing: what it lacks is not reported

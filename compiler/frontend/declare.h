@@ -1,6 +1,7 @@
 // Declarations of inputs, params and states.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 
@@ -10,9 +11,13 @@
 
 namespace rondo::frontend {
 
+// The extents of a cell's own, by name.
+using OwnExtents = std::map<std::string, step::InnerExtent>;
+
 // The tensor that is declared, or nothing after a report. `dimension`: the cell's name of D.
 std::optional<step::Tensor> check_declaration(step::TensorKind kind,
                                               const ast::TensorDeclaration& declaration,
-                                              const std::string& dimension, Diagnostics& diagnostics);
+                                              const std::string& dimension, const OwnExtents& extents,
+                                              Diagnostics& diagnostics);
 
 }  // namespace rondo::frontend

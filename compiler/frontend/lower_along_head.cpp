@@ -30,6 +30,7 @@ Value ExpressionLowering::along_head(const Builtin& builtin, const std::vector<V
     return report(span,
                   fmt::format("{} goes along the channels of a head, but {} has none", what, shape(argument)),
                   "give it a value with channels, such as an input x[D] or a state h[D]");
+  if (!has_channels_of_head(argument, what, span)) return Unknown{};
   std::optional<int> offset = 0;
   if (builtin.kind == BuiltinKind::Move) offset = distance(builtin, arguments[1], span);
   if (!offset) return Unknown{};

@@ -11,6 +11,7 @@
 #include "compiler/frontend/declare.h"
 #include "compiler/frontend/graph_tools.h"
 #include "compiler/frontend/lower_expression.h"
+#include "compiler/step/extents.h"
 #include "compiler/step/ranges.h"
 
 namespace rondo::frontend {
@@ -48,6 +49,7 @@ class CellLowering {
     for (const ast::Statement& statement : tree_.body)
       std::visit([&](const auto& node) { announce(node, statement.span); }, statement.node);
     head_dimension();
+    for (const ast::OwnExtent& extent : tree_.extents) own_extent(extent);
     for (const ast::Statement& statement : tree_.body)
       std::visit([&](const auto& node) { lower(node, statement); }, statement.node);
     if (!tree_.incomplete && !expressions_.exceeded()) finish();
@@ -92,6 +94,26 @@ class CellLowering {
     scope_.symbols.emplace(tree_.dimension, std::move(symbol));
   }
 
+  // A constant of the cell, whose value is the extent.
+  void own_extent(const ast::OwnExtent& extent) {
+    const double value = extent.value.value_or(1);
+    const bool good = step::is_extent(value);
+    if (!good)
+      diagnostics_.error(extent.value_span, fmt::format("extent '{}' cannot be {}", extent.name, value),
+                         fmt::format("give a whole number from 1 to {}", step::kMostInner));
+    Value constant = named_constant(extent.name, value, extent.span);
+    if (!define(extent.name, SymbolKind::Extent, std::move(constant), extent.span)) return;
+    extents_[extent.name] = {static_cast<int>(cell_.constants.size()) - 1, good ? std::llround(value) : 1};
+    scope_.find(extent.name)->used = !extent.value;
+  }
+
+  Value named_constant(const std::string& name, double value, step::Span span) {
+    const step::NodeId id = cell_.graph.named_constant(static_cast<int>(cell_.constants.size()));
+    cell_.graph.nodes.back().span = span;
+    cell_.constants.push_back({name, value, span});
+    return Rows{{}, step::Extent::Scalar, {id}};
+  }
+
   // False and a report if the name is taken.
   bool define(const std::string& name, SymbolKind kind, Value value, step::Span span) {
     if (find_builtin(name)) {
@@ -124,7 +146,10 @@ class CellLowering {
   void lower(const ast::Declare& node, const ast::Statement&) {
     for (const ast::TensorDeclaration& declaration : node.tensors) {
       std::optional<step::Tensor> tensor =
-          check_declaration(node.kind, declaration, cell_.dimension, diagnostics_);
+          check_declaration(node.kind, declaration, cell_.dimension, extents_, diagnostics_);
+      for (const ast::Extent& extent : declaration.extents)
+        if (const auto* name = std::get_if<std::string>(&extent.value); name && extents_.contains(*name))
+          scope_.find(*name)->used = true;
       if (tensor) declared_numbers(declaration, *tensor);
       Value value = tensor ? leaves(*tensor) : Unknown{};
       define(declaration.name, symbol_kind(node.kind), std::move(value), declaration.span);
@@ -175,10 +200,12 @@ class CellLowering {
     cell_.tensors.push_back(tensor);
     std::vector<int> rows(static_cast<std::size_t>(tensor.rows));
     std::iota(rows.begin(), rows.end(), 0);
-    if (tensor.tail == step::Tail::Matrix) return Matrix{tensor.lead, id, std::move(rows)};
+    const std::string inner =
+        tensor.inner ? cell_.constants[static_cast<std::size_t>(tensor.inner.const_index)].name : "";
+    if (tensor.tail == step::Tail::Matrix) return Matrix{tensor.lead, id, std::move(rows), inner};
     const step::Extent extent =
         tensor.tail == step::Tail::Vector ? step::Extent::Vector : step::Extent::Scalar;
-    Rows value{tensor.lead, extent, {}};
+    Rows value{tensor.lead, extent, {}, inner};
     for (const int row : rows) {
       value.nodes.push_back(cell_.graph.leaf(id, row, extent));
       cell_.graph.nodes.back().span = tensor.span;
@@ -215,10 +242,7 @@ class CellLowering {
       diagnostics_.error(span, fmt::format("const '{}' is not a finite number", name));
       return Unknown{};
     }
-    const step::NodeId id = cell_.graph.named_constant(static_cast<int>(cell_.constants.size()));
-    cell_.graph.nodes.back().span = span;
-    cell_.constants.push_back({name, number, span});
-    return Rows{{}, step::Extent::Scalar, {id}};
+    return named_constant(name, number, span);
   }
 
   void lower(const ast::Assign& node, const ast::Statement& statement) {
@@ -264,6 +288,7 @@ class CellLowering {
 
   std::string misfit_help(const std::string& state, const Value& value, const Value& declared) const {
     if (std::holds_alternative<Matrix>(value)) return kMatrixHelp;
+    if (!std::get<Rows>(value).inner.empty()) return expressions_.inner_help(std::get<Rows>(value));
     const auto& wanted = std::get<Rows>(declared);
     if (wanted.lead.empty() && !std::get<Rows>(value).lead.empty())
       return "choose a row with v[0], or add rows as v[0] + v[1]: sum, mean and max reduce the channels of "
@@ -278,7 +303,7 @@ class CellLowering {
     if (is_unknown(value) || is_unknown(declared)) return true;
     const auto* rows = std::get_if<Rows>(&value);
     const auto& wanted = std::get<Rows>(declared);
-    if (!rows || rows->lead != wanted.lead) return false;
+    if (!rows || rows->lead != wanted.lead || !rows->inner.empty()) return false;
     return wanted.extent == step::Extent::Vector || rows->extent == step::Extent::Scalar;
   }
 
@@ -304,6 +329,9 @@ class CellLowering {
         diagnostics_.error(
             item.span, fmt::format("output '{}' cannot be the matrix {}", item.name, shape(output.value)));
       }
+      if (const auto* rows = std::get_if<Rows>(&output.value); rows && !rows->inner.empty())
+        diagnostics_.error(item.span, fmt::format("output '{}' cannot be {}", item.name, shape(output.value)),
+                           expressions_.inner_help(*rows));
       outputs_.push_back(std::move(output));
     }
   }
@@ -409,6 +437,7 @@ class CellLowering {
   Functions functions_;
   ExpressionLowering expressions_;
   std::vector<PendingOutput> outputs_;
+  OwnExtents extents_;
   bool broken_ = false;         // some statement has a syntax error
   bool broken_output_ = false;  // an output has
 };

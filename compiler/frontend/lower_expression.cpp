@@ -282,6 +282,7 @@ Value ExpressionLowering::elementwise(Op op, const std::vector<Value>& arguments
     const auto* rows = std::get_if<Rows>(&argument);
     if (!rows)
       return report(span, fmt::format("{} cannot take the matrix {}", what, shape(argument)), kMatrixHelp);
+    if (!has_channels_of_head(argument, what, span)) return Unknown{};
     if (!broadcast(result.lead, rows->lead)) {
       return report(span,
                     fmt::format("{} cannot combine {} with {}", what, shape(arguments[0]), shape(argument)),
@@ -312,6 +313,7 @@ Value ExpressionLowering::reduce(BuiltinKind kind, const Value& argument, const 
         span, fmt::format("{} reduces over the channels of a head, but {} has none", what, shape(argument)),
         kind == BuiltinKind::Max ? "the larger of two values is max(a, b)" : "");
   }
+  if (!has_channels_of_head(argument, what, span)) return Unknown{};
   step::Graph& graph = cell_.graph;
   Rows result{rows->lead, Extent::Scalar, {}};
   for (const NodeId node : rows->nodes) {
@@ -370,6 +372,7 @@ Value ExpressionLowering::lower(const ast::Stack& node, step::Span span) {
     const auto* rows = std::get_if<Rows>(&part);
     if (!rows)
       return report(span, fmt::format("a list of rows cannot hold the matrix {}", shape(part)), kMatrixHelp);
+    if (!has_channels_of_head(part, "a list of rows", span)) return Unknown{};
     if (shape(part) != shape(parts[0])) {
       return report(span, fmt::format("the rows of a list differ: {} and {}", shape(parts[0]), shape(part)));
     }

@@ -40,6 +40,9 @@ class ExpressionLowering {
   // The step outgrew the limits (reported); values are Unknown from there on.
   bool exceeded() const { return exceeded_; }
 
+  // What to do with a value whose channels are not those of the head.
+  std::string inner_help(const Rows& rows) const;
+
   // Reports a name that stands for nothing here: defined below, a function, or unknown.
   Value unknown_name(const std::string& name, step::Span span);
 
@@ -83,6 +86,8 @@ class ExpressionLowering {
   // Shifts and running sums along the channels: lower_along_head.cpp.
   Value along_head(const Builtin& builtin, const std::vector<Value>& arguments, step::Span span);
   std::optional<int> distance(const Builtin& builtin, const Value& argument, step::Span span);
+  // False, with a report, where the channels of a value are not those of the head.
+  bool has_channels_of_head(const Value& value, const std::string& what, step::Span span);
   // False, with a report, where a value has more rows or leading extents than one may have.
   bool fits(const Rows& rows, step::Span span);
   bool subscripts_fit(const Lead& lead, const ast::Index& node, const Value& base);

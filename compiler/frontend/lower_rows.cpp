@@ -31,6 +31,18 @@ Value ExpressionLowering::apply(const Value& left, const Value& right, step::Spa
   if (!vectors || vectors->extent != Extent::Vector)
     return report(span, fmt::format("the {0} must be a vector [{1}] or rows of them [K, {1}], not {2}",
                                     sums ? "right of '@'" : "second argument of 'maxplus'", d, shape(right)));
+  if (!sums && (!matrix->inner.empty() || !vectors->inner.empty()))
+    return report(
+        span, fmt::format("'maxplus' cannot take {} and {}", shape(left), shape(right)),
+        fmt::format("its matrix has the shape [.., {0}, {0}]; extents of a cell's own are for '@'", d));
+  if (matrix->inner != vectors->inner)
+    return report(span,
+                  fmt::format("'@' cannot multiply {} by {}: the last extent of the matrix must be that of "
+                              "the vector",
+                              shape(left), shape(right)),
+                  vectors->inner.empty()
+                      ? fmt::format("declare the matrix as [.., {0}, {0}]", d)
+                      : fmt::format("declare the matrix as [.., {}, {}]", d, vectors->inner));
   Rows result{matrix->lead, Extent::Vector, {}};
   result.lead.insert(result.lead.end(), vectors->lead.begin(), vectors->lead.end());
   if (!fits(result, span)) return Unknown{};
@@ -42,6 +54,21 @@ Value ExpressionLowering::apply(const Value& left, const Value& right, step::Spa
   return result;
 }
 
+std::string ExpressionLowering::inner_help(const Rows& rows) const {
+  return fmt::format(
+      "what has the extent {1} can only stand right of '@': multiply it by a matrix [.., {0}, {1}] first, "
+      "which "
+      "gives {0} channels",
+      cell_.dimension, rows.inner);
+}
+
+bool ExpressionLowering::has_channels_of_head(const Value& value, const std::string& what, step::Span span) {
+  const auto* rows = std::get_if<Rows>(&value);
+  if (!rows || rows->inner.empty()) return true;
+  report(span, fmt::format("{} cannot take {}", what, shape(value)), inner_help(*rows));
+  return false;
+}
+
 Value ExpressionLowering::over_rows(const Builtin& builtin, const Value& argument, step::Span span) {
   if (is_unknown(argument)) return Unknown{};
   const auto* rows = std::get_if<Rows>(&argument);
@@ -49,6 +76,7 @@ Value ExpressionLowering::over_rows(const Builtin& builtin, const Value& argumen
     return report(span,
                   fmt::format("'{}' over rows cannot take {}, which has none", builtin.name, shape(argument)),
                   rows ? fmt::format("{}(v) goes over the channels of a head", builtin.name) : kMatrixHelp);
+  if (!has_channels_of_head(argument, fmt::format("'{}'", builtin.name), span)) return Unknown{};
   const int count = rows->lead.front();
   Rows result{Lead(rows->lead.begin() + 1, rows->lead.end()), rows->extent, {}};
   const auto inner = rows->nodes.size() / static_cast<std::size_t>(count);

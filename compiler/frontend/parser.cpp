@@ -17,6 +17,11 @@ using ast::Statement;
 const std::vector<std::string> kStatementWords = {"input", "param", "state", "const", "output", "next", "fn"};
 constexpr const char* kRowsHelp = "set all rows at once: name = [row0, row1]";
 
+constexpr const char* kExtentHelp =
+    "an input of another width than D has an extent with a default, as in 'cell layer(D, E = 128)'; heads, "
+    "batch "
+    "and time are not named, and other extents are numbers, as in 'input x[4, D]'";
+
 class Parser {
  public:
   Parser(const std::vector<Token>& tokens, Diagnostics& diagnostics)
@@ -84,10 +89,22 @@ class Parser {
     }
     const Token opening = tokens_.open();
     cell.dimension = tokens_.expect(TokenKind::Name, "expected the name of the head dimension", help).text;
-    if (tokens_.at(TokenKind::Comma))
-      tokens_.fail(tokens_.peek(), "a cell has one dimension",
-                   "heads, batch and time are not named; other extents are numbers, as in 'input x[4, D]'");
+    while (tokens_.accept(TokenKind::Comma)) cell.extents.push_back(own_extent());
     tokens_.close(TokenKind::RParen, opening);
+  }
+
+  // `E = 128`.
+  ast::OwnExtent own_extent() {
+    const Token name = tokens_.expect(TokenKind::Name, "expected the name of an extent", kExtentHelp);
+    if (!tokens_.accept(TokenKind::Assign)) {
+      diagnostics_.error(name.span, fmt::format("extent '{}' has no value", name.text), kExtentHelp);
+      return {std::string(name.text), std::nullopt, name.span, name.span};
+    }
+    const bool negative = tokens_.accept(TokenKind::Minus);
+    const Token value = tokens_.expect(
+        TokenKind::Number, fmt::format("the value of extent '{}' must be a whole number", name.text),
+        "a caller may give another one by the extent's name, as for a const");
+    return {std::string(name.text), negative ? -value.number : value.number, name.span, value.span};
   }
 
   void body(ast::Cell& cell) {

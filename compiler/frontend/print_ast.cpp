@@ -56,6 +56,13 @@ std::string text(const Expr& expr) {
       expr.node);
 }
 
+std::string text(const std::vector<OwnExtent>& extents) {
+  std::string result;
+  for (const OwnExtent& extent : extents)
+    result += fmt::format(", {} = {}", extent.name, extent.value.value_or(0));
+  return result;
+}
+
 std::string text(const Bound& bound) {
   return std::visit([&](const auto& value) { return fmt::format("{}{}", bound.negated ? "-" : "", value); },
                     bound.value);
@@ -121,7 +128,7 @@ std::string text(const Statement& statement, const std::string& indent) {
 }
 
 std::string text(const Cell& cell) {
-  std::string result = fmt::format("cell {}({})\n", cell.name, cell.dimension);
+  std::string result = fmt::format("cell {}({}{})\n", cell.name, cell.dimension, text(cell.extents));
   for (const Statement& statement : cell.body) result += text(statement, "  ");
   return result;
 }

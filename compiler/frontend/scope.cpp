@@ -10,6 +10,7 @@ namespace rondo::frontend {
 namespace {
 
 constexpr EnumText<SymbolKind> kSymbolKinds[] = {{SymbolKind::Dimension, "the head dimension"},
+                                                 {SymbolKind::Extent, "an extent"},
                                                  {SymbolKind::Input, "an input"},
                                                  {SymbolKind::Param, "a param"},
                                                  {SymbolKind::State, "a state"},

@@ -13,7 +13,7 @@
 
 namespace rondo::frontend {
 
-enum class SymbolKind { Dimension, Input, Param, State, Const, Local };
+enum class SymbolKind { Dimension, Extent, Input, Param, State, Const, Local };
 
 // "an input", "a local value" ... for messages.
 const char* describe(SymbolKind kind);

@@ -13,21 +13,22 @@ int row_count(const Lead& lead) {
   return rows;
 }
 
-std::string shape_text(const Lead& lead, step::Tail tail, const std::string& dimension) {
+std::string shape_text(const Lead& lead, step::Tail tail, const std::string& dimension,
+                       const std::string& inner) {
   std::vector<std::string> extents;
   for (const int extent : lead) extents.push_back(std::to_string(extent));
-  if (tail != step::Tail::Scalar) extents.push_back(dimension);
   if (tail == step::Tail::Matrix) extents.push_back(dimension);
+  if (tail != step::Tail::Scalar) extents.push_back(inner.empty() ? dimension : inner);
   return extents.empty() ? "a per-head value" : fmt::format("[{}]", fmt::join(extents, ", "));
 }
 
 std::string shape_text(const Value& value, const std::string& dimension) {
   if (const auto* rows = std::get_if<Rows>(&value)) {
     const bool vector = rows->extent == step::Extent::Vector;
-    return shape_text(rows->lead, vector ? step::Tail::Vector : step::Tail::Scalar, dimension);
+    return shape_text(rows->lead, vector ? step::Tail::Vector : step::Tail::Scalar, dimension, rows->inner);
   }
   if (const auto* matrix = std::get_if<Matrix>(&value))
-    return shape_text(matrix->lead, step::Tail::Matrix, dimension);
+    return shape_text(matrix->lead, step::Tail::Matrix, dimension, matrix->inner);
   return "unknown";
 }
 

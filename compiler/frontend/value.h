@@ -19,16 +19,19 @@ using Lead = std::vector<int>;  // leading constant extents, outermost first
 // The value of something erroneous that has been reported; whatever is computed from it is unknown too.
 struct Unknown {};
 // One node for every index of the leading extents, row-major.
+// `inner`: the name of the extent that its channels have in the place of the head's; "" for D.
 struct Rows {
   Lead lead;
   step::Extent extent = step::Extent::Vector;
   std::vector<step::NodeId> nodes;
+  std::string inner = {};
 };
-// Rows of a matrix parameter: good for '@' only.
+// Rows of a matrix parameter: good for '@' only. `inner`: the same of its input channels.
 struct Matrix {
   Lead lead;
   step::TensorId tensor = -1;
   std::vector<int> rows;
+  std::string inner = {};
 };
 using Value = std::variant<Unknown, Rows, Matrix>;
 
@@ -38,8 +41,9 @@ inline bool is_unknown(const Value& value) { return std::holds_alternative<Unkno
 int row_count(const Lead& lead);
 
 // "[4, D]", "[D, D]", "[4]"; "a per-head value" for a scalar without leading extents. `dimension`: the cell's
-// name of D.
-std::string shape_text(const Lead& lead, step::Tail tail, const std::string& dimension);
+// name of D; `inner`: that of the innermost extent, if it is another one.
+std::string shape_text(const Lead& lead, step::Tail tail, const std::string& dimension,
+                       const std::string& inner = "");
 std::string shape_text(const Value& value, const std::string& dimension);
 
 // The shape of an elementwise result: leading extents must agree counted from the right, one operand may have

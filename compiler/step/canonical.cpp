@@ -45,10 +45,12 @@ class CanonicalWriter {
 
   std::string text() {
     std::string text = "rondo step 1\n";
-    // Range and first value only where there is one, so that cells without keep their hash.
+    // An extent of its own, range and first value only where there is one, so that cells without keep their
+    // hash. The value of an extent is that of its constant.
     for (const Tensor& tensor : cell_.tensors)
-      text += fmt::format("tensor {} {} {} [{}]{}\n", static_cast<int>(tensor.kind), tensor.name,
+      text += fmt::format("tensor {} {} {} [{}]{}{}\n", static_cast<int>(tensor.kind), tensor.name,
                           static_cast<int>(tensor.tail), fmt::join(tensor.lead, ","),
+                          tensor.inner ? fmt::format(" over {}", tensor.inner.const_index) : "",
                           declared_text(cell_, tensor));
     for (const NamedConstant& constant : cell_.constants)
       text += fmt::format("const {} {}\n", constant.name, constant.value);

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "compiler/step/derive.h"
+#include "compiler/step/extents.h"
 #include "compiler/step/ranges.h"
 #include "compiler/step/step_ir.h"
 
@@ -10,11 +11,15 @@ namespace {
 
 const Tensor& tensor_at(const Cell& cell, TensorId id) { return cell.tensor(id); }
 
+const std::string& extent_name(const Cell& cell, const InnerExtent& inner) {
+  return inner ? cell.constants.at(static_cast<std::size_t>(inner.const_index)).name : cell.dimension;
+}
+
 std::string shape_of(const Cell& cell, const Tensor& tensor) {
   std::vector<std::string> extents;
   for (const int extent : tensor.lead) extents.push_back(fmt::format("{}", extent));
-  const int tails = tensor.tail == Tail::Scalar ? 0 : tensor.tail == Tail::Vector ? 1 : 2;
-  extents.insert(extents.end(), static_cast<std::size_t>(tails), cell.dimension);
+  if (tensor.tail == Tail::Matrix) extents.push_back(cell.dimension);
+  if (tensor.tail != Tail::Scalar) extents.push_back(extent_name(cell, tensor.inner));
   return extents.empty() ? "" : fmt::format("[{}]", fmt::join(extents, ", "));
 }
 
@@ -69,10 +74,12 @@ std::string text_of(const Cell& cell, const Node& node) {
 
 std::string nodes_text(const Cell& cell, const Graph& graph, NodeId begin, NodeId end) {
   std::string text;
+  const std::vector<InnerExtent> inner = inner_extents(cell, graph);
   for (NodeId id = begin; id < end; ++id) {
     const Node& node = graph.at(id);
     std::string line = fmt::format("  %{} = {}", id, text_of(cell, node));
-    const std::string extent = node.extent == Extent::Vector ? fmt::format("[{}]", cell.dimension) : "[]";
+    const std::string& channels = extent_name(cell, inner[static_cast<std::size_t>(id)]);
+    const std::string extent = node.extent == Extent::Vector ? fmt::format("[{}]", channels) : "[]";
     text += fmt::format("{:<44} {}{}\n", line, extent, node.label.empty() ? "" : "  # " + node.label);
   }
   return text;

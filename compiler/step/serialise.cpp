@@ -27,14 +27,15 @@ constexpr auto kNumber = [](auto& archive, auto& number) {
 };
 
 // Beyond its extents a tensor has these.
-constexpr std::uint8_t kRange = 1, kLowClosed = 2, kHighClosed = 4, kFirst = 8;
+constexpr std::uint8_t kRange = 1, kLowClosed = 2, kHighClosed = 4, kFirst = 8, kInner = 16;
 
 constexpr auto kDeclared = [](auto& archive, auto& tensor) {
   DeclaredRange range = tensor.range.value_or(DeclaredRange{});
-  std::uint8_t has = static_cast<std::uint8_t>(
-      (tensor.range ? kRange : 0) | (range.low_closed ? kLowClosed : 0) |
-      (range.high_closed ? kHighClosed : 0) | (tensor.first.is_zero() ? 0 : kFirst));
-  archive.bits(has, kRange | kLowClosed | kHighClosed | kFirst);
+  std::uint8_t has =
+      static_cast<std::uint8_t>((tensor.range ? kRange : 0) | (range.low_closed ? kLowClosed : 0) |
+                                (range.high_closed ? kHighClosed : 0) |
+                                (tensor.first.is_zero() ? 0 : kFirst) | (tensor.inner ? kInner : 0));
+  archive.bits(has, kRange | kLowClosed | kHighClosed | kFirst | kInner);
   if ((has & kRange) != 0) {
     kNumber(archive, range.low);
     kNumber(archive, range.high);
@@ -43,6 +44,7 @@ constexpr auto kDeclared = [](auto& archive, auto& tensor) {
     if constexpr (std::decay_t<decltype(archive)>::kReads) tensor.range = range;
   }
   if ((has & kFirst) != 0) kNumber(archive, tensor.first);
+  if ((has & kInner) != 0) archive(tensor.inner.const_index, tensor.inner.size);
 };
 
 constexpr auto kTensor = [](auto& archive, auto& tensor) {

@@ -2,13 +2,13 @@
 
 namespace rondo::step {
 
+std::int64_t columns(const Tensor& tensor, const Sizes& sizes) {
+  if (tensor.tail == Tail::Scalar) return 1;
+  return tensor.inner ? tensor.inner.size : sizes.dim;
+}
+
 std::int64_t width(const Tensor& tensor, const Sizes& sizes) {
-  switch (tensor.tail) {
-    case Tail::Scalar: return 1;
-    case Tail::Vector: return sizes.dim;
-    case Tail::Matrix: return sizes.dim * sizes.dim;
-  }
-  return 0;
+  return (tensor.tail == Tail::Matrix ? sizes.dim : 1) * columns(tensor, sizes);
 }
 
 std::int64_t block(const Tensor& tensor, const Sizes& sizes) { return tensor.rows * width(tensor, sizes); }

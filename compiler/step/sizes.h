@@ -14,7 +14,9 @@ struct Sizes {
   std::int64_t dim = 1;    // D, channels a head
 };
 
-// Numbers of a tensor's row: 1, D or D * D.
+// Numbers that lie side by side in a tensor: 1, D, or an extent of its own in its place.
+std::int64_t columns(const Tensor& tensor, const Sizes& sizes);
+// Numbers of a tensor's row: those, of a matrix D times as many.
 std::int64_t width(const Tensor& tensor, const Sizes& sizes);
 // Numbers of all its rows, for one batch element, step and head.
 std::int64_t block(const Tensor& tensor, const Sizes& sizes);

@@ -7,6 +7,8 @@
 #include <set>
 
 #include "compiler/step/declared.h"
+#include "compiler/step/extents.h"
+#include "compiler/support/index.h"
 
 namespace rondo::step {
 
@@ -34,6 +36,7 @@ class GraphVerifier {
       const Node& node = graph_.nodes[i];
       if (check_operands(node)) check_kind(node);
     }
+    if (defects_.empty()) check_inner_extents();
   }
 
  private:
@@ -110,6 +113,26 @@ class GraphVerifier {
       case NodeKind::PrefixSum:
       case NodeKind::SuffixSum: return expect(node, Extent::Vector);
       case NodeKind::SumRows: return expect(node, graph_.at(node.operands[0]).extent);
+    }
+  }
+
+  // What has an extent of its own is multiplied by a matrix that has it, or is one of equals in a sum or a
+  // choice, and nothing else.
+  void check_inner_extents() {
+    const std::vector<InnerExtent> inner = inner_extents(cell_, graph_);
+    for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
+      id_ = static_cast<NodeId>(i);
+      const Node& node = graph_.nodes[i];
+      for (const NodeId operand : node.operands) {
+        if (graph_.at(operand).extent == Extent::Scalar) continue;
+        const InnerExtent wanted = node.kind == NodeKind::Scalar   ? inner[i]
+                                   : node.kind == NodeKind::MatVec ? cell_.tensor(node.tensor).inner
+                                                                   : InnerExtent{};
+        if (inner[at(operand)] != wanted) report("has operand {} of another extent", operand);
+      }
+      if (step::is_product(node) && node.kind != NodeKind::MatVec && node.kind != NodeKind::MatTVec &&
+          node.tensor >= 0 && cell_.tensor(node.tensor).inner)
+        report("is no sum of products, but its matrix has an extent of its own");
     }
   }
 
@@ -212,6 +235,15 @@ void check_flag(const Cell& cell, const Tensor& tensor, Defects& defects) {
                                   tensor_kind_name(tensor.kind)));
 }
 
+void check_inner(const Cell& cell, const Tensor& tensor, Defects& defects) {
+  if (tensor.inner == InnerExtent{}) return;
+  const bool may = (tensor.kind == TensorKind::Input && tensor.tail == Tail::Vector) ||
+                   (tensor.kind == TensorKind::Param && tensor.tail == Tail::Matrix);
+  if (!may || !holds(cell.constants.size(), tensor.inner.const_index) ||
+      !is_extent(static_cast<double>(tensor.inner.size)))
+    defects.push_back(fmt::format("tensor {} cannot have the extent {}", tensor.name, tensor.inner.size));
+}
+
 void check_number(const Cell& cell, const Tensor& tensor, const DeclaredNumber& number, Defects& defects) {
   if (std::isnan(number.value) ||
       (number.const_index != -1 && !holds(cell.constants.size(), number.const_index)))
@@ -229,6 +261,7 @@ void check_tensors(const Cell& cell, Defects& defects) {
     if (tensor.tail == Tail::Matrix && tensor.kind != TensorKind::Param)
       defects.push_back(fmt::format("tensor {} is a matrix but no parameter", tensor.name));
     if (is_flag(tensor.kind)) check_flag(cell, tensor, defects);
+    check_inner(cell, tensor, defects);
     for (const DeclaredNumber& number : {tensor.first, tensor.range.value_or(DeclaredRange{}).low,
                                          tensor.range.value_or(DeclaredRange{}).high})
       check_number(cell, tensor, number, defects);
@@ -249,6 +282,8 @@ void check_tensors(const Cell& cell, Defects& defects) {
 void check_rows(const Cell& cell, const Graph& graph, TensorKind kind, const std::vector<Row>& rows,
                 const char* what, Defects& defects) {
   std::size_t k = 0;
+  const std::vector<InnerExtent> inner =
+      defects.empty() ? inner_extents(cell, graph) : std::vector<InnerExtent>();
   for (const TensorId id : cell.of_kind(kind)) {
     const Tensor& tensor = cell.tensor(id);
     if (tensor.tail == Tail::Matrix) continue;
@@ -261,10 +296,19 @@ void check_rows(const Cell& cell, const Graph& graph, TensorKind kind, const std
         defects.push_back(fmt::format("{} is node {}, which does not exist", place, value));
       else if (tensor.tail == Tail::Scalar && graph.at(value).extent != Extent::Scalar)
         defects.push_back(place + " is a vector, the tensor is a scalar");
+      else if (!inner.empty() && graph.at(value).extent == Extent::Vector && inner[at(value)] != tensor.inner)
+        defects.push_back(place + " has another extent than the tensor");
     }
   }
   if (k != rows.size())
     defects.push_back(fmt::format("{}: {} rows, the tensors have {}", what, rows.size(), k));
+}
+
+// Of a vector; a number is as long as is wanted.
+InnerExtent extent_of_factor(const Cell& cell, const std::vector<InnerExtent>& inner, const Graph& graph,
+                             const MatrixGradient& matrix) {
+  const bool vector = graph.at(matrix.right).extent == Extent::Vector;
+  return vector ? inner[at(matrix.right)] : cell.tensor(matrix.tensor).inner;
 }
 
 bool same_node(const Node& a, const Node& b) {
@@ -310,6 +354,11 @@ std::vector<std::string> verify(const Cell& cell, const BackwardStep& step) {
           fmt::format("a matrix gradient names row {} of tensor {}", matrix.row, matrix.tensor));
     if (!holds(step.graph.nodes.size(), matrix.left) || !holds(step.graph.nodes.size(), matrix.right))
       defects.emplace_back("a matrix gradient names a node that does not exist");
+    else if (known && defects.empty() &&
+             extent_of_factor(cell, inner_extents(cell, step.graph), step.graph, matrix) !=
+                 cell.tensor(matrix.tensor).inner)
+      defects.push_back(
+          fmt::format("a gradient of {} has a factor of another extent", cell.tensor(matrix.tensor).name));
   }
   return defects;
 }

@@ -57,6 +57,13 @@ class CellBuilder {
   TensorId matrix(std::string name, std::vector<int> lead = {}) {
     return tensor(TensorKind::Param, std::move(name), Tail::Matrix, std::move(lead));
   }
+  // Gives tensors an extent of the cell's own in the place of D.
+  void own_extent(const std::string& name, std::int64_t size, const std::vector<TensorId>& tensors) {
+    cell_.constants.push_back({name, static_cast<double>(size), {}});
+    for (const TensorId id : tensors)
+      cell_.tensors[static_cast<std::size_t>(id)].inner = {static_cast<int>(cell_.constants.size()) - 1,
+                                                           size};
+  }
   TensorId state(std::string name, std::vector<int> lead = {}) {
     return tensor(TensorKind::State, std::move(name), Tail::Vector, std::move(lead));
   }

@@ -50,6 +50,7 @@ class RandomCellBuilder {
       pool_.push_back(b_.step_index());
     }
     if (options_.matrices) matrix_ = b_.matrix("R", lead());
+    if (options_.own_extent > 0) multiply_own_extent();
     const int states = pick(1, 3);
     for (int i = 0; i < states; ++i) {
       states_.push_back(
@@ -69,6 +70,14 @@ class RandomCellBuilder {
     }
     if (chance(0.5)) pool_.push_back(b_.constant("k", 0.5 + normal()));
     pool_.push_back(b_.number(chance(0.5) ? pick(-2, 2) : normal()));
+  }
+
+  void multiply_own_extent() {
+    const TensorId u = b_.input("u", lead()), w = b_.matrix("W", lead());
+    b_.own_extent("E", options_.own_extent, {u, w});
+    for (int row = 0; row < b_.cell().tensors[static_cast<std::size_t>(u)].rows; ++row)
+      for (int of = 0; of < b_.cell().tensors[static_cast<std::size_t>(w)].rows; ++of)
+        pool_.push_back(b_.matvec(w, of, b_.read(u, row)));
   }
 
   void read_all(TensorId id) {

@@ -21,6 +21,8 @@ struct RandomCellOptions {
   bool head_values = false;
   bool along = false;     // shifts, rotations and running sums along the channels
   bool max_plus = false;  // max-plus products with the matrix, beside those with it
+  // An input with an extent of its own, of this many channels, and a matrix that multiplies it; 0: none.
+  std::int64_t own_extent = 0;
 };
 // Well formed; values stay of moderate size for arguments of about 1 (domains are guarded: log of softplus +
 // 0.1 and so on).

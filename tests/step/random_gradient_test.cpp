@@ -6,6 +6,7 @@
 #include <map>
 
 #include "compiler/step/derive.h"
+#include "compiler/step/forms.h"
 #include "compiler/step/simplify.h"
 #include "compiler/step/verify.h"
 #include "tests/step/gradient_check.h"
@@ -75,6 +76,33 @@ TEST(RandomGradients, OfCellsAlongTheHeadAgreeWithCentralDifferences) {
   EXPECT_GT(static_cast<double>(nonzero), 0.3 * static_cast<double>(compared));
   EXPECT_EQ(uses.size(), 4u);
   for (const auto& [kind, count] : uses) EXPECT_GT(count, random_cell_count() / 10);
+}
+
+// Cells with an input of another extent than D, smaller or larger, beside all else; in every form.
+TEST(RandomGradients, OfCellsWithAnExtentOfTheirOwnAgreeWithCentralDifferences) {
+  long compared = 0, nonzero = 0, products = 0;
+  for (int seed = 0; seed < random_cell_count() / 5; ++seed) {
+    Random drawn(static_cast<std::uint64_t>(seed) + 7000000);
+    const bool dense = seed % 2 == 0;
+    const Cell plain =
+        random_cell(drawn, {.matrices = dense, .reductions = dense, .own_extent = seed % 3 == 0 ? 2 : 5});
+    const Forms forms{seed % 4 == 1, seed % 3 == 1, seed % 5 == 1, false, seed % 5 == 2, seed % 7 == 3};
+    const Cell cell = with_forms(plain, forms).value();
+    ASSERT_TRUE(verify(cell).empty()) << verify(cell).front() << "\n" << print(cell);
+    const BackwardStep backward = backward_step(simplify(cell));
+    ASSERT_TRUE(verify(simplify(cell), backward).empty()) << verify(simplify(cell), backward).front();
+    for (const MatrixGradient& matrix : backward.matrices)
+      products += cell.tensor(matrix.tensor).inner ? 1 : 0;
+    Random random(static_cast<std::uint64_t>(seed) + 8000000);
+    const ForwardArguments<double> arguments = random_arguments(cell, kGradientSizes, random);
+    const LossGradients<double> loss = random_loss(cell, kGradientSizes, random);
+    const GradientReport report = check_gradients(cell, kGradientSizes, arguments, loss);
+    ASSERT_EQ(report.mismatch, "") << print(cell) << print(cell, backward_step(cell));
+    compared += report.compared;
+    nonzero += report.nonzero;
+  }
+  EXPECT_GT(static_cast<double>(nonzero), 0.2 * static_cast<double>(compared));
+  EXPECT_GT(products, random_cell_count() / 10);
 }
 
 // Cells with max-plus products, beside all else.

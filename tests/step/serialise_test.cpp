@@ -21,6 +21,8 @@ std::string bytes_of(const Cell& cell) {
 TEST(SerialiseCell, ReadsBackWhatWasWritten) {
   std::vector<Cell> cells = {mingru(), lstm(), clipped(mingru(), {0.25, 1e-3}).value()};
   for (std::uint64_t seed = 1; seed <= 50; ++seed) cells.push_back(random_cell_of_seed(seed));
+  Random random(3);
+  cells.push_back(random_cell(random, {.own_extent = 5}));
   for (const Cell& cell : cells) {
     const std::string bytes = bytes_of(cell);
     ByteReader reader(bytes);

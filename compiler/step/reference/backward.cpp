@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "compiler/step/derive.h"
+#include "compiler/step/extents.h"
 #include "compiler/step/reference/binding.h"
 #include "compiler/step/reference/executor.h"
 #include "compiler/step/reference/flags.h"
@@ -278,9 +279,10 @@ struct Written {
 // The sweeps over the states of histories, which are checked: of each run its own. The runs differ in their
 // perturbation alone.
 template <class Real>
-Status sweep_back(const Cell& cell, const Sizes& sizes, const ForwardArguments<Real>& arguments,
+Status sweep_back(const Cell& given, const Sizes& sizes, const ForwardArguments<Real>& arguments,
                   const LossGradients<Real>& loss, std::vector<TensorMap<Real>> histories,
                   std::vector<RunOptions<Real>> options, const TakeGradients<Real>& take) {
+  const Cell cell = with_extents(given, arguments.constants);
   const BackwardStep step = backward_step(cell);
   const Program program(cell, step.graph, sizes, constant_values(cell, arguments.constants), roots_of(step));
   std::optional<Matrices<Real>> own;

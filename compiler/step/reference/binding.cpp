@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "compiler/step/extents.h"
 #include "compiler/step/forms.h"
 #include "compiler/step/ranges.h"
 
@@ -20,8 +21,9 @@ std::string layout_text(const Tensor& tensor) {
   const char* outer = tensor.kind == TensorKind::Param   ? "H"
                       : tensor.kind == TensorKind::State ? "B, H"
                                                          : "B, T, H";
-  const char* tails[] = {"", ", D", ", D, D"};
-  return fmt::format("[{}, {}{}]", outer, tensor.rows, tails[static_cast<std::size_t>(tensor.tail)]);
+  const std::string columns = tensor.inner ? fmt::format(", {}", tensor.inner.size) : ", D";
+  const char* out = tensor.tail == Tail::Matrix ? ", D" : "";
+  return fmt::format("[{}, {}{}{}]", outer, tensor.rows, out, tensor.tail == Tail::Scalar ? "" : columns);
 }
 
 Error input_error(std::string message, std::string hint = "") {
@@ -65,6 +67,7 @@ Status check_run(const Cell& cell, const Sizes& sizes, const std::map<std::strin
         [&, &wanted = name](const NamedConstant& constant) { return constant.name == wanted; });
     if (!known) return input_error(fmt::format("cell {} has no constant {}", cell.name, name));
   }
+  if (const Status status = check_extents(cell, overrides); !status) return status;
   return check_forms(cell, sizes);
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compiler/step/declared.h"
+#include "compiler/step/extents.h"
 #include "compiler/step/reference/binding.h"
 #include "compiler/step/reference/executor.h"
 #include "compiler/step/reference/flags.h"
@@ -202,8 +203,9 @@ template <class Real>
 Result<std::vector<ForwardResult<Real>>> run_together(const Cell& cell, const Sizes& sizes,
                                                       const ForwardArguments<Real>& arguments,
                                                       std::vector<RunOptions<Real>> options) {
-  if (!declares_derivatives(cell.graph)) return run_values(cell, sizes, arguments, std::move(options));
-  return run_values(values_only(cell), sizes, arguments, std::move(options));
+  const Cell sized = with_extents(cell, arguments.constants);
+  if (!declares_derivatives(sized.graph)) return run_values(sized, sizes, arguments, std::move(options));
+  return run_values(values_only(sized), sizes, arguments, std::move(options));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "compiler/scalar/philox.h"
 #include "compiler/scalar/roundoff.h"
 #include "compiler/scalar/table.h"
+#include "compiler/step/extents.h"
 #include "compiler/step/folded.h"
 #include "compiler/step/reference/binding.h"
 #include "compiler/step/reference/vector_loops.h"
@@ -45,6 +46,14 @@ std::uint64_t place_of(NodeId id, Part part) {
          static_cast<std::uint64_t>(part);
 }
 
+std::vector<std::size_t> channels_of(const Cell& cell, const Graph& graph, const Sizes& sizes) {
+  std::vector<std::size_t> result;
+  result.reserve(graph.nodes.size());
+  for (const InnerExtent& inner : inner_extents(cell, graph))
+    result.push_back(at(inner ? inner.size : sizes.dim));
+  return result;
+}
+
 }  // namespace
 
 Program::Program(const Cell& cell_of_graph, const Graph& evaluated, const Sizes& run_sizes,
@@ -53,10 +62,13 @@ Program::Program(const Cell& cell_of_graph, const Graph& evaluated, const Sizes&
       graph(evaluated),
       sizes(run_sizes),
       numbers(folded_numbers(graph, constant_values, static_cast<double>(sizes.dim))),
+      channels(channels_of(cell, graph, sizes)),
+      widest(at(sizes.dim)),
       inputs(cell.of_kind(TensorKind::Input)),
       params(cell.of_kind(TensorKind::Param)),
       states(cell.of_kind(TensorKind::State)),
       outputs(cell.of_kind(TensorKind::Output)) {
+  for (const Tensor& tensor : cell.tensors) widest = std::max(widest, at(tensor.inner.size));
   std::vector<bool> needed(graph.nodes.size(), false);
   for (const NodeId root : roots) needed[at(root)] = true;
   for (std::size_t i = graph.nodes.size(); i-- > 0;)
@@ -79,8 +91,8 @@ Interpreter<Real>::Interpreter(const Program& program, const RunOptions<Real>& o
       options_(options),
       sources_(sources),
       noise_(options.perturbation),
-      factor_(dim_),
-      storage_((program.once.size() + program.each_step.size()) * dim_),
+      factor_(program.widest),
+      storage_((program.once.size() + program.each_step.size()) * program.widest),
       buffers_(program.graph.nodes.size(), nullptr),
       values_(program.graph.nodes.size(), nullptr) {
   for (const auto& tensor : program.cell.tensors) matrices_.push_back(options.matrices->find(tensor.name));
@@ -88,7 +100,7 @@ Interpreter<Real>::Interpreter(const Program& program, const RunOptions<Real>& o
   for (const std::vector<NodeId>* nodes : {&program.once, &program.each_step}) {
     for (const NodeId id : *nodes) {
       values_[at(id)] = buffers_[at(id)] = next;
-      next += dim_;
+      next += program.widest;
     }
   }
 }
@@ -117,7 +129,7 @@ void Interpreter<Real>::evaluate(NodeId id, const Node& node) {
           ref.of == GradientRef::Of::Output ? sources_.output_gradient : sources_.next_gradient;
       return load(id, node, blocks[at(ref.tensor)], ref.row);
     }
-    case NodeKind::Scalar: return apply(node, result);
+    case NodeKind::Scalar: return apply(id, node, result);
     case NodeKind::MatVec:
     case NodeKind::MatTVec:
     case NodeKind::MaxPlus:
@@ -183,12 +195,12 @@ void Interpreter<Real>::load(NodeId id, const Node& node, const Real* block, int
   if (node.extent == Extent::Scalar)
     fill(buffers_[at(id)], block[index]);
   else
-    values_[at(id)] = block + index * dim_;
+    values_[at(id)] = block + index * channels(id);
 }
 
 template <class Real>
-void Interpreter<Real>::apply(const Node& node, Real* result) const {
-  const std::size_t count = node.extent == Extent::Scalar ? 1 : dim_;
+void Interpreter<Real>::apply(NodeId id, const Node& node, Real* result) const {
+  const std::size_t count = node.extent == Extent::Scalar ? 1 : channels(id);
   const Real* a = operand(node, 0);
   const Real* b = node.operands.size() > 1 ? operand(node, 1) : nullptr;
   const Real* c = node.operands.size() > 2 ? operand(node, 2) : nullptr;
@@ -217,22 +229,30 @@ void Interpreter<Real>::draw(const Node& node, Real* result) const {
 }
 
 template <class Real>
-void Interpreter<Real>::round(Real* numbers, Real (*rounding)(Real)) const {
-  if (rounding != nullptr) std::transform(numbers, numbers + dim_, numbers, rounding);
+void Interpreter<Real>::round(Real* numbers, std::size_t count, Real (*rounding)(Real)) const {
+  if (rounding != nullptr) std::transform(numbers, numbers + count, numbers, rounding);
+}
+
+// A number stands for as many as the matrix takes.
+template <class Real>
+std::size_t Interpreter<Real>::factor_channels(const Node& node) const {
+  if (node.kind != NodeKind::MatVec) return dim_;
+  return at(columns(program_->cell.tensor(node.tensor), program_->sizes));
 }
 
 template <class Real>
 const Real* Interpreter<Real>::factor(NodeId id, const Node& node) {
   if (options_.round_product == nullptr && options_.round_vector == nullptr && !noise_)
     return operand(node, 0);
-  std::copy_n(operand(node, 0), dim_, factor_.data());
-  round(factor_.data(), options_.round_product);
-  round(factor_.data(), options_.round_vector);
+  const std::size_t count = factor_channels(node);
+  std::copy_n(operand(node, 0), count, factor_.data());
+  round(factor_.data(), count, options_.round_product);
+  round(factor_.data(), count, options_.round_vector);
   if (noise_) {
     const Perturbation& given = noise_.perturbation();
-    noise_.store(factor_.data(), dim_, place_of(id, Part::Factor), given.stored);
+    noise_.store(factor_.data(), count, place_of(id, Part::Factor), given.stored);
     if (given.product > 0)
-      noise_.add(factor_.data(), dim_, place_of(id, Part::Product),
+      noise_.add(factor_.data(), count, place_of(id, Part::Product),
                  [&](std::size_t i) { return given.product * size_of(factor_[i]); });
   }
   return factor_.data();
@@ -272,7 +292,7 @@ template <class Real>
 void Interpreter<Real>::perturb_scalar(NodeId id, const Node& node) {
   const scalar::Roundoff roundoff = scalar::roundoff(node.op, noise_.perturbation().fast_math);
   if (roundoff.exact()) return;
-  const std::size_t count = node.extent == Extent::Scalar ? 1 : dim_;
+  const std::size_t count = node.extent == Extent::Scalar ? 1 : channels(id);
   Real* result = buffers_[at(id)];
   const bool fma = node.op == scalar::Op::Fma;  // its product is at most the result and a term
   largest_.assign(count, 0);
@@ -298,13 +318,14 @@ void Interpreter<Real>::perturb_product(NodeId id, const Node& node) {
   const auto& all = matrices_[at(node.tensor)]->norms(sources_.head, node.row);
   const std::vector<double>& norms = node.kind == NodeKind::MatVec ? all.rows : all.columns;
   double squares = 0;
-  for (std::size_t i = 0; i < dim_; ++i) squares += size_of(factor_[i]) * size_of(factor_[i]);
+  const std::size_t summed = factor_channels(node);
+  for (std::size_t i = 0; i < summed; ++i) squares += size_of(factor_[i]) * size_of(factor_[i]);
   const double norm = std::sqrt(squares);
   const Perturbation& given = noise_.perturbation();
   // Of a matrix that is rounded itself, each element errs by itself.
-  const double elements = given.product * norm / std::sqrt(static_cast<double>(dim_));
+  const double elements = given.product * norm / std::sqrt(static_cast<double>(summed));
   Real* result = buffers_[at(id)];
-  noise_.add(result, dim_, place_of(id, Part::Value),
+  noise_.add(result, channels(id), place_of(id, Part::Value),
              [&](std::size_t i) { return norms[i] * (kFp32Unit * norm + elements); });
   if (node.kind == NodeKind::MatVec) store_product(id);
 }
@@ -337,7 +358,7 @@ void Interpreter<Real>::perturb_scatter(NodeId id, const Node& node) {
 
 template <class Real>
 void Interpreter<Real>::fill(Real* result, Real number) const {
-  std::fill_n(result, dim_, number);
+  std::fill_n(result, program_->widest, number);
 }
 
 template <class Real>
@@ -358,11 +379,13 @@ void Together<Real>::multiply_matrix(NodeId id, const Node& node) {
     results_[i] = all_[i]->buffers_[at(id)];
   }
   const Interpreter<Real>& first = *all_.front();
+  const std::size_t columns = at(step::columns(program().cell.tensor(node.tensor), program().sizes));
   const auto by = [&](const auto* matrix) {
     const std::span<const Real* const> vectors(vectors_);
     const std::span<Real* const> results(results_);
-    if (node.kind == NodeKind::MatVec) return multiply<>(matrix, vectors, first.dim_, results);
-    if (node.kind == NodeKind::MatTVec) return multiply_transposed<>(matrix, vectors, first.dim_, results);
+    if (node.kind == NodeKind::MatVec) return multiply<>(matrix, vectors, first.dim_, columns, results);
+    if (node.kind == NodeKind::MatTVec)
+      return multiply_transposed<>(matrix, vectors, first.dim_, columns, results);
     const bool value = node.kind == NodeKind::MaxPlus;
     multiply_max_plus<>(matrix, vectors, first.dim_, results,
                         value ? MaxPlusResult::Value : MaxPlusResult::Channel);
@@ -370,9 +393,10 @@ void Together<Real>::multiply_matrix(NodeId id, const Node& node) {
   if (const float* matrix = first.matrices_[at(node.tensor)]->in_fp32(first.sources_.head, node.row))
     by(matrix);
   else
-    by(first.sources_.leaf[at(node.tensor)] + at(node.row) * first.dim_ * first.dim_);
+    by(first.sources_.leaf[at(node.tensor)] + at(node.row) * first.dim_ * columns);
   for (Interpreter<Real>* const one : all_) {
-    if (node.kind != NodeKind::ArgMaxPlus) one->round(one->buffers_[at(id)], one->options_.round_product);
+    if (node.kind != NodeKind::ArgMaxPlus)
+      one->round(one->buffers_[at(id)], one->channels(id), one->options_.round_product);
     if (one->noise_) one->perturb(id, node);
   }
 }

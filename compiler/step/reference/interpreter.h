@@ -21,6 +21,8 @@ struct Program {
   const Graph& graph;
   Sizes sizes;
   std::vector<std::optional<double>> numbers;  // by node: folded_numbers
+  std::vector<std::size_t> channels;           // by node: D, or an extent of its own
+  std::size_t widest;  // of these, and of what a number may stand for: any tensor's rows
   std::vector<TensorId> inputs, params, states, outputs;
   std::vector<NodeId> once;  // per head
   std::vector<NodeId> each_step;
@@ -46,7 +48,8 @@ class Interpreter {
   // The errors of a perturbed run: begun by the caller for each item of work, before run_once.
   Noise& noise() { return noise_; }
 
-  // The channels of a node, D numbers; all equal if it is a Scalar. Valid until the next run.
+  // The channels of a node, D numbers or those of its extent; all equal if it is a Scalar, and as many as the
+  // widest node has. Valid until the next run.
   const Real* value(NodeId id) const { return values_[static_cast<std::size_t>(id)]; }
 
  private:
@@ -56,7 +59,7 @@ class Interpreter {
   void run(NodeId id);
   void evaluate(NodeId id, const Node& node);
   void load(NodeId id, const Node& node, const Real* block, int row);
-  void apply(const Node& node, Real* result) const;
+  void apply(NodeId id, const Node& node, Real* result) const;
   void draw(const Node& node, Real* result) const;
   Real spread(const Node& node) const;
   void move_along(const Node& node, Real* result) const;
@@ -71,9 +74,12 @@ class Interpreter {
   void store_product(NodeId id);
   // The product's vector, rounded if vectors or products are, with its errors in a perturbed run.
   const Real* factor(NodeId id, const Node& node);
-  void round(Real* numbers, Real (*rounding)(Real)) const;
+  void round(Real* numbers, std::size_t count, Real (*rounding)(Real)) const;
   void fill(Real* result, Real number) const;
   const Real* operand(const Node& node, std::size_t i) const { return value(node.operands[i]); }
+  std::size_t channels(NodeId id) const { return program_->channels[static_cast<std::size_t>(id)]; }
+  // Of the vector that a product multiplies.
+  std::size_t factor_channels(const Node& node) const;
 
   const Program* program_;
   std::size_t dim_;
@@ -81,9 +87,9 @@ class Interpreter {
   const Sources<Real>& sources_;
   Noise noise_;
   std::vector<const typename Matrices<Real>::Tensor*> matrices_;  // by TensorId
-  std::vector<Real> factor_;                                      // D numbers
+  std::vector<Real> factor_;                                      // of the widest node
   std::vector<double> largest_;                                   // the same, of operands
-  std::vector<Real> storage_;                                     // D numbers for every node evaluated
+  std::vector<Real> storage_;                                     // the same for every node evaluated
   std::vector<Real*> buffers_;                                    // by NodeId, into storage_
   std::vector<const Real*> values_;  // by NodeId: its buffer, or the tensor's memory itself
 };

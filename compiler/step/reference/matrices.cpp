@@ -23,11 +23,11 @@ std::vector<float> exact_in_fp32(const std::vector<double>& numbers) {
 }
 
 template <class Real>
-typename Matrices<Real>::Norms norms_of(const Real* matrix, std::size_t dim) {
-  typename Matrices<Real>::Norms norms{std::vector<double>(dim), std::vector<double>(dim)};
-  for (std::size_t i = 0; i < dim; ++i)
-    for (std::size_t j = 0; j < dim; ++j) {
-      const auto value = static_cast<double>(matrix[i * dim + j]);
+typename Matrices<Real>::Norms norms_of(const Real* matrix, std::size_t rows, std::size_t columns) {
+  typename Matrices<Real>::Norms norms{std::vector<double>(rows), std::vector<double>(columns)};
+  for (std::size_t i = 0; i < rows; ++i)
+    for (std::size_t j = 0; j < columns; ++j) {
+      const auto value = static_cast<double>(matrix[i * columns + j]);
       norms.rows[i] += value * value;
       norms.columns[j] += value * value;
     }
@@ -48,12 +48,13 @@ Matrices<Real>::Matrices(const Cell& cell, const Sizes& sizes,
     const std::vector<Real>& numbers = found->second;
     Tensor& tensor = tensors_[declared.name];
     tensor.rows_ = declared.rows;
-    tensor.size_ = dim * dim;
+    const std::size_t inner = at(columns(declared, sizes));
+    tensor.size_ = dim * inner;
     if constexpr (std::is_same_v<Real, double>)
       if (sizes.batch * sizes.time >= kFewSteps) tensor.numbers_ = exact_in_fp32(numbers);
     if (!norms) continue;
     for (std::size_t begin = 0; begin + tensor.size_ <= numbers.size(); begin += tensor.size_)
-      tensor.norms_.push_back(norms_of(numbers.data() + begin, dim));
+      tensor.norms_.push_back(norms_of(numbers.data() + begin, dim, inner));
   }
 }
 

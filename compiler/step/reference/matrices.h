@@ -14,19 +14,19 @@ namespace rondo::step {
 template <class Real>
 class Matrices {
  public:
-  // Euclidean ones, of a [D, D].
+  // Euclidean ones, of one of its matrices.
   struct Norms {
     std::vector<double> rows, columns;
   };
 
-  // A parameter [H, rows, D, D].
+  // A parameter [H, rows, D, D], or with an extent of its own [H, rows, D, E].
   class Tensor {
    public:
-    // A [D, D] of it in fp32; null where that is not kept.
+    // A matrix of it in fp32; null where that is not kept.
     const float* in_fp32(std::int64_t head, int row) const {
       return numbers_.empty() ? nullptr : numbers_.data() + index(head, row) * size_;
     }
-    // Of a [D, D] of it; only of matrices that were made with them.
+    // Of a matrix of it; only of matrices that were made with them.
     const Norms& norms(std::int64_t head, int row) const { return norms_[index(head, row)]; }
 
    private:

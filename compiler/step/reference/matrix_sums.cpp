@@ -25,27 +25,42 @@ void add_squares(const Real* values, std::vector<double>& sums) {
   for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += static_cast<double>(values[i] * values[i]);
 }
 
+std::vector<std::size_t> columns_of(const Cell& cell, const std::vector<MatrixGradient>& matrices,
+                                    const Sizes& sizes) {
+  std::vector<std::size_t> result;
+  result.reserve(matrices.size());
+  for (const MatrixGradient& matrix : matrices)
+    result.push_back(at(columns(cell.tensor(matrix.tensor), sizes)));
+  return result;
+}
+
 }  // namespace
 
 template <class Real>
-Factors<Real>::Factors(const std::vector<MatrixGradient>& matrices, std::int64_t dim, std::int64_t steps,
+Factors<Real>::Factors(const std::vector<MatrixGradient>& matrices, std::int64_t dim,
+                       const std::vector<std::size_t>& columns, std::int64_t steps,
                        const RunOptions<Real>& options)
     : dim_(at(dim)),
+      widest_(dim_),
       most_waiting_(std::min(std::clamp(dim_ / 4, kFewestWaiting, kMostWaiting), at(steps))),
       options_(options),
       noise_(options.perturbation) {
-  for (const MatrixGradient& matrix : matrices) matrices_.push_back({matrix.chosen, {}, {}, 0, {}, {}, {}});
+  for (std::size_t k = 0; k < matrices.size(); ++k) {
+    matrices_.push_back({matrices[k].chosen, columns[k], {}, {}, 0, {}, {}, {}});
+    widest_ = std::max(widest_, columns[k]);
+  }
 }
 
 template <class Real>
 void Factors<Real>::begin() {
   for (OfMatrix& one : matrices_) {
     one.left.resize(most_waiting_ * dim_);
-    one.right.resize(most_waiting_ * dim_);
+    one.right.resize(most_waiting_ * one.columns);
     one.count = 0;
     one.sum.clear();
-    if (noise_)
-      for (std::vector<double>* norms : {&one.left_norms, &one.right_norms}) norms->assign(dim_, 0);
+    if (!noise_) continue;
+    one.left_norms.assign(dim_, 0);
+    one.right_norms.assign(one.columns, 0);
   }
 }
 
@@ -53,19 +68,19 @@ template <class Real>
 void Factors<Real>::add(std::size_t k, const Real* left, const Real* right, Noise& noise) {
   OfMatrix& one = matrices_[k];
   if (one.count == most_waiting_) {
-    if (one.sum.empty()) one.sum.assign(dim_ * dim_, Real{0});
+    if (one.sum.empty()) one.sum.assign(dim_ * one.columns, Real{0});
     add_waiting(one, 0, dim_, one.sum.data());
     one.count = 0;
   }
   Real* const own_left = one.left.data() + one.count * dim_;
-  Real* const own_right = one.right.data() + one.count * dim_;
+  Real* const own_right = one.right.data() + one.count * one.columns;
   ++one.count;
   std::copy_n(left, dim_, own_left);
-  std::copy_n(right, dim_, own_right);
-  if (options_.round_product != nullptr)
-    for (Real* factor : {own_left, own_right})
-      if (factor == own_left || !one.chosen)
-        std::transform(factor, factor + dim_, factor, options_.round_product);
+  std::copy_n(right, one.columns, own_right);
+  if (options_.round_product != nullptr) {
+    std::transform(own_left, own_left + dim_, own_left, options_.round_product);
+    if (!one.chosen) std::transform(own_right, own_right + one.columns, own_right, options_.round_product);
+  }
   if (!noise) return;
   noise.store(own_left, dim_, kLeftFactor, noise.perturbation().stored);
   add_squares(own_left, one.left_norms);
@@ -73,7 +88,7 @@ void Factors<Real>::add(std::size_t k, const Real* left, const Real* right, Nois
     for (double& squares : one.right_norms) squares += 1;  // of any column
     return;
   }
-  noise.store(own_right, dim_, kRightFactor, noise.perturbation().stored);
+  noise.store(own_right, one.columns, kRightFactor, noise.perturbation().stored);
   add_squares(own_right, one.right_norms);
 }
 
@@ -82,7 +97,7 @@ template <class Real>
 void Factors<Real>::add_waiting(const OfMatrix& one, std::size_t first, std::size_t rows, Real* sum) const {
   const Real* const left = one.left.data() + first;
   if (one.chosen) return add_at_columns(left, one.right.data() + first, one.count, dim_, rows, sum);
-  add_outer_products(left, one.right.data(), one.count, dim_, rows, sum);
+  add_outer_products(left, one.right.data(), one.count, dim_, one.columns, rows, sum);
 }
 
 template <class Real>
@@ -99,14 +114,14 @@ template <class Real>
 void Factors<Real>::sum_rows(std::size_t k, std::size_t first, std::size_t rows, Real* result) const {
   const OfMatrix& one = matrices_[k];
   if (one.sum.empty())
-    std::fill_n(result, rows * dim_, Real{0});
+    std::fill_n(result, rows * one.columns, Real{0});
   else
-    std::copy_n(one.sum.data() + first * dim_, rows * dim_, result);
+    std::copy_n(one.sum.data() + first * one.columns, rows * one.columns, result);
   add_waiting(one, first, rows, result);
   if (!noise_) return;
   for (std::size_t row = 0; row < rows; ++row) {
     const std::size_t place = k * dim_ + first + row;
-    noise_.add_to_products(result + row * dim_, dim_, kMatrixSums + place, place * dim_,
+    noise_.add_to_products(result + row * one.columns, one.columns, kMatrixSums + place, place * widest_,
                            one.left_norms[first + row], one.right_norms.data());
   }
 }
@@ -122,9 +137,9 @@ MatrixSums<Real>::MatrixSums(const Cell& cell, const BackwardStep& step, const S
       sums_(cell.tensors.size(), nullptr),
       threads_(options.threads),
       in_turn_(threads_ == 1 && sizes.batch * sizes.time > sizes.dim),
-      factors_(
-          in_turn_ ? 1 : at(parts * sizes.heads),
-          Factors<Real>(step.matrices, sizes.dim, (sizes.batch + parts - 1) / parts * sizes.time, options)) {
+      factors_(in_turn_ ? 1 : at(parts * sizes.heads),
+               Factors<Real>(step.matrices, sizes.dim, columns_of(cell, step.matrices, sizes),
+                             (sizes.batch + parts - 1) / parts * sizes.time, options)) {
   if (in_turn_) allocate();
 }
 
@@ -178,14 +193,16 @@ template <class Real>
 void MatrixSums<Real>::add_parts(std::int64_t begin, std::int64_t end, std::int64_t head, std::size_t block,
                                  std::vector<Real>& room) {
   const std::size_t dim = at(sizes_.dim), first = block * kBlock, rows = std::min(kBlock, dim - first);
-  room.resize(kBlock * dim);
   for (std::size_t k = 0; k < matrices_.size(); ++k) {
     const MatrixGradient& matrix = matrices_[k];
-    Real* const to = sums_[at(matrix.tensor)] + at(head * step::block(cell_.tensor(matrix.tensor), sizes_)) +
-                     (at(matrix.row) * dim + first) * dim;
+    const Tensor& tensor = cell_.tensor(matrix.tensor);
+    const std::size_t width = at(columns(tensor, sizes_));
+    room.resize(std::max(room.size(), kBlock * width));
+    Real* const to = sums_[at(matrix.tensor)] + at(head * step::block(tensor, sizes_)) +
+                     (at(matrix.row) * dim + first) * width;
     for (std::int64_t part = begin; part < end; ++part) {
       factors(part, head).sum_rows(k, first, rows, room.data());
-      for (std::size_t i = 0; i < rows * dim; ++i) to[i] += room[i];
+      for (std::size_t i = 0; i < rows * width; ++i) to[i] += room[i];
     }
   }
 }

@@ -21,9 +21,9 @@ inline constexpr std::int64_t kBatchParts = 16;
 template <class Real>
 class Factors {
  public:
-  // `steps`: of all batch rows of the largest part.
-  Factors(const std::vector<MatrixGradient>& matrices, std::int64_t dim, std::int64_t steps,
-          const RunOptions<Real>& options);
+  // `columns`: of each matrix, which has D rows. `steps`: of all batch rows of the largest part.
+  Factors(const std::vector<MatrixGradient>& matrices, std::int64_t dim,
+          const std::vector<std::size_t>& columns, std::int64_t steps, const RunOptions<Real>& options);
 
   // Forgets all, but for the memory.
   void begin();
@@ -38,16 +38,17 @@ class Factors {
  private:
   struct OfMatrix {
     bool chosen;                    // MatrixGradient::chosen
-    std::vector<Real> left, right;  // [count, D], in the order of steps
+    std::size_t columns;            // of the matrix
+    std::vector<Real> left, right;  // [count, D] and [count, columns], in the order of steps
     std::size_t count = 0;
-    std::vector<Real> sum;  // [D, D], of those that waited before; empty: of none
+    std::vector<Real> sum;  // [D, columns], of those that waited before; empty: of none
     // Over all steps, of each channel: sums of squares, and from end() on their roots.
     std::vector<double> left_norms, right_norms;
   };
 
   void add_waiting(const OfMatrix& one, std::size_t first, std::size_t rows, Real* sum) const;
 
-  std::size_t dim_, most_waiting_;
+  std::size_t dim_, widest_, most_waiting_;  // widest_: columns of a matrix, at least D
   const RunOptions<Real>& options_;
   Noise noise_;
   std::vector<OfMatrix> matrices_;

@@ -137,7 +137,7 @@ template <std::size_t most, class Loop>
 // A tile of a sum: `rows` by kLanes numbers. The loops over lanes stay loops until they are vectorised.
 template <std::size_t rows, class Real>
 [[gnu::always_inline]] inline void add_to_tile(const Real* left, const Real* right, std::size_t count,
-                                               std::size_t dim, Real* sum) {
+                                               std::size_t left_dim, std::size_t dim, Real* sum) {
   std::array<std::array<Real, kLanes>, rows> tile;
   for (std::size_t row = 0; row < rows; ++row)
 #pragma GCC unroll 1
@@ -146,7 +146,7 @@ template <std::size_t rows, class Real>
     for (std::size_t row = 0; row < rows; ++row)
 #pragma GCC unroll 1
       for (std::size_t lane = 0; lane < kLanes; ++lane)
-        tile[row][lane] += right[k * dim + lane] * left[k * dim + row];
+        tile[row][lane] += right[k * dim + lane] * left[k * left_dim + row];
   for (std::size_t row = 0; row < rows; ++row)
 #pragma GCC unroll 1
     for (std::size_t lane = 0; lane < kLanes; ++lane) sum[row * dim + lane] = tile[row][lane];
@@ -155,22 +155,23 @@ template <std::size_t rows, class Real>
 // Some rows of a sum, from column 0 on.
 template <std::size_t rows, class Real>
 [[gnu::always_inline]] inline void add_to_rows(const Real* left, const Real* right, std::size_t count,
-                                               std::size_t dim, Real* sum) {
+                                               std::size_t left_dim, std::size_t dim, Real* sum) {
   std::size_t j = 0;
-  for (; j + kLanes <= dim; j += kLanes) add_to_tile<rows>(left, right + j, count, dim, sum + j);
+  for (; j + kLanes <= dim; j += kLanes) add_to_tile<rows>(left, right + j, count, left_dim, dim, sum + j);
   for (; j < dim; ++j)
     for (std::size_t row = 0; row < rows; ++row)
-      for (std::size_t k = 0; k < count; ++k) sum[row * dim + j] += right[k * dim + j] * left[k * dim + row];
+      for (std::size_t k = 0; k < count; ++k)
+        sum[row * dim + j] += right[k * dim + j] * left[k * left_dim + row];
 }
 
 }  // namespace
 
 template <class Element, class Real>
-void multiply(const Element* matrix, std::span<const Real* const> vectors, std::size_t dim,
+void multiply(const Element* matrix, std::span<const Real* const> vectors, std::size_t rows, std::size_t dim,
               std::span<Real* const> results) {
   in_widest([=]() __attribute__((always_inline)) {
-    for (std::size_t first = 0; first < dim; first += kPanel) {
-      const std::size_t end = std::min(first + kPanel, dim);
+    for (std::size_t first = 0; first < rows; first += kPanel) {
+      const std::size_t end = std::min(first + kPanel, rows);
       in_groups<kFactors>(
           0,
           vectors.size(), [=]<std::size_t count>(Count<count>, std::size_t v) __attribute__((always_inline)) {
@@ -181,19 +182,19 @@ void multiply(const Element* matrix, std::span<const Real* const> vectors, std::
 }
 
 template <class Element, class Real>
-void multiply_transposed(const Element* matrix, std::span<const Real* const> vectors, std::size_t dim,
-                         std::span<Real* const> results) {
+void multiply_transposed(const Element* matrix, std::span<const Real* const> vectors, std::size_t rows,
+                         std::size_t dim, std::span<Real* const> results) {
   for (Real* const result : results) std::fill_n(result, dim, Real{0});
   in_widest([=]() __attribute__((always_inline)) {
-    for (std::size_t first = 0; first < dim; first += kAdded)
+    for (std::size_t first = 0; first < rows; first += kAdded)
       in_groups<kScaled>(
           0,
           vectors.size(), [=]<std::size_t count>(Count<count>, std::size_t v) __attribute__((always_inline)) {
             const Real* const* const some = vectors.data() + v;
             Real* const* const to = results.data() + v;
-            if (first + kAdded <= dim)
+            if (first + kAdded <= rows)
               return add_rows<kAdded, count>(matrix + first * dim, first, some, dim, to);
-            for (std::size_t i = first; i < dim; ++i) add_rows<1, count>(matrix + i * dim, i, some, dim, to);
+            for (std::size_t i = first; i < rows; ++i) add_rows<1, count>(matrix + i * dim, i, some, dim, to);
           });
   });
 }
@@ -224,13 +225,13 @@ void add_at_columns(const Real* left, const Real* right, std::size_t count, std:
 }
 
 template <class Real>
-void add_outer_products(const Real* left, const Real* right, std::size_t count, std::size_t dim,
-                        std::size_t rows, Real* sum) {
+void add_outer_products(const Real* left, const Real* right, std::size_t count, std::size_t left_dim,
+                        std::size_t dim, std::size_t rows, Real* sum) {
   in_widest([=]() __attribute__((always_inline)) {
     std::size_t i = 0;
     for (; i + kSumRows <= rows; i += kSumRows)
-      add_to_rows<kSumRows>(left + i, right, count, dim, sum + i * dim);
-    for (; i < rows; ++i) add_to_rows<1>(left + i, right, count, dim, sum + i * dim);
+      add_to_rows<kSumRows>(left + i, right, count, left_dim, dim, sum + i * dim);
+    for (; i < rows; ++i) add_to_rows<1>(left + i, right, count, left_dim, dim, sum + i * dim);
   });
 }
 
@@ -279,14 +280,17 @@ void add_errors_of_sums(Real* values, double left, const double* right, std::siz
   add_errors_of_sums_in<Sums::InDouble>(values, left, right, count, amplitude, first);
 }
 
-template void multiply(const float*, std::span<const float* const>, std::size_t, std::span<float* const>);
-template void multiply(const float*, std::span<const double* const>, std::size_t, std::span<double* const>);
-template void multiply(const double*, std::span<const double* const>, std::size_t, std::span<double* const>);
-template void multiply_transposed(const float*, std::span<const float* const>, std::size_t,
+template void multiply(const float*, std::span<const float* const>, std::size_t, std::size_t,
+                       std::span<float* const>);
+template void multiply(const float*, std::span<const double* const>, std::size_t, std::size_t,
+                       std::span<double* const>);
+template void multiply(const double*, std::span<const double* const>, std::size_t, std::size_t,
+                       std::span<double* const>);
+template void multiply_transposed(const float*, std::span<const float* const>, std::size_t, std::size_t,
                                   std::span<float* const>);
-template void multiply_transposed(const float*, std::span<const double* const>, std::size_t,
+template void multiply_transposed(const float*, std::span<const double* const>, std::size_t, std::size_t,
                                   std::span<double* const>);
-template void multiply_transposed(const double*, std::span<const double* const>, std::size_t,
+template void multiply_transposed(const double*, std::span<const double* const>, std::size_t, std::size_t,
                                   std::span<double* const>);
 template void multiply_max_plus(const float*, std::span<const float* const>, std::size_t,
                                 std::span<float* const>, MaxPlusResult);
@@ -296,9 +300,10 @@ template void multiply_max_plus(const double*, std::span<const double* const>, s
                                 std::span<double* const>, MaxPlusResult);
 template void add_at_columns(const float*, const float*, std::size_t, std::size_t, std::size_t, float*);
 template void add_at_columns(const double*, const double*, std::size_t, std::size_t, std::size_t, double*);
-template void add_outer_products(const float*, const float*, std::size_t, std::size_t, std::size_t, float*);
+template void add_outer_products(const float*, const float*, std::size_t, std::size_t, std::size_t,
+                                 std::size_t, float*);
 template void add_outer_products(const double*, const double*, std::size_t, std::size_t, std::size_t,
-                                 double*);
+                                 std::size_t, double*);
 template void add_errors(float*, const double*, std::size_t, double, std::uint64_t, Sums);
 template void add_errors(double*, const double*, std::size_t, double, std::uint64_t, Sums);
 template void add_errors_of_sums(float*, double, const double*, std::size_t, double, std::uint64_t, Sums);

@@ -34,12 +34,15 @@ class VectorLoops : public ::testing::Test {
   using Products = std::vector<std::vector<Real>>;
   template <class Element>
   static Products multiplied(const std::vector<Element>& matrix, const Products& vectors) {
-    return by(vectors, [&](auto from, auto to) { multiply(matrix.data(), from, vectors[0].size(), to); });
+    return by(vectors, [&](auto from, auto to) {
+      multiply(matrix.data(), from, vectors[0].size(), vectors[0].size(), to);
+    });
   }
   template <class Element>
   static Products multiplied_transposed(const std::vector<Element>& matrix, const Products& vectors) {
-    return by(vectors,
-              [&](auto from, auto to) { multiply_transposed(matrix.data(), from, vectors[0].size(), to); });
+    return by(vectors, [&](auto from, auto to) {
+      multiply_transposed(matrix.data(), from, vectors[0].size(), vectors[0].size(), to);
+    });
   }
   static constexpr std::array<std::size_t, 7> kDims = {1, 3, 7, 8, 33, 64, 130};
   static constexpr std::array<std::size_t, 5> kCounts = {1, 2, 3, 5, 7};  // of vectors
@@ -116,7 +119,7 @@ TYPED_TEST(VectorLoops, OuterProductsAreAddedOneAfterTheOther) {
       const auto left = this->numbers(count * dim), right = this->numbers(count * dim);
       auto sum = this->numbers(dim * dim);
       auto expected = sum;
-      add_outer_products(left.data(), right.data(), count, dim, dim, sum.data());
+      add_outer_products(left.data(), right.data(), count, dim, dim, dim, sum.data());
       for (std::size_t k = 0; k < count; ++k)
         for (std::size_t i = 0; i < dim; ++i)
           for (std::size_t j = 0; j < dim; ++j) {
@@ -133,9 +136,9 @@ TYPED_TEST(VectorLoops, SomeRowsOfOuterProductsAreThoseOfAll) {
       for (const std::size_t rows : {1, 5, 17}) {
         const auto left = this->numbers(count * dim), right = this->numbers(count * dim);
         auto sum = this->numbers(dim * dim), some = sum;
-        add_outer_products(left.data(), right.data(), count, dim, dim, sum.data());
+        add_outer_products(left.data(), right.data(), count, dim, dim, dim, sum.data());
         for (std::size_t i = 0; i < dim; i += rows)
-          add_outer_products(left.data() + i, right.data(), count, dim, std::min(rows, dim - i),
+          add_outer_products(left.data() + i, right.data(), count, dim, dim, std::min(rows, dim - i),
                              some.data() + i * dim);
         EXPECT_EQ(some, sum) << dim << ' ' << count << ' ' << rows;
       }

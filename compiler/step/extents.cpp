@@ -1,0 +1,60 @@
+#include "compiler/step/extents.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "compiler/support/index.h"
+
+namespace rondo::step {
+
+bool is_extent(double value) {
+  return value >= 1 && value <= static_cast<double>(kMostInner) && std::floor(value) == value;
+}
+
+bool has_extents(const Cell& cell) {
+  return std::ranges::any_of(cell.tensors, [](const Tensor& tensor) { return bool(tensor.inner); });
+}
+
+bool is_extent_constant(const Cell& cell, int const_index) {
+  return std::ranges::any_of(cell.tensors, [&](const Tensor& tensor) {
+    return tensor.inner && tensor.inner.const_index == const_index;
+  });
+}
+
+Status check_extents(const Cell& cell, const std::map<std::string, double>& overrides) {
+  for (std::size_t i = 0; i < cell.constants.size(); ++i) {
+    const auto given = overrides.find(cell.constants[i].name);
+    if (given == overrides.end() || is_extent(given->second)) continue;
+    if (is_extent_constant(cell, static_cast<int>(i)))
+      return Error{ErrorKind::Input,
+                   fmt::format("{} of cell {} is {}, but it is the extent of a tensor", given->first,
+                               cell.name, given->second),
+                   fmt::format("give a whole number from 1 to {}", kMostInner)};
+  }
+  return success();
+}
+
+Cell with_extents(Cell cell, const std::map<std::string, double>& overrides) {
+  for (Tensor& tensor : cell.tensors) {
+    if (!tensor.inner) continue;
+    const auto given = overrides.find(cell.constants.at(at(tensor.inner.const_index)).name);
+    if (given != overrides.end() && is_extent(given->second)) tensor.inner.size = std::llround(given->second);
+  }
+  return cell;
+}
+
+std::vector<InnerExtent> inner_extents(const Cell& cell, const Graph& graph) {
+  std::vector<InnerExtent> result;
+  for (const Node& node : graph.nodes) {
+    InnerExtent& own = result.emplace_back();
+    if (node.kind == NodeKind::Leaf || node.kind == NodeKind::MatTVec) own = cell.tensor(node.tensor).inner;
+    if (node.kind != NodeKind::Scalar) continue;
+    for (const NodeId operand : node.operands)
+      if (!own) own = result[at(operand)];
+  }
+  return result;
+}
+
+}  // namespace rondo::step

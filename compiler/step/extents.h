@@ -1,0 +1,32 @@
+// Extents of a cell's own: `cell layer(D, E = 128)`, `input u[E]`, `param W[4, D, E]`, `W @ u`. Each is a
+// constant of the cell, which a caller overrides as any other, and must be a whole number.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "compiler/step/step_ir.h"
+#include "compiler/support/result.h"
+
+namespace rondo::step {
+
+inline constexpr std::int64_t kMostInner = 65'536;  // of an extent
+
+// Whether a number may be an extent: whole, and from 1 to kMostInner.
+bool is_extent(double value);
+
+bool has_extents(const Cell& cell);
+// Whether a constant is one that names an extent of some tensor.
+bool is_extent_constant(const Cell& cell, int const_index);
+
+// Error Input where an override of an extent is no extent.
+Status check_extents(const Cell& cell, const std::map<std::string, double>& overrides);
+// The cell with its tensors as large as the overrides say, which are checked; its constants keep their
+// defaults.
+Cell with_extents(Cell cell, const std::map<std::string, double>& overrides);
+
+// By node of a graph over the cell's tensors: the extent that its channels have in the place of D.
+std::vector<InnerExtent> inner_extents(const Cell& cell, const Graph& graph);
+
+}  // namespace rondo::step
