@@ -248,8 +248,8 @@ std::vector<std::string> axes_of(const Tensor& tensor) {
   else
     axes = {"B", "T", "H"};
   for (const int extent : tensor.lead) axes.push_back(std::to_string(extent));
-  if (tensor.tail != Tail::Scalar) axes.emplace_back("D");
   if (tensor.tail == Tail::Matrix) axes.emplace_back("D");
+  if (tensor.tail != Tail::Scalar) axes.push_back(tensor.inner ? std::to_string(tensor.inner.size) : "D");
   return axes;
 }
 

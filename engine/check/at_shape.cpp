@@ -108,7 +108,7 @@ class AtShape {
       GivenTensor given{tensor.ref,
                         executable::has_time_axis(tensor.ref.role),
                         tensor.ref.role == Role::Param && declared.tail == step::Tail::Matrix,
-                        random_scale(declared, task_.problem.sizes.dim),
+                        random_scale(declared, task_.problem.sizes),
                         {},
                         range_of(tensor.ref, declared)};
       if (auto own = own_values(tensor.ref)) {

@@ -60,10 +60,12 @@ class Rebuilt {
 
   NodeId move(step::Node node) {
     for (NodeId& operand : node.operands) operand = instead_of(operand);
-    const bool multiplies = step::is_product(node);
+    // An input with an extent of its own is multiplied as it is stored, and the product is stored.
+    const bool beside = step::is_product(node) && node.tensor >= 0 && made_.tensor(node.tensor).inner;
+    const bool multiplies = step::is_product(node) && !beside;
     if (multiplies) node.operands[0] = erring(node.operands[0]);
     const NodeId own = graph().add(std::move(node));
-    return multiplies && products_ ? erring(own) : own;
+    return beside || (multiplies && products_) ? erring(own) : own;
   }
 
   // One error for a vector, whatever multiplies it.

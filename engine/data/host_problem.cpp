@@ -48,7 +48,7 @@ std::uint64_t seed_for(const std::string& name, std::uint64_t seed) {
 }
 
 double scale_of(const step::Tensor& tensor, const step::Sizes& sizes, const RandomOptions& options) {
-  const double scale = random_scale(tensor, sizes.dim);
+  const double scale = random_scale(tensor, sizes);
   if (tensor.tail == step::Tail::Matrix) return options.matrix_scale * scale;
   const bool data = tensor.kind == TensorKind::Input || tensor.kind == TensorKind::Param;
   return data ? options.data_scale * scale : scale;
@@ -178,9 +178,10 @@ const std::vector<double>* look_up(const TensorMap<double>& map, const std::stri
 
 }  // namespace
 
-double random_scale(const step::Tensor& tensor, std::int64_t dim) {
+double random_scale(const step::Tensor& tensor, const step::Sizes& sizes) {
   if (tensor.kind != TensorKind::Param) return 1;
-  return tensor.tail == step::Tail::Matrix ? 1 / std::sqrt(static_cast<double>(dim)) : 0.5;
+  const auto columns = static_cast<double>(step::columns(tensor, sizes));
+  return tensor.tail == step::Tail::Matrix ? 1 / std::sqrt(columns) : 0.5;
 }
 
 std::vector<double> random_values(Storage storage, std::int64_t count, double scale, std::uint64_t seed) {

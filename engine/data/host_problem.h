@@ -47,8 +47,8 @@ struct RandomOptions {
 Result<HostProblem> random_problem(const schedule::Task& task, const step::Sizes& sizes,
                                    const RandomOptions& options = {});
 
-// The bound of a tensor's random values, as said above; of dim channels.
-double random_scale(const step::Tensor& tensor, std::int64_t dim);
+// The bound of a tensor's random values, as said above.
+double random_scale(const step::Tensor& tensor, const step::Sizes& sizes);
 
 // `count` numbers uniform in [-scale, scale], rounded to the storage type.
 std::vector<double> random_values(kernel::Storage storage, std::int64_t count, double scale,

@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "compiler/schedule/analysis/saved_products.h"
+#include "compiler/step/extents.h"
 #include "compiler/step/ranges.h"
 #include "compiler/step/simplify.h"
 #include "compiler/step/structure.h"
@@ -280,6 +281,7 @@ Result<schedule::Problem> parse_problem(const step::Cell& cell, const ProblemTex
   auto constants = parse_constants(cell, text.constants);
   if (!constants) return constants.error();
   problem.constants = std::move(constants).value();
+  if (Status status = step::check_extents(cell, problem.constants); !status) return status.error();
   if (Status status = step::check_ranges(cell, problem.constants); !status) return status.error();
   const auto save_products = parse_save(cell, text.save);
   if (!save_products) return save_products.error();

@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "compiler/step/extents.h"
 #include "compiler/support/index.h"
 #include "engine/arrays/array_ranges.h"
 #include "engine/arrays/run_arrays.h"
@@ -59,9 +60,10 @@ std::vector<engine::NamedArray>* place_of(const step::Cell& cell, const std::str
 
 }  // namespace
 
-Result<engine::Given> own_data(const step::Cell& cell, const schedule::Problem& problem,
+Result<engine::Given> own_data(const step::Cell& written, const schedule::Problem& problem,
                                const std::vector<rondo_array>& given) {
   if (given.empty()) return engine::Given();
+  const step::Cell cell = step::with_extents(written, problem.constants);
   engine::RunArrays arrays;
   for (const rondo_array& each : given) {
     auto array = read_array(each);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/step/extents.h"
 #include "engine/choice/shipped_layer.h"
 #include "tools/rondo/color.h"
 #include "tools/rondo/json_view.h"
@@ -32,6 +33,12 @@ Result<LoadedCell> load_cell(const Options& options, pipeline::PassWatcher* watc
   forms->tangents |= options.tangents;
   cell = engine::changed_cell(*cell, *clip, *forms, watcher);
   if (!cell) return cell.error();
+  if (step::has_extents(*cell)) {
+    const auto constants = engine::parse_constants(*cell, options.constants);
+    if (!constants) return constants.error();
+    if (Status status = step::check_extents(*cell, *constants); !status) return status.error();
+    cell = step::with_extents(std::move(cell).value(), *constants);
+  }
   return LoadedCell{std::move(file).value(), std::move(cell).value()};
 }
 

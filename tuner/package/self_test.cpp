@@ -35,8 +35,9 @@ step::Sizes test_sizes(const schedule::Problem& problem) {
 // As random_problem() scales them.
 double scale_of(TensorRef ref, const step::Cell& cell, const step::Sizes& sizes) {
   if (ref.role != Role::Param) return 1;
-  const bool matrix = cell.tensor(ref.tensor).tail == step::Tail::Matrix;
-  return matrix ? 1 / std::sqrt(static_cast<double>(sizes.dim)) : 0.5;
+  const step::Tensor& tensor = cell.tensor(ref.tensor);
+  const bool matrix = tensor.tail == step::Tail::Matrix;
+  return matrix ? 1 / std::sqrt(static_cast<double>(step::columns(tensor, sizes))) : 0.5;
 }
 
 bool is_drawn(Role role) {

@@ -28,6 +28,18 @@ int forward_products(const Task& task) {
   return count(schedule::product_groups(task.cell.graph, schedule::forward_roots(task)));
 }
 
+// Of the matrices of all products of a step: D each, but where an input has an extent of its own. A backward
+// pass makes such a product again, and has two of its transpose and of its matrix's gradient.
+std::int64_t columns_of_step(const Task& task) {
+  const std::int64_t times = task.problem.pass == schedule::Pass::Backward ? 3 : 1;
+  const std::int64_t dim = task.problem.sizes.dim;
+  std::int64_t columns = products_of_step(task) * dim;
+  for (const step::Node& node : task.cell.graph.nodes)
+    if (node.kind == step::NodeKind::MatVec && task.cell.tensor(node.tensor).inner)
+      columns += times * (task.cell.tensor(node.tensor).inner.size - dim);
+  return std::max<std::int64_t>(columns, 0);
+}
+
 struct Rate {
   double operations_per_s = 0;
   const char* by = "";
@@ -68,7 +80,7 @@ Floor bytes_floor(const Task& task, double copy_bytes_per_s) {
 
 Floor products_floor(const Task& task, const std::vector<std::string>& instructions) {
   const step::Sizes& sizes = task.problem.sizes;
-  const double operations = 2.0 * products_of_step(task) * static_cast<double>(sizes.dim * sizes.dim) *
+  const double operations = 2.0 * static_cast<double>(columns_of_step(task) * sizes.dim) *
                             static_cast<double>(sizes.batch * sizes.time * sizes.heads);
   double measured = 0;  // operations a cycle and SM
   std::string by;

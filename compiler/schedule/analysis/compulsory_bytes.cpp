@@ -5,18 +5,10 @@
 
 namespace rondo::schedule {
 
-namespace {
-
-std::int64_t step_elements(const step::Tensor& tensor, std::int64_t dim) {
-  return tensor.rows * (tensor.tail == step::Tail::Scalar ? 1 : dim);
-}
-
-}  // namespace
-
 std::int64_t compulsory_bytes(const Task& task) {
   std::int64_t per_step = 0;
   const auto add_tensor = [&](const step::Tensor& tensor, kernel::Storage storage) {
-    per_step += step_elements(tensor, task.problem.sizes.dim) * kernel::storage_bytes(storage);
+    per_step += step::block(tensor, task.problem.sizes) * kernel::storage_bytes(storage);
   };
   const auto add_history = [&](step::TensorId id) {
     add_tensor(task.cell.tensor(id), task.history_storage(id));

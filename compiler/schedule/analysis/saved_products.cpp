@@ -13,7 +13,9 @@ std::map<NodeId, RowRef> saved_products(const step::Cell& cell) {
   const step::Graph graph = detach_products(step.graph, step.forward_nodes);
   std::vector<NodeId> nodes;
   for (const NodeId id : reachable(graph, roots_of(step)))
-    if (id < step.forward_nodes && graph.at(id).kind == NodeKind::MatVec) nodes.push_back(id);
+    if (id < step.forward_nodes && graph.at(id).kind == NodeKind::MatVec &&
+        !cell.tensor(graph.at(id).tensor).inner)
+      nodes.push_back(id);
   const auto place = [&](NodeId id) { return std::tuple{graph.at(id).tensor, graph.at(id).row, id}; };
   std::ranges::sort(nodes, [&](NodeId a, NodeId b) { return place(a) < place(b); });
   std::map<NodeId, RowRef> result;

@@ -13,7 +13,8 @@ namespace rondo::schedule {
 
 // All products that the backward step reads, by their node of the simplified cell: each has a row of its
 // matrix's tensor of Role::Products, in the order of the matrix's rows. Those that only lead to other
-// products are not among them. Empty for a cell whose backward step needs none.
+// products are not among them, nor those of inputs with an extent of their own, which no walk makes. Empty
+// for a cell whose backward step needs none.
 std::map<step::NodeId, RowRef> saved_products(const step::Cell& cell);
 
 // Matrices with such products, and how many of a matrix.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "compiler/support/integers.h"
@@ -31,8 +32,7 @@ std::vector<MatrixTerm> terms_of(const std::vector<MatrixTerm>& terms, TensorId 
 
 // Elements of one part of a matrix's gradient.
 std::int64_t gradient_elements(const Task& task, TensorId matrix) {
-  return task.problem.sizes.heads * tensor_of(task.cell, matrix).rows * task.problem.sizes.dim *
-         task.problem.sizes.dim;
+  return step::element_count(tensor_of(task.cell, matrix), task.problem.sizes);
 }
 
 // Where a matrix's parts begin in the workspace; for the number of tensors, its size.
@@ -99,6 +99,10 @@ class GradientKernel {
     KernelTensors tensors(signature_);
     for (const MatrixTerm& term : run_.terms)
       readers_.push_back({{tensors, task.problem, term.left}, {tensors, task.problem, term.right}});
+    const std::optional<TensorId> lengths = task.cell.first_of_kind(step::TensorKind::Length);
+    const auto reads_input = [](const MatrixTerm& term) { return term.right.row.tensor.role == Role::Input; };
+    if (lengths && std::ranges::any_of(run_.terms, reads_input))
+      lengths_ = tensors.reads({Role::Lengths, *lengths});
     const TensorRef result{Role::ParamGradient, run_.matrix}, parts{Role::Workspace, -1};
     result_ = tensors.writes(p_.split_k > 1 ? parts : result);
   }
@@ -122,7 +126,8 @@ class GradientKernel {
 
   std::int64_t left_channels() const { return run_.rows * task_.problem.sizes.dim; }
   std::int64_t tiles_m() const { return ceil_div(left_channels(), p_.tile_m); }
-  std::int64_t tiles_n() const { return ceil_div(task_.problem.sizes.dim, p_.tile_n); }
+  std::int64_t columns() const { return readers_.front().right.columns(); }
+  std::int64_t tiles_n() const { return ceil_div(columns(), p_.tile_n); }
 
   // A part is a number of neighbouring stages; each stage has up to tile_k steps of one batch row. Blocks of
   // one part are neighbours, since they read the same steps.
@@ -146,7 +151,7 @@ class GradientKernel {
     const Value t = b_.variable("t", first_ % row_stages_ * p_.tile_k);
     const Value left_end = left_channels() % p_.tile_m == 0 ? Value{} : b_.constant(left_channels());
     const Value right_end =
-        task_.problem.sizes.dim % p_.tile_n == 0 ? Value{} : b_.named("kDim", task_.problem.sizes.dim);
+        columns() % p_.tile_n == 0 ? Value{} : named_columns(b_, task_.problem, columns());
     readers.left.place(tile_, GemmTile::Side::A, head_, first_m_);
     readers.right.place(tile_, GemmTile::Side::B, head_, first_n_);
     const auto move = [&] {
@@ -159,12 +164,12 @@ class GradientKernel {
         readers.left.stage(tile_, guard, left_end);
         readers.right.stage(tile_, guard, right_end);
       };
-      const Value whole = readers.left.whole(t, p_.tile_k, time_) && readers.right.whole(t, p_.tile_k, time_);
+      const TimeReader::Guard guard = valid_steps(row, t);
+      Value whole =
+          readers.left.whole(t, p_.tile_k, guard.time) && readers.right.whole(t, p_.tile_k, guard.time);
+      if (guard.begin.valid()) whole = whole && t >= guard.begin;
       b_.if_(
-          whole, [&] { copy({}); },
-          [&] {
-            copy(TimeReader::Guard{row, t, time_});
-          });
+          whole, [&] { copy({}); }, [&] { copy(guard); });
       b_.assign(t, t + p_.tile_k);
       readers.left.next_steps(p_.tile_k);
       readers.right.next_steps(p_.tile_k);
@@ -176,12 +181,26 @@ class GradientKernel {
     });
   }
 
+  // Steps that may be read: past the end of a row an input may be anything, and zero times that is no zero.
+  // Those come first where time is reversed.
+  TimeReader::Guard valid_steps(Value row, Value t) {
+    if (!lengths_) return {row, t, time_};
+    const Value length = b_.let("length", min(b_.load("length", lengths_->memory[row]), time_));
+    const auto at = [&](Value forward, Value back) {
+      return signature_.by_direction([&] { return forward; }, [&] { return back; });
+    };
+    TimeReader::Guard guard{row, t, at(length, time_)};
+    if (task_.cell.direction != step::Direction::Forward) guard.begin = at(b_.constant(0), time_ - length);
+    return guard;
+  }
+
   // Pairs only to the workspace, which is aligned to them.
   void store(Value m, Value n, Value low, Value high) {
-    const std::int64_t dim = task_.problem.sizes.dim, rows = tensor_of(task_.cell, run_.matrix).rows;
+    const std::int64_t dim = columns(), rows = tensor_of(task_.cell, run_.matrix).rows;
     const std::int64_t part = p_.split_k > 1 ? gradient_elements(task_, run_.matrix) : 0;
     const Value i = first_m_ + m, j = first_n_ + n;
-    const Value to = b_.wide(part_) * part + (b_.wide(head_) * rows + run_.row) * (dim * dim) +
+    const Value to = b_.wide(part_) * part +
+                     (b_.wide(head_) * rows + run_.row) * (task_.problem.sizes.dim * dim) +
                      (b_.wide(i) * dim + b_.wide(j) + workspace_);
     const bool pairs = p_.split_k > 1 && dim % 2 == 0;
     const auto store_both = [&] {
@@ -202,6 +221,7 @@ class GradientKernel {
   Signature signature_;
   GemmTile tile_;
   std::vector<Readers> readers_;
+  std::optional<KernelTensor> lengths_;  // where an input is read
   KernelTensor result_;
   Value batch_, time_, first_n_, first_m_, head_, part_, row_stages_, first_, count_;
 };
@@ -219,7 +239,7 @@ Launch sum_parts(const Task& task, TensorId matrix, const std::vector<bool>& sum
   KernelTensor parts;
   if (any) parts = signature.reads({Role::Workspace, -1});
   const KernelTensor sum = signature.writes({Role::ParamGradient, matrix});
-  const std::int64_t square = task.problem.sizes.dim * task.problem.sizes.dim;
+  const std::int64_t square = step::width(tensor, task.problem.sizes);
   const std::int64_t count = gradient_elements(task, matrix);
   const Value i = b.let("i", b.wide(b.block()) * kSumThreads + b.wide(b.thread()));
   b.if_(i < count, [&] {
@@ -252,9 +272,11 @@ std::int64_t matrix_gradient_workspace(const Task& task, const std::vector<Matri
 }
 
 std::vector<Launch> matrix_gradients(const Task& task, const std::vector<MatrixTerm>& terms,
-                                     const std::vector<int>& scratch_rows, const GemmParameters& parameters) {
+                                     const std::vector<int>& scratch_rows, const GemmParameters& parameters,
+                                     const std::vector<TensorId>& left_out) {
   std::vector<Launch> products, sums;
   for (const TensorId matrix : matrices_of(task.cell)) {
+    if (std::ranges::find(left_out, matrix) != left_out.end()) continue;
     const std::int64_t first = first_part(task, terms, parameters, matrix);
     std::vector<bool> summed(static_cast<std::size_t>(tensor_of(task.cell, matrix).rows), false);
     for (Run& run : runs_of(task.cell, terms, matrix)) {

@@ -18,12 +18,14 @@ struct MatrixTerm {
   bool chosen = false;
 };
 
-// The gradient (Role::ParamGradient) of every matrix of the cell; rows without a term get zeros. Rows whose
-// terms have neighbouring rows as left operands are worked on together, each such run in one launch. Its
-// steps are cut into parameters.split_k parts, which launches at the end add. Tensors with a time axis are
-// aligned to `vector` elements; gradients only to their own.
+// The gradient (Role::ParamGradient) of every matrix of the cell that is not left out; rows without a term
+// get zeros, and where the cell has lengths nothing is read of inputs past the end of a row. Rows whose terms
+// have neighbouring rows as left operands are worked on together, each such run in one launch. Its steps are
+// cut into parameters.split_k parts, which launches at the end add. Tensors with a time axis are aligned to
+// `vector` elements; gradients only to their own.
 std::vector<Launch> matrix_gradients(const Task& task, const std::vector<MatrixTerm>& terms,
-                                     const std::vector<int>& scratch_rows, const GemmParameters& parameters);
+                                     const std::vector<int>& scratch_rows, const GemmParameters& parameters,
+                                     const std::vector<step::TensorId>& left_out = {});
 
 // fp32 elements of workspace these launches use, from its begin on.
 std::int64_t matrix_gradient_workspace(const Task& task, const std::vector<MatrixTerm>& terms,

@@ -38,19 +38,20 @@ void choose_warps(GemmParameters& p) {
 }
 
 // Parts fill the GPU when there are few tiles, but each costs its sums in memory, written and read.
-int choose_split_k(const Problem& problem, const GemmParameters& p, int rows) {
+int choose_split_k(const Problem& problem, const GemmParameters& p, GemmExtents extents) {
   const step::Sizes& s = problem.sizes;
-  const std::int64_t tiles = ceil_div(rows * s.dim, p.tile_m) * ceil_div(s.dim, p.tile_n) * s.heads;
+  const std::int64_t tiles = ceil_div(extents.left, p.tile_m) * ceil_div(extents.right, p.tile_n) * s.heads;
   const double steps = static_cast<double>(s.batch) * static_cast<double>(s.time);
-  const double channels = static_cast<double>(s.heads * s.dim);
-  const double flops = 2 * steps * channels * static_cast<double>(rows * s.dim);
-  const double bytes = kernel::storage_bytes(problem.storage) * steps * channels * (rows + 1);
+  const double channels = static_cast<double>(s.heads * extents.right);
+  const double flops = 2 * steps * channels * static_cast<double>(extents.left);
+  const double bytes = kernel::storage_bytes(problem.storage) * steps *
+                       static_cast<double>(s.heads * (extents.left + extents.right));
   const double speed = problem.storage == kernel::Storage::F32 ? kRealFlops
                        : p.warpgroups                          ? kWarpgroupFlops
                                                                : kFlops;
   const std::int64_t at_once = p.warpgroups && p.tile_n > 128 ? kLargeBlocksAtOnce : kBlocksAtOnce;
   const double busy = std::max(flops / speed, bytes / kBandwidth);
-  const double part = 8 * channels * static_cast<double>(rows * s.dim) / kBandwidth;
+  const double part = 8 * channels * static_cast<double>(extents.left) / kBandwidth;
   const std::int64_t most =
       std::clamp(s.batch * ceil_div(s.time, p.tile_k) / kLeastStages, std::int64_t{1}, kMostSplits);
   int best = 1;
@@ -67,11 +68,11 @@ int choose_split_k(const Problem& problem, const GemmParameters& p, int rows) {
 
 // Large tiles: parts of 64 x 64 a warp read the least from shared memory, but a block then has four warps
 // only, which pays if two blocks with deep stages fit an SM.
-void deepen(const Problem& problem, const target::Limits& limits, GemmParameters& p) {
+void deepen(std::int64_t summed, const target::Limits& limits, GemmParameters& p) {
   constexpr int kDeep = 64, kStages = 3, kPadding = 8, kBytes = 2, kBlocks = 2;
   constexpr int kReserved = 1024;  // bytes of each block that the system keeps
   const int shared = kBlocks * (kStages * (p.tile_m + p.tile_n) * (kDeep + kPadding) * kBytes + kReserved);
-  if (p.tile_m < 128 || p.tile_n < 128 || p.vector < 4 || problem.sizes.dim < 4 * kDeep) return;
+  if (p.tile_m < 128 || p.tile_n < 128 || p.vector < 4 || summed < 4 * kDeep) return;
   if (shared > limits.shared_per_sm) return;
   p.tile_k = kDeep;
   p.stages = kStages;
@@ -88,12 +89,13 @@ void make_small(GemmParameters& p) {
 
 // Products by warpgroups where the tiles are filled: blocks of two groups, of all the columns that the tensor
 // cores take at once, since a stage then brings the most products for its bytes.
-bool by_warpgroups(const Problem& problem, const target::Profile& profile, GemmUse use, int rows,
+bool by_warpgroups(const Problem& problem, const target::Profile& profile, GemmUse use, GemmExtents extents,
                    GemmParameters& p) {
   constexpr std::int64_t kLeast = 128;
-  const std::int64_t dim = problem.sizes.dim, across = use == GemmUse::TimeProduct ? rows * dim : dim;
+  const std::int64_t least = std::min(extents.left, extents.right);
+  const std::int64_t across = use == GemmUse::TimeProduct ? extents.left : extents.right;
   const bool wgmma = profile.has_own_instructions_of(90);  // no other generation has it
-  if (!wgmma || problem.storage == kernel::Storage::F32 || p.vector < 8 || dim < kLeast) return false;
+  if (!wgmma || problem.storage == kernel::Storage::F32 || p.vector < 8 || least < kLeast) return false;
   p.warpgroups = true;
   p.tile_m = 128;
   p.tile_n = across > kLeast ? cover(across, 256) : 128;
@@ -113,40 +115,49 @@ void suit_turing(GemmParameters& p) {
 
 }  // namespace
 
-int widest_access(const Problem& problem, int vector) {
-  vector = std::min(vector, 16 / kernel::storage_bytes(problem.storage));
-  while (problem.sizes.dim % vector != 0) vector /= 2;
+int widest_access(kernel::Storage storage, std::int64_t columns, int vector) {
+  vector = std::min(vector, 16 / kernel::storage_bytes(storage));
+  while (columns % vector != 0) vector /= 2;
   return vector;
 }
 
-GemmParameters gemm_parameters(const Problem& problem, const target::Profile& profile, GemmUse use, int rows,
-                               int vector) {
-  const std::int64_t dim = problem.sizes.dim, all = rows * dim;
+int widest_access(const Problem& problem, int vector) {
+  return widest_access(problem.storage, problem.sizes.dim, vector);
+}
+
+GemmParameters gemm_parameters(const Problem& problem, const target::Profile& profile, GemmUse use,
+                               GemmExtents extents, int vector) {
+  const auto [left, right] = extents;
   const bool reals = problem.storage == kernel::Storage::F32;
   GemmParameters p;
   p.vector = widest_access(problem, vector);
   p.multiply_adds = !has_mma(profile.target, problem.storage);
-  if (by_warpgroups(problem, profile, use, rows, p)) {
-    if (use == GemmUse::MatrixGradient) p.split_k = choose_split_k(problem, p, rows);
+  if (by_warpgroups(problem, profile, use, extents, p)) {
+    if (use == GemmUse::MatrixGradient) p.split_k = choose_split_k(problem, p, extents);
     return p;
   }
   if (use == GemmUse::TimeProduct) {
-    p.tile_n = cover(all, 128);
-    p.tile_k = dim <= 16 || reals ? 16 : 32;
-    p.stages = static_cast<int>(std::clamp(ceil_div(dim, p.tile_k) + 1, std::int64_t{2}, std::int64_t{4}));
+    p.tile_n = cover(left, 128);
+    p.tile_k = right <= 16 || reals ? 16 : 32;
+    p.stages = static_cast<int>(std::clamp(ceil_div(right, p.tile_k) + 1, std::int64_t{2}, std::int64_t{4}));
     if (profile.target.before_ampere()) suit_turing(p);
     choose_warps(p);
-    if (!reals) deepen(problem, profile.limits, p);
-    if (!reals && p.tile_k * (p.stages - 1) >= dim) make_small(p);
+    if (!reals) deepen(right, profile.limits, p);
+    if (!reals && p.tile_k * (p.stages - 1) >= right) make_small(p);
     return p;
   }
   if (reals) p.tile_k = 16;  // as many bytes a stage
-  p.tile_n = cover(dim, 128);
-  p.tile_m = cover(all, 128);
+  p.tile_n = cover(right, 128);
+  p.tile_m = cover(left, 128);
   if (profile.target.before_ampere()) suit_turing(p);
   choose_warps(p);
-  p.split_k = choose_split_k(problem, p, rows);
+  p.split_k = choose_split_k(problem, p, extents);
   return p;
+}
+
+GemmParameters gemm_parameters(const Problem& problem, const target::Profile& profile, GemmUse use, int rows,
+                               int vector) {
+  return gemm_parameters(problem, profile, use, {rows * problem.sizes.dim, problem.sizes.dim}, vector);
 }
 
 }  // namespace rondo::schedule

@@ -23,7 +23,7 @@ struct GemmParameters {
   int tile_k = 32;                 // of the sum, a stage: a multiple of 16
   int stages = 4;                  // in the ring
   int warps_m = 2, warps_n = 4;    // tile_m / warps_m x tile_n / warps_n of C a warp
-  int vector = 8;   // elements one copy or store moves, at most 16 bytes: 8, 4, 2 or 1, divides D
+  int vector = 8;   // elements one copy or store moves, at most 16 bytes: 8, 4, 2 or 1, divides all rows
   int split_k = 1;  // parts of a sum over steps, each by blocks of its own (matrix_gradient.h)
   // Products by warpgroups (sm_90; tile_warpgroups.cpp): 16-bit storage, 16 rows of C a warp, all of
   // tile_n columns, tile_k 64, whole copies of 16 bytes, 3 stages or more.
@@ -36,12 +36,21 @@ struct GemmParameters {
 
 // The products these parameters are for.
 enum class GemmUse { TimeProduct, MatrixGradient };
-// A good start for heads of problem.sizes.dim channels with `rows` rows of matrices (products of one launch,
-// or rows with gradients). `vector`: the widest copies that the alignment of the tensors allows.
+// How much a head's product has. Of a TimeProduct `left` are the results, all in one launch, and `right` the
+// elements that are added up; of a MatrixGradient the channels of its two factors.
+struct GemmExtents {
+  std::int64_t left = 1, right = 1;
+};
+// A good start. `vector`: the widest copies that the tensors allow, by their alignment and their rows.
+GemmParameters gemm_parameters(const Problem& problem, const target::Profile& profile, GemmUse use,
+                               GemmExtents extents, int vector);
+// The same for heads of problem.sizes.dim channels with `rows` rows of matrices (products of one launch, or
+// rows with gradients). `vector`: the widest copies that the alignment of the tensors allows.
 GemmParameters gemm_parameters(const Problem& problem, const target::Profile& profile, GemmUse use, int rows,
                                int vector = 8);
-// Channels that one access moves, in a head of a tensor that is aligned to `vector` elements: at most 16
-// bytes, and a divisor of D.
+// Channels that one access moves, in rows of `columns` of a tensor that is aligned to `vector` elements: at
+// most 16 bytes, and a divisor of the row.
+int widest_access(kernel::Storage storage, std::int64_t columns, int vector);
 int widest_access(const Problem& problem, int vector);
 
 class GemmTile {
@@ -52,7 +61,7 @@ class GemmTile {
   enum class Side { A, B };
 
   // Declares the ring. Throws std::logic_error if the parameters do not fit together or `vector` does not
-  // divide D.
+  // divide D. Whoever has rows of another extent sees to it that it divides these as well.
   GemmTile(kernel::Builder& builder, const Problem& problem, const GemmParameters& parameters, Rows rows);
 
   int vector() const { return p_.vector; }

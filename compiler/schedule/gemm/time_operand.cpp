@@ -13,6 +13,10 @@ KernelTensor KernelTensors::declare(TensorRef ref, bool written) {
   return known_.emplace_back(written ? signature_.writes(ref) : signature_.reads(ref), written).first;
 }
 
+Value named_columns(kernel::Builder& b, const Problem& problem, std::int64_t columns) {
+  return columns == problem.sizes.dim ? b.named("kDim", columns) : b.named("kColumns", columns);
+}
+
 TimeReader::TimeReader(KernelTensors& tensors, const Problem& problem, const TimeOperand& operand)
     : problem_(problem), operand_(operand), tensor_(tensors.reads(operand.row.tensor)) {
   if (operand.shifted && operand.first) first_ = tensors.reads(*operand.first);
@@ -20,7 +24,7 @@ TimeReader::TimeReader(KernelTensors& tensors, const Problem& problem, const Tim
 
 void TimeReader::place(const GemmTile& tile, GemmTile::Side side, Value head, Value channel) {
   kernel::Builder& b = *head.builder();
-  const Value dim = b.named("kDim", problem_.sizes.dim);
+  const Value dim = named_columns(b, problem_, tensor_.columns);
   side_ = side;
   head_ = head;
   channel_ = b.variable(tensor_.name + "_channel", channel + tile.dealt(side).column);
@@ -56,6 +60,7 @@ void TimeReader::stage(GemmTile& tile, const std::optional<Guard>& guard, Value 
     if (!guard) return exists.valid() ? b.if_(exists, copy, [&] { tile.clear(to); }) : copy();
     const Value t = guard->t + tile_row;
     exists = exists.valid() ? exists && t < guard->time : t < guard->time;
+    if (guard->begin.valid()) exists = exists && t >= guard->begin;
     const auto later = [&] { b.if_(exists, copy, [&] { tile.clear(to); }); };
     if (!operand_.shifted) return later();
     b.if_(

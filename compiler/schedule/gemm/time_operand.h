@@ -34,6 +34,9 @@ class KernelTensors {
   std::vector<std::pair<KernelTensor, bool>> known_;
 };
 
+// Elements of a row that lie side by side, by their name in the kernel: D, or an extent of a cell's own.
+kernel::Value named_columns(kernel::Builder& b, const Problem& problem, std::int64_t columns);
+
 // Stages an operand, or one of several neighbouring rows (channels are counted from the first of them on):
 // rows of the tile are steps, columns are channels. The thread keeps the place of its first vector and moves
 // it from stage to stage, which costs less than to work it out anew.
@@ -50,9 +53,11 @@ class TimeReader {
   // Whether steps t to t + steps - 1 need no guard: all are there, and none is the first of a shifted
   // operand.
   kernel::Value whole(kernel::Value t, int steps, kernel::Value time) const;
-  // What a guarded copy knows of its stage: batch row, step, and where the steps end.
+  std::int64_t columns() const { return tensor_.columns; }
+  // What a guarded copy knows of its stage: batch row, step, where the steps end, and where they begin, if
+  // that is not at 0.
   struct Guard {
-    kernel::Value row, t, time;
+    kernel::Value row, t, time, begin = {};
   };
   // Stages the tile; of channels only those below `end`, if that is given. Without a guard every step is
   // there.

@@ -61,7 +61,8 @@ class TimeProductKernel {
       : problem_(task.problem),
         p_(parameters),
         packed_(products.front().packed),
-        summed_(products.front().vector_rows * task.problem.sizes.dim),
+        summed_(products.front().vector_rows * columns_of(products.front().vector.row.tensor, task)),
+        columns_(columns_of(products.front().out.tensor, task)),
         runs_(runs_of(products)),
         b_(name_for(task.cell, products), parameters.threads(), task.problem.math,
            "Products of all steps: rows of matrices times a vector of each step."),
@@ -92,9 +93,12 @@ class TimeProductKernel {
   }
 
  private:
-  std::int64_t outputs(const ProductRun& run) const { return run.rows * problem_.sizes.dim; }
+  std::int64_t outputs(const ProductRun& run) const { return run.rows * columns_; }
   std::int64_t tiles(const ProductRun& run) const { return ceil_div(outputs(run), p_.tile_n); }
   Value dim() { return b_.named("kDim", problem_.sizes.dim, "channels a head"); }
+  Value columns() {
+    return columns_ == problem_.sizes.dim ? dim() : b_.named("kColumns", columns_, "channels of the result");
+  }
   Value summed() {
     return summed_ == problem_.sizes.dim ? dim() : b_.named("kSummed", summed_, "elements of the vector");
   }
@@ -122,7 +126,7 @@ class TimeProductKernel {
   // The thread's first vector of the matrix: output and column of the sum.
   void place_matrix() {
     const GemmTile::Dealt& dealt = tile_.dealt(GemmTile::Side::B);
-    const std::int64_t matrix = problem_.sizes.dim * summed_;
+    const std::int64_t matrix = columns_ * summed_;
     const Value row = of_run(
         [&](const ProductRun& run, std::int64_t) { return b_.wide(head_) * run.weights.rows + run.row; });
     output_ = b_.let("output", first_output_ + dealt.row);
@@ -192,7 +196,7 @@ class TimeProductKernel {
       in_run([&](const ProductRun& run) {
         const KernelTensor& out = run.results;
         const Value to = out.row_begin(batch_row_) + b_.wide(t) * out.stride_t +
-                         b_.wide((head_ * out.rows + run.out.row) * dim() + i);
+                         b_.wide((head_ * out.rows + run.out.row) * columns() + i);
         tile_.store_vector(out.memory[to], from);
       });
     });
@@ -200,8 +204,9 @@ class TimeProductKernel {
 
   const Problem& problem_;
   GemmParameters p_;
-  std::int64_t packed_;  // where a packed matrix begins
-  std::int64_t summed_;  // elements of the vector
+  std::int64_t packed_;   // where a packed matrix begins
+  std::int64_t summed_;   // elements of the vector
+  std::int64_t columns_;  // channels of a result
   std::vector<ProductRun> runs_;
   kernel::Builder b_;
   Signature signature_;
@@ -228,7 +233,7 @@ Launch time_product(const Task& task, const std::vector<TimeProduct>& products,
   return TimeProductKernel(task, products, scratch_rows, parameters).build();
 }
 
-double seconds_of_time_product(const Task& task, int products) {
+double seconds_of_time_product(const Task& task, int products, std::int64_t summed) {
   const target::Speeds& speeds = task.profile.speeds;
   const step::Sizes& sizes = task.problem.sizes;
   const bool multiply_adds =
@@ -236,10 +241,15 @@ double seconds_of_time_product(const Task& task, int products) {
   const double of_sm = multiply_adds ? 2 * speeds.alu_per_cycle_sm : speeds.mma_flops_per_cycle_sm;
   const double flops = of_sm * task.profile.limits.sm_count * speeds.clock_hz;
   const std::int64_t elements =
-      sizes.batch * sizes.time * sizes.heads * sizes.dim;  // of a vector of all steps
+      sizes.batch * sizes.time * sizes.heads * sizes.dim;  // of a result of all steps
   const auto row = static_cast<double>(elements) * kernel::storage_bytes(task.problem.storage);
-  const double operations = 2.0 * products * static_cast<double>(elements) * static_cast<double>(sizes.dim);
-  return speeds.launch_s + std::max(operations / flops, row * (products + 1) / speeds.copy_bytes_per_s);
+  const double vector = static_cast<double>(summed) / static_cast<double>(sizes.dim);  // of a result
+  const double operations = 2.0 * products * static_cast<double>(elements) * static_cast<double>(summed);
+  return speeds.launch_s + std::max(operations / flops, row * (products + vector) / speeds.copy_bytes_per_s);
+}
+
+double seconds_of_time_product(const Task& task, int products) {
+  return seconds_of_time_product(task, products, task.problem.sizes.dim);
 }
 
 }  // namespace rondo::schedule

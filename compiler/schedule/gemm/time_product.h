@@ -10,11 +10,14 @@
 
 namespace rondo::schedule {
 
+// The extents are those of the tensors: D, or that of an input and of the matrices that multiply it.
+//
 // out[b, t, h, i] = sum over j of matrix[h, row, i, j] * vector[b, t, h, j], rounded to the storage type. Or,
 // on CPUs, what another kind of product makes of the same matrix and vector.
 //
-// Of a matrix that another launch has packed, [H, D, rows * D] of Role::Packed from `packed` on, the vector
-// is so many neighbouring rows: out[b, t, h, i] = sum over k of packed[h, i, k] * vector[b, t, h, k].
+// Of a matrix that another launch has packed, [H, columns of out, rows * D] of Role::Packed from `packed` on,
+// the vector is so many neighbouring rows: out[b, t, h, i] = sum over k of packed[h, i, k] * vector[b, t, h,
+// k].
 struct TimeProduct {
   step::TensorId matrix = -1;  // a matrix parameter; -1: packed
   int row = 0;
@@ -36,5 +39,7 @@ Launch time_product(const Task& task, const std::vector<TimeProduct>& products,
 // of warpgroups took 16 to 30% less time than that on an H200; only the choice between strategies depends on
 // it.
 double seconds_of_time_product(const Task& task, int products);
+// The same of vectors of `summed` elements.
+double seconds_of_time_product(const Task& task, int products, std::int64_t summed);
 
 }  // namespace rondo::schedule

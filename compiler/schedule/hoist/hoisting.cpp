@@ -1,19 +1,33 @@
 #include "compiler/schedule/hoist/hoisting.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <stdexcept>
 #include <utility>
 
-#include "compiler/schedule/gemm/matrix_gradient.h"
-#include "compiler/schedule/gemm/time_product.h"
-#include "compiler/schedule/hoist/transpose.h"
+#include "compiler/schedule/hoist/on_gpus.h"
+#include "compiler/schedule/plan/signature.h"
+#include "compiler/step/extents.h"
 #include "compiler/support/index.h"
+#include "compiler/support/integers.h"
 
 namespace rondo::schedule {
 
 namespace {
 
-// Scratch tensors of the storage type that no strategy for cells without matrices has.
-constexpr int kMade = 0, kMadeGradient = 2;
+// Scratch tensors of the storage type that the walk does not have.
+struct Made {
+  int products, gradients;
+};
+Made made_beside(const KernelPlan& walk) {
+  const auto is_free = [&](std::size_t tensor) {
+    return tensor >= walk.scratch_rows.size() || walk.scratch_rows[tensor] == 0;
+  };
+  return is_free(0) && is_free(2) ? Made{0, 2} : Made{kInputProducts, kInputProductGradients};
+}
+
+constexpr std::int64_t kPackedUnit = 64;  // elements to which the first packed matrix is aligned
 
 // Neighbouring products of one vector.
 struct SameVector {
@@ -32,114 +46,121 @@ std::vector<SameVector> by_vector(const std::vector<InputProducts::Product>& pro
   return groups;
 }
 
+// The task of what is made for all steps, which may be done in the order of time: where heads walk in two
+// directions, so are the products that the walk reads.
+Task in_order_of_time(const Task& task) {
+  if (task.cell.direction != step::Direction::Halves) return task;
+  step::Cell cell = task.cell;
+  cell.direction = step::Direction::Forward;
+  return task.of(std::move(cell));
+}
+
 class AroundTheWalk {
  public:
-  AroundTheWalk(const Task& task, const InputProducts& products, KernelPlan plan)
-      : task_(task), products_(products), plan_(std::move(plan)) {}
+  AroundTheWalk(const Task& task, const InputProducts& products, const Strategy& walk, KernelPlan plan)
+      : task_(in_order_of_time(task)), products_(products), made_(made_beside(plan)), plan_(std::move(plan)) {
+    if (plan_.packed.each != 0) throw std::logic_error("a walk whose packed matrices follow the batch");
+    const auto last = at(std::max(made_.products, made_.gradients));
+    if (plan_.scratch_rows.size() <= last) plan_.scratch_rows.resize(last + 1, 0);
+    plan_.scratch_rows[at(made_.products)] = static_cast<int>(products_.products.size());
+    if (backward()) plan_.scratch_rows[at(made_.gradients)] = plan_.scratch_rows[at(made_.products)];
+    const BesideWhat what{task_, plan_.scratch_rows, round_up(plan_.packed.fixed, kPackedUnit),
+                          plan_.alignment, step::has_matrix(products_.walked)};
+    beside_ = walk.products_beside(what, plan_.parameters);
+    if (!beside_) beside_ = products_on_gpus(what);
+  }
 
   KernelPlan run() {
-    if (plan_.scratch_rows.size() <= kMadeGradient) plan_.scratch_rows.resize(kMadeGradient + 1, 0);
-    plan_.scratch_rows[kMade] = static_cast<int>(products_.products.size());
     std::vector<Launch> walk = std::exchange(plan_.launches, {});
-    add_products();
-    for (Launch& launch : walk) {
+    for (const SameVector& group : by_vector(products_.products)) add(beside_->products(of_vector(group)));
+    for (Launch& launch : walk)
       for (LaunchArgument& argument : launch.arguments) rename(argument);
-      plan_.launches.push_back(std::move(launch));
+    add(std::move(walk));
+    if (plan_.in_result) keep_apart();
+    if (backward()) {
+      for (const SameVector& group : by_vector(products_.products))
+        add(beside_->vector_gradient(of_vector(group), gradient(group.first)));
+      add_matrix_gradients();
     }
-    if (task_.problem.pass != Pass::Backward) return std::move(plan_);
-    plan_.scratch_rows[kMadeGradient] = plan_.scratch_rows[kMade];
-    add_input_gradients();
-    add_matrix_gradients();
+    if (beside_->packed_end() > round_up(plan_.packed.fixed, kPackedUnit))
+      plan_.packed.fixed = beside_->packed_end();
     return std::move(plan_);
   }
 
  private:
-  GemmParameters gemm(GemmUse use, std::size_t rows) const {
-    return gemm_parameters(task_.problem, task_.profile, use, static_cast<int>(rows),
-                           plan_.alignment / kernel::storage_bytes(task_.problem.storage));
+  bool backward() const { return task_.problem.pass == Pass::Backward; }
+  void add(std::vector<Launch> launches) {
+    for (Launch& launch : launches) plan_.launches.push_back(std::move(launch));
   }
-  static TimeOperand operand(RowRef row) { return {row, false, std::nullopt, 0}; }
+  RowRef gradient(std::size_t product) const {
+    return {{Role::Scratch, made_.gradients}, static_cast<int>(product)};
+  }
+  TimeOperand vector(const InputProducts::Product& product) const {
+    return {{{Role::Input, product.input}, product.input_row}, false, std::nullopt, 0};
+  }
+
+  std::vector<TimeProduct> of_vector(const SameVector& group) const {
+    std::vector<TimeProduct> same;
+    for (std::size_t i = group.first; i < group.first + group.count; ++i) {
+      const InputProducts::Product& product = products_.products[i];
+      same.push_back({product.matrix,
+                      product.row,
+                      vector(product),
+                      {{Role::Scratch, made_.products}, static_cast<int>(i)}});
+    }
+    return same;
+  }
 
   // Tensors of the walk's cell are those of the task's, and its new input is scratch.
+  void rename(TensorRef& ref) const {
+    if (executable::is_internal(ref.role)) return;
+    const step::TensorId of_cell = products_.tensors[at(ref.tensor)];
+    if (of_cell >= 0)
+      ref.tensor = of_cell;
+    else
+      ref = {Role::Scratch, ref.role == Role::InputGradient ? made_.gradients : made_.products};
+  }
   void rename(LaunchArgument& argument) const {
-    const auto rename = [&](TensorRef& ref) {
-      if (executable::is_internal(ref.role)) return;
-      const step::TensorId of_cell = products_.tensors[at(ref.tensor)];
-      if (of_cell >= 0)
-        ref.tensor = of_cell;
-      else
-        ref = {Role::Scratch, ref.role == Role::InputGradient ? kMadeGradient : kMade};
-    };
     if (auto* pointer = std::get_if<Pointer>(&argument)) rename(pointer->tensor);
     if (auto* stride = std::get_if<StrideB>(&argument)) rename(stride->tensor);
     if (auto* stride = std::get_if<StrideT>(&argument)) rename(stride->tensor);
   }
 
-  void add_products() {
-    for (const SameVector& group : by_vector(products_.products)) {
-      std::vector<TimeProduct> same;
-      for (std::size_t i = group.first; i < group.first + group.count; ++i) {
-        const InputProducts::Product& product = products_.products[i];
-        same.push_back({product.matrix,
-                        product.row,
-                        operand({{Role::Input, product.input}, product.input_row}),
-                        {{Role::Scratch, kMade}, static_cast<int>(i)}});
-      }
-      plan_.launches.push_back(
-          time_product(task_, same, plan_.scratch_rows, gemm(GemmUse::TimeProduct, same.size())));
-    }
-  }
-
-  // The gradient of each vector is one product: of its matrices, packed by their columns one beside the
-  // other, and of the gradients of its products, which are neighbours.
-  void add_input_gradients() {
-    const step::Sizes& sizes = task_.problem.sizes;
-    std::int64_t packed = 0;
-    for (const SameVector& group : by_vector(products_.products)) {
-      const std::int64_t columns = static_cast<std::int64_t>(group.count) * sizes.dim;
-      for (std::size_t i = 0; i < group.count; ++i) {
-        const InputProducts::Product& product = products_.products[group.first + i];
-        plan_.launches.push_back(transpose(
-            task_, {product.matrix, product.row, packed, columns, static_cast<std::int64_t>(i) * sizes.dim}));
-      }
-      const InputProducts::Product& first = products_.products[group.first];
-      TimeProduct product;
-      product.vector = operand({{Role::Scratch, kMadeGradient}, static_cast<int>(group.first)});
-      product.out = {{Role::InputGradient, first.input}, first.input_row};
-      product.packed = packed;
-      product.vector_rows = static_cast<int>(group.count);
-      plan_.launches.push_back(
-          time_product(task_, {product}, plan_.scratch_rows, gemm(GemmUse::TimeProduct, 1)));
-      packed += sizes.heads * sizes.dim * columns;
-    }
-    plan_.packed = {packed, 0};
+  // What lies in a result of the walk that is no result of the plan has memory of its own.
+  void keep_apart() {
+    rename(plan_.in_result->result);
+    if (executable::is_internal(plan_.in_result->result.role)) plan_.in_result.reset();
   }
 
   void add_matrix_gradients() {
     std::vector<MatrixTerm> terms;
     for (std::size_t i = 0; i < products_.products.size(); ++i) {
       const InputProducts::Product& product = products_.products[i];
-      terms.push_back({product.matrix, product.row,
-                       operand({{Role::Scratch, kMadeGradient}, static_cast<int>(i)}),
-                       operand({{Role::Input, product.input}, product.input_row})});
+      terms.push_back({product.matrix, product.row, {gradient(i), false, std::nullopt, 0}, vector(product)});
     }
-    const GemmParameters parameters = gemm(GemmUse::MatrixGradient, terms.size());
-    for (Launch& launch : matrix_gradients(task_, terms, plan_.scratch_rows, parameters))
-      plan_.launches.push_back(std::move(launch));
-    plan_.workspace_elements_fixed =
-        std::max(plan_.workspace_elements_fixed, matrix_gradient_workspace(task_, terms, parameters));
+    std::vector<step::TensorId> of_walk;  // it makes their gradients itself
+    if (step::has_matrix(products_.walked))
+      for (const step::TensorId param : task_.cell.of_kind(step::TensorKind::Param))
+        if (products_.in_walk(param)) of_walk.push_back(param);
+    add(beside_->gradients(terms, of_walk));
+    plan_.workspace_elements_fixed = std::max(plan_.workspace_elements_fixed, beside_->workspace(terms));
   }
 
-  const Task& task_;
+  const Task task_;
   const InputProducts& products_;
+  const Made made_;
   KernelPlan plan_;
+  std::shared_ptr<ProductsBeside> beside_;
 };
 
 // Of each vector one launch of products, and in a backward pass one more for its gradient.
 double seconds_of_products(const Task& task, const InputProducts& products) {
   double seconds = 0;
-  for (const SameVector& group : by_vector(products.products))
-    seconds += seconds_of_time_product(task, static_cast<int>(group.count));
+  for (const SameVector& group : by_vector(products.products)) {
+    const step::Tensor& input = task.cell.tensor(products.products[group.first].input);
+    seconds += seconds_of_time_product(task, static_cast<int>(group.count),
+                                       step::columns(input, task.problem.sizes));
+  }
   return task.problem.pass == Pass::Backward ? 2 * seconds : seconds;
 }
 
@@ -147,39 +168,48 @@ double seconds_of_products(const Task& task, const InputProducts& products) {
 
 std::shared_ptr<const std::optional<Hoisting::Split>> Hoisting::split(const Task& task) const {
   return task.fact<std::optional<Split>>(
-      "what " + name() + " walks in the place of the cell", [&]() -> std::optional<Split> {
-        if (walk_.legal(task).legal) return std::nullopt;
+      fmt::format("what {} walks in the place of the cell, {}", name(), pass_key(task.problem)),
+      [&]() -> std::optional<Split> {
+        if (!step::has_extents(task.cell) && walk_.legal(task).legal) return std::nullopt;
         std::optional<InputProducts> products = input_products(task);
         if (!products) return std::nullopt;
         Task walked(products->walked, task.problem, task.profile, task.watcher);
-        if (!walk_.legal(walked).legal) return std::nullopt;
+        if (!products->own_extents && !walk_.legal(walked).legal) return std::nullopt;
         return Split{std::move(*products), std::move(walked)};
       });
 }
 
-Legality Hoisting::legal(const Task& task) const { return *split(task) ? Legality{} : walk_.legal(task); }
+Legality Hoisting::legal(const Task& task) const {
+  const auto split = this->split(task);
+  if (*split)
+    return (*split)->products.own_extents ? walk_.legal((*split)->walked.with(task.problem)) : Legality{};
+  if (step::has_extents(task.cell))
+    return {false, "no matrix multiplies some row of an input that has an extent of its own"};
+  return walk_.legal(task);
+}
 
 constraint::System Hoisting::space(const Task& task) const {
   const auto split = this->split(task);
-  return walk_.space(*split ? (*split)->walked : task);
+  return walk_.space(*split ? (*split)->walked.with(task.problem) : task);
 }
 
 CostModel Hoisting::cost_model(const Task& task) const {
   const auto split = this->split(task);
   if (!*split) return walk_.cost_model(task);
   const double beside = seconds_of_products(task, (*split)->products);
-  return [model = walk_.cost_model((*split)->walked), beside](const Parameters& parameters) {
-    Estimate estimate = model(parameters);
-    estimate.seconds += beside;
-    estimate.launch += beside;
-    return estimate;
-  };
+  return
+      [model = walk_.cost_model((*split)->walked.with(task.problem)), beside](const Parameters& parameters) {
+        Estimate estimate = model(parameters);
+        estimate.seconds += beside;
+        estimate.launch += beside;
+        return estimate;
+      };
 }
 
 std::vector<EstimatePart> Hoisting::parts(const Task& task, const Parameters& parameters) const {
   const auto split = this->split(task);
   if (!*split) return walk_.parts(task, parameters);
-  std::vector<EstimatePart> parts = walk_.parts((*split)->walked, parameters);
+  std::vector<EstimatePart> parts = walk_.parts((*split)->walked.with(task.problem), parameters);
   parts.push_back({EstimatePart::Of::Launches, "products of inputs over all steps",
                    seconds_of_products(task, (*split)->products)});
   return parts;
@@ -187,13 +217,15 @@ std::vector<EstimatePart> Hoisting::parts(const Task& task, const Parameters& pa
 
 std::vector<EstimatePart> Hoisting::measured_chain(const Task& task, const Parameters& parameters) const {
   const auto split = this->split(task);
-  return walk_.measured_chain(*split ? (*split)->walked : task, parameters);
+  return walk_.measured_chain(*split ? (*split)->walked.with(task.problem) : task, parameters);
 }
 
 KernelPlan Hoisting::build_kernels(const Task& task, const Parameters& parameters) const {
   const auto split = this->split(task);
   if (!*split) return walk_.build_kernels(task, parameters);
-  return AroundTheWalk(task, (*split)->products, walk_.build_kernels((*split)->walked, parameters)).run();
+  return AroundTheWalk(task, (*split)->products, walk_,
+                       walk_.build_kernels((*split)->walked.with(task.problem), parameters))
+      .run();
 }
 
 }  // namespace rondo::schedule

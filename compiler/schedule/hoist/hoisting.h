@@ -1,7 +1,7 @@
 // A strategy for cells whose matrices multiply inputs alone (input_products.h): one launch makes the products
 // of all steps, another strategy walks the cell without them, and in a backward pass products over all steps
 // give the gradients of inputs and matrices from those of the products. What the other strategy computes by
-// itself it gets as it is.
+// itself it gets as it is, unless inputs have extents of their own: no walk sees these.
 #pragma once
 
 #include <memory>

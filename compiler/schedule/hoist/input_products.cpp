@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "compiler/schedule/analysis/history.h"
+#include "compiler/step/extents.h"
 #include "compiler/support/index.h"
 
 namespace rondo::schedule {
@@ -16,15 +17,34 @@ using Product = InputProducts::Product;
 
 auto order_of(const Product& p) { return std::tuple{p.input, p.input_row, p.matrix, p.row}; }
 
+// Whether the node has another one in valid steps only, by which forms.h takes what a product multiplies.
+bool is_mask(const step::Cell& cell, const Node& node) {
+  if (node.kind != NodeKind::Scalar || node.op != scalar::Op::Select) return false;
+  const Node& valid = cell.graph.at(node.operands[0]);
+  return valid.kind == NodeKind::Leaf && cell.tensor(valid.tensor).kind == TensorKind::Length;
+}
+
+// What a product multiplies, masked or not.
+const Node& multiplied(const step::Cell& cell, const Node& product) {
+  const Node& vector = cell.graph.at(product.operands[0]);
+  return is_mask(cell, vector) ? cell.graph.at(vector.operands[1]) : vector;
+}
+
 // The product that a node is of an input; none if it is another node.
 std::optional<Product> product_of(const step::Cell& cell, const Node& node) {
   if (node.kind != NodeKind::MatVec) return std::nullopt;
-  const Node& vector = cell.graph.at(node.operands[0]);
+  const Node& vector = multiplied(cell, node);
   const bool is_input = vector.kind == NodeKind::Leaf &&
                         cell.tensor(vector.tensor).kind == TensorKind::Input &&
                         cell.tensor(vector.tensor).tail == step::Tail::Vector;
   if (!is_input) return std::nullopt;
   return Product{node.tensor, vector.tensor, node.row, vector.row};
+}
+
+void make_unique(std::vector<Product>& products) {
+  std::ranges::sort(products, {}, order_of);
+  const auto again = std::ranges::unique(products, {}, order_of);
+  products.erase(again.begin(), again.end());
 }
 
 bool walks_one_way_to_the_end(const step::Cell& cell) {
@@ -40,10 +60,30 @@ std::vector<Product> all_products(const step::Cell& cell) {
     if (!product) return {};
     found.push_back(*product);
   }
-  std::ranges::sort(found, {}, order_of);
-  const auto again = std::ranges::unique(found, {}, order_of);
-  found.erase(again.begin(), again.end());
+  make_unique(found);
   return found;
+}
+
+// Those of inputs with extents of their own, which nothing else reads.
+std::vector<Product> products_of_own_extents(const step::Cell& cell) {
+  std::vector<Product> found;
+  for (const Node& node : cell.graph.nodes)
+    if (node.kind == NodeKind::MatVec && cell.tensor(node.tensor).inner)
+      if (const std::optional<Product> product = product_of(cell, node)) found.push_back(*product);
+  make_unique(found);
+  return found;
+}
+
+bool multiplies_all_rows(const step::Cell& cell, const std::vector<Product>& products) {
+  for (step::TensorId id = 0; id < static_cast<step::TensorId>(cell.tensors.size()); ++id) {
+    const step::Tensor& tensor = cell.tensor(id);
+    if (tensor.kind != TensorKind::Input || !tensor.inner) continue;
+    for (int row = 0; row < tensor.rows; ++row)
+      if (std::ranges::none_of(products,
+                               [&](const Product& p) { return p.input == id && p.input_row == row; }))
+        return false;
+  }
+  return true;
 }
 
 // Inputs that nothing but products reads, and all rows of them.
@@ -57,12 +97,13 @@ bool are_only_multiplied(const step::Cell& cell, const std::vector<Product>& pro
   std::size_t all = 0;
   for (const step::TensorId input : inputs) all += at(cell.tensor(input).rows);
   if (rows.size() < all) return false;
-  const auto is_such = [&](NodeId id) {
-    const Node& node = cell.graph.at(id);
-    return node.kind == NodeKind::Leaf && inputs.contains(node.tensor);
-  };
-  for (const Node& node : cell.graph.nodes)
-    if (!step::is_product(node) && std::ranges::any_of(node.operands, is_such)) return false;
+  std::vector<bool> such;  // by node: such an input, masked or not
+  const auto is_such = [&](NodeId id) { return such[at(id)]; };
+  for (const Node& node : cell.graph.nodes) {
+    const bool reads = std::ranges::any_of(node.operands, is_such), mask = reads && is_mask(cell, node);
+    if (reads && !mask && !step::is_product(node)) return false;
+    such.push_back(mask || (node.kind == NodeKind::Leaf && inputs.contains(node.tensor)));
+  }
   return std::ranges::none_of(forward_roots(cell), is_such);
 }
 
@@ -71,6 +112,8 @@ void walk_without(const step::Cell& cell, InputProducts& result) {
   step::Cell& walked = result.walked = cell;
   std::set<step::TensorId> gone;
   for (const Product& product : result.products) gone.insert({product.matrix, product.input});
+  for (step::TensorId id = 0; id < static_cast<step::TensorId>(cell.tensors.size()); ++id)
+    if (cell.tensor(id).inner) gone.insert(id);
   std::vector<step::TensorId> places(cell.tensors.size(), -1);
   walked.tensors.clear();
   for (step::TensorId id = 0; id < static_cast<step::TensorId>(places.size()); ++id) {
@@ -89,9 +132,10 @@ void walk_without(const step::Cell& cell, InputProducts& result) {
   walked.tensors.push_back(made);
   walked.graph = {};
   for (Node node : cell.graph.nodes) {
-    if (const std::optional<Product> product = product_of(cell, node)) {
-      const auto place = std::ranges::find(result.products, order_of(*product), order_of);
-      node = {};
+    const std::optional<Product> product = product_of(cell, node);
+    const auto place =
+        product ? std::ranges::find(result.products, order_of(*product), order_of) : result.products.end();
+    if (place != result.products.end()) {
       walked.graph.leaf(result.made, static_cast<int>(place - result.products.begin()), step::Extent::Vector);
     } else if (node.tensor >= 0 && places[at(node.tensor)] < 0) {
       walked.graph.constant(0);  // nothing reads it any more
@@ -113,14 +157,34 @@ bool keeps_histories(const step::Cell& cell, const InputProducts& result) {
 
 }  // namespace
 
-std::optional<InputProducts> input_products(const Task& task) {
+namespace {
+
+// The products that are made beside the walk; none: there is no such walk.
+std::vector<Product> products_beside(const Task& task) {
   const step::Cell& cell = task.cell;
-  if (passes_products(task.problem) || !walks_one_way_to_the_end(cell)) return std::nullopt;
+  const bool own_extents = step::has_extents(cell);
+  std::vector<Product> all;
+  if (!passes_products(task.problem) && (own_extents || walks_one_way_to_the_end(cell)))
+    all = all_products(cell);
+  if (!all.empty() && !are_only_multiplied(cell, all)) all.clear();
+  if (!own_extents) return all;
+  if (all.empty()) all = products_of_own_extents(cell);
+  return multiplies_all_rows(cell, all) ? all : std::vector<Product>();
+}
+
+}  // namespace
+
+bool InputProducts::in_walk(step::TensorId of_cell) const {
+  return std::ranges::find(tensors, of_cell) != tensors.end();
+}
+
+std::optional<InputProducts> input_products(const Task& task) {
   InputProducts result;
-  result.products = all_products(cell);
-  if (result.products.empty() || !are_only_multiplied(cell, result.products)) return std::nullopt;
-  walk_without(cell, result);
-  if (!keeps_histories(cell, result)) return std::nullopt;
+  result.own_extents = step::has_extents(task.cell);
+  result.products = products_beside(task);
+  if (result.products.empty()) return std::nullopt;
+  walk_without(task.cell, result);
+  if (!keeps_histories(task.cell, result)) return std::nullopt;
   return result;
 }
 

@@ -7,7 +7,7 @@
 
 namespace rondo::schedule {
 
-// Writes matrix[h, row, i, j] to packed[h, j, first_column + i], for all heads and i and j: [H, D, columns]
+// Writes matrix[h, row, i, j] to packed[h, j, first_column + i], for all heads and i and j: [H, E, columns]
 // of Role::Packed, from `packed` on.
 struct PackedTranspose {
   step::TensorId matrix = -1;

@@ -67,9 +67,11 @@ void BlockedProduct::multiply_chunk(kernel::Builder& b, Value block, Value chunk
   const std::int64_t ahead = number == 1 ? std::max(1, kAheadBytes / (bytes * step)) : columns;
   const int lines = ceil_div(step * bytes, kLine * number);  // a column and tile
 
-  const Value matrix = b.let("matrix_at", packed.chunk_at(block, chunk) + b.wide(b.thread()));
+  const Value chunk_at = packed.chunk_at(block, chunk);
+  const Value matrix = b.let("matrix_at", (from.valid() ? chunk_at + from : chunk_at) + b.wide(b.thread()));
   const Value own = b.let("sums_at", chunk * (rows * p.together * p.channels()) + (b.thread() + first_sum));
-  b.for_("i", b.constant(0), b.constant(std::int64_t{rows} * step), b.constant(p.lanes), 1, [&](Value i) {
+  const Value begun = b.constant(adds ? 0 : std::int64_t{rows} * step);
+  b.for_("i", b.constant(0), begun, b.constant(p.lanes), 1, [&](Value i) {
     b.store(sums[own + i], b.real(RegisterTile::neutral(kind)));
     if (kind == ProductKind::Channel) b.store(sums[own + i + largest()], b.real(0));
   });

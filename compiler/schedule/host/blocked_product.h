@@ -18,7 +18,9 @@ struct BlockedProduct {
   kernel::Memory sums;  // fp32, [chunk][row][product of the chunk][channel of the block]
   int rows = 1, tile = 1;
   ProductKind kind = ProductKind::Sum;  // but for a Scatter
-  kernel::Value any = {};  // whether a row has the step; where none has, sums are zero. Without it one has
+  kernel::Value any = {};   // whether a row has the step; where none has, sums are zero. Without it one has
+  kernel::Value from = {};  // element of the matrices where those of `packed` begin; without it 0
+  bool adds = false;        // to what the sums have, which otherwise begin anew
 
   // Elements of `sums` that a group needs: where channels are asked for, the largest sums before them.
   static std::int64_t sum_elements(const HostParameters& p, int products, int rows,

@@ -10,10 +10,15 @@
 namespace rondo::schedule {
 
 HostPacked::HostPacked(const Problem& problem, const HostParameters& p, int count, std::int64_t begin)
-    : dim(problem.sizes.dim),
+    : HostPacked(problem, p, count, problem.sizes.dim, problem.sizes.dim, begin) {}
+
+HostPacked::HostPacked(const Problem& problem, const HostParameters& p, int count, std::int64_t of_rows,
+                       std::int64_t of_columns, std::int64_t begin)
+    : rows(of_rows),
+      dim(of_columns),
       storage(problem.storage),
       channels(p.channels()),
-      tiles(static_cast<int>(ceil_div(dim, p.channels()))),
+      tiles(static_cast<int>(ceil_div(rows, p.channels()))),
       together(p.together),
       products(count),
       heads(problem.sizes.heads),
@@ -47,15 +52,16 @@ Launch host_pack(const Task& task, const HostParameters& p, const HostPacked& pa
           const Product& product = products[static_cast<std::size_t>(chunk * packed.together + i)];
           const KernelTensor& matrix = matrices[static_cast<std::size_t>(chunk * packed.together + i)];
           const Value channel = b.let("channel", tile * p.channels() + v * p.lanes + b.thread());
-          const Value from = (b.wide(head) * matrix.rows + product.row) * (dim * dim) +
-                             (product.transposed ? b.wide(column) * dim + b.wide(channel)
-                                                 : b.wide(channel) * dim + b.wide(column));
+          const std::int64_t across = matrix.columns;
+          const Value from = (b.wide(head) * matrix.rows + product.row) * (packed.rows * dim) +
+                             (product.transposed ? b.wide(column) * across + b.wide(channel)
+                                                 : b.wide(channel) * across + b.wide(column));
           const Value element = b.variable("element", b.real(0));
           const auto fetch = [&] { b.assign(element, b.load("r", matrix.memory[from])); };
-          if (dim % p.channels() == 0)
+          if (packed.rows % p.channels() == 0)
             fetch();
           else
-            b.if_(channel < dim, fetch);
+            b.if_(channel < packed.rows, fetch);
           b.store(to.memory[first + (b.wide(column) * count + i) * p.channels() + v * p.lanes +
                             b.wide(b.thread())],
                   element);

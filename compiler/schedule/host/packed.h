@@ -17,8 +17,11 @@ namespace rondo::schedule {
 // end; the chunks have `together` products each, the last one the rest.
 struct HostPacked {
   HostPacked(const Problem& problem, const HostParameters& parameters, int products, std::int64_t first = 0);
+  // The same of matrices of other extents, as they are multiplied.
+  HostPacked(const Problem& problem, const HostParameters& parameters, int products, std::int64_t rows,
+             std::int64_t columns, std::int64_t first);
 
-  std::int64_t dim;
+  std::int64_t rows, dim;  // channels that a product gives, and columns, which it adds up
   kernel::Storage storage;
   int channels, tiles, together, products;
   std::int64_t heads, first;  // first: element of Role::Packed where it begins

@@ -9,6 +9,7 @@
 #include "compiler/schedule/backward/dense_backward.h"
 #include "compiler/schedule/channelwise/legal.h"
 #include "compiler/schedule/host/diagonal.h"
+#include "compiler/schedule/host/products_beside.h"
 #include "compiler/schedule/host/step_product.h"
 #include "compiler/schedule/host/time_launches.h"
 #include "compiler/schedule/host/whole_head.h"
@@ -80,6 +81,11 @@ void add_dense(const Task& task, const HostParameters& own, KernelPlan& plan) {
 }
 
 }  // namespace
+
+std::shared_ptr<ProductsBeside> Host::products_beside(const BesideWhat& what,
+                                                      const Parameters& parameters) const {
+  return host_products_beside(what, read_parameters<HostParameters>(parameters));
+}
 
 void Host::add_launches(const Task& task, const HostParameters& own, KernelPlan& plan) const {
   if (task.structure.has_matrix)

@@ -15,6 +15,8 @@ class Host final : public StrategyOf<HostParameters> {
   Legality legal(const Task& task) const override;
   constraint::System space(const Task& task) const override;
   CostModel cost_model(const Task& task) const override;
+  std::shared_ptr<ProductsBeside> products_beside(const BesideWhat& what,
+                                                  const Parameters& parameters) const override;
 
  protected:
   void add_launches(const Task& task, const HostParameters& parameters, KernelPlan& plan) const override;

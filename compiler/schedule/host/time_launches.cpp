@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "compiler/schedule/host/blocked_product.h"
 #include "compiler/schedule/host/register_tile.h"
@@ -30,20 +32,20 @@ int even_part(std::int64_t count, int most, int unit) {
 // Sums of a tile: with a channel beside each, half as many.
 int most_sums(ProductKind kind) { return kind == ProductKind::Channel ? kMostSums / 2 : kMostSums; }
 
-// Results of some steps of a batch row for the channels of a tile.
+// Results of some steps of a batch row for the channels of a tile. Of several terms each has a vector, which
+// are neighbouring rows, and matrices, which lie one behind the other: the results are their sums.
 class ProductBuilder {
  public:
   ProductBuilder(const Task& task, const HostParameters& p, const std::vector<int>& scratch,
-                 const std::vector<TimeProduct>& products, std::size_t group)
+                 const std::vector<TimeProduct>& products, const HostPacked& packed, const std::string& name)
       : problem_(task.problem),
         p_(p),
         products_(products),
-        packed_(task.problem, p, static_cast<int>(products.size())),
+        packed_(packed),
         kind_(products.front().kind),
         tile_(std::clamp(most_sums(kind_) / (p.vectors * std::min(p.together, packed_.products)), 1, 12)),
         steps_(round_up(kLeastSteps, tile_)),
-        b_(fmt::format("{}_host_products_{}", task.cell.name, group), p.lanes, task.problem.math,
-           fmt::format("{}: products of all steps", task.cell.name)),
+        b_(name, p.lanes, task.problem.math, fmt::format("{}: products of all steps", task.cell.name)),
         signature_(b_, task) {
     signature_.set_scratch(scratch);
   }
@@ -53,7 +55,8 @@ class ProductBuilder {
     const HostTimeReader reader(tensors, problem_, products_.front().vector);
     const KernelTensor matrices = tensors.reads({Role::Packed, -1});
     for (const TimeProduct& product : products_) outputs_.push_back(tensors.writes(product.out.tensor));
-    const std::int64_t dim = problem_.sizes.dim, pitch = vector_pitch(dim, p_.lanes);
+    const std::int64_t dim = packed_.dim, pitch = vector_pitch(dim, p_.lanes);
+    const int terms = products_.front().vector_rows;
     const kernel::Memory vectors =
         b_.shared("vectors", kernel::Storage::F32, steps_ * pitch, "[step][column]");
     sums_ = b_.shared("sums", kernel::Storage::F32,
@@ -76,10 +79,14 @@ class ProductBuilder {
     // Tiles are whole: rows past the last step are multiplied, and their sums left where they are.
     b_.for_("i", b_.constant(0), b_.constant(steps_ * pitch), b_.constant(p_.lanes), 1,
             [&](Value i) { b_.store(vectors[i + b_.thread()], b_.real(0)); });
-    reader.bring(vectors, span);
-    b_.barrier();
-    const BlockedProduct product{p_, packed_, matrices.memory, vectors, pitch, sums_, steps_, tile_, kind_};
-    product.multiply(b_, tile, 0, 0, span.steps);
+    BlockedProduct product{p_, packed_, matrices.memory, vectors, pitch, sums_, steps_, tile_, kind_};
+    if (terms == 1) {
+      reader.bring(vectors, span);
+      b_.barrier();
+      product.multiply(b_, tile, 0, 0, span.steps);
+    } else {
+      add_terms(reader, span, product, tile, terms);
+    }
     b_.for_("step", b_.constant(0), span.steps, b_.constant(1), 1,
             [&](Value step) { store(product, step, b_.let("t", span.t + step), tile, span); });
     Launch launch{b_.kernel(), signature_.arguments(), 0, packed_.heads * packed_.tiles};
@@ -88,9 +95,25 @@ class ProductBuilder {
   }
 
  private:
+  void add_terms(const HostTimeReader& reader, HostTimeReader::Span span, BlockedProduct& product, Value tile,
+                 int terms) {
+    const std::int64_t sums = BlockedProduct::sum_elements(p_, packed_.products, steps_, kind_);
+    b_.for_("i", b_.constant(0), b_.constant(sums), b_.constant(p_.lanes), 1,
+            [&](Value i) { b_.store(sums_[i + b_.thread()], b_.real(0)); });
+    product.adds = true;
+    b_.for_("term", b_.constant(0), b_.constant(terms), b_.constant(1), 1, [&](Value term) {
+      b_.barrier();
+      span.below = term;
+      reader.bring(product.vectors, span);
+      b_.barrier();
+      product.from = b_.wide(term) * packed_.elements();
+      product.multiply(b_, tile, 0, 0, span.steps);
+    });
+  }
+
   void store(const BlockedProduct& product, Value step, Value t, Value tile,
              const HostTimeReader::Span& span) {
-    const std::int64_t dim = problem_.sizes.dim;
+    const std::int64_t dim = packed_.rows;
     for (int i = 0; i < packed_.products; ++i)
       for (int v = 0; v < p_.vectors; ++v) {
         const KernelTensor& out = outputs_[at(i)];
@@ -130,8 +153,9 @@ class GradientBuilder {
         p_(p),
         matrix_(matrix),
         row_(row),
+        across_(step::columns(task.cell.tensor(matrix), task.problem.sizes)),
         rows_(even_part(task.problem.sizes.dim, task.problem.sizes.dim < kLargeDim ? 64 : 128, kTile)),
-        columns_(even_part(task.problem.sizes.dim, 128, kVectors * p.lanes)),
+        columns_(even_part(across_, 128, kVectors * p.lanes)),
         b_(fmt::format("{}_host_grad_{}_{}", task.cell.name, task.cell.tensor(matrix).name, row), p.lanes,
            task.problem.math,
            fmt::format("gradient of {}, row {}: outer products of all steps", task.cell.tensor(matrix).name,
@@ -143,13 +167,19 @@ class GradientBuilder {
   Launch build(const std::vector<const MatrixTerm*>& terms) {
     const std::int64_t dim = task_.problem.sizes.dim;
     const int row_tiles = static_cast<int>(ceil_div(dim, rows_));
-    const int column_tiles = static_cast<int>(ceil_div(dim, columns_));
+    const int column_tiles = static_cast<int>(ceil_div(across_, columns_));
     KernelTensors tensors(signature_);
     std::vector<Operands> operands;
     for (const MatrixTerm* term : terms) {
       const HostTimeReader right(tensors, task_.problem, term->right);
       operands.push_back({HostTimeReader(tensors, task_.problem, term->left), right, term->chosen});
     }
+    std::optional<KernelTensor> lengths;
+    const std::optional<step::TensorId> length = task_.cell.first_of_kind(step::TensorKind::Length);
+    const auto reads_input = [](const MatrixTerm* term) {
+      return term->right.row.tensor.role == Role::Input;
+    };
+    if (length && std::ranges::any_of(terms, reads_input)) lengths = tensors.reads({Role::Lengths, *length});
     const KernelTensor result = tensors.writes({Role::ParamGradient, matrix_});
     sums_ = b_.shared("sums", kernel::Storage::F32, std::int64_t{rows_} * columns_, "[row][column]");
     left_ = b_.shared("left", kernel::Storage::F32, std::int64_t{kChunk} * left_pitch(), "[step][row]");
@@ -167,11 +197,12 @@ class GradientBuilder {
     b_.for_("i", b_.constant(0), b_.constant(rows_ * columns_), b_.constant(p_.lanes), 1,
             [&](Value i) { b_.store(sums_[i + b_.thread()], b_.real(0)); });
     b_.for_("row", b_.constant(0), batch, b_.constant(1), 1, [&](Value row) {
-      b_.for_("t", b_.constant(0), time, b_.constant(kChunk), 1, [&](Value t) {
+      const auto [begin, end] = valid_steps(lengths, row, time);
+      b_.for_("t", begin, end, b_.constant(kChunk), 1, [&, end = end](Value t) {
         for (const Operands& of : operands) {
           HostTimeReader::Span span;
           span.row = row, span.head = head, span.t = t, span.lanes = p_.lanes;
-          span.steps = b_.let("steps", min(time - t, b_.constant(kChunk)));
+          span.steps = b_.let("steps", min(end - t, b_.constant(kChunk)));
           b_.barrier();
           bring(of, span, first_row, first_column);
           b_.barrier();
@@ -190,6 +221,17 @@ class GradientBuilder {
     bool chosen;  // right are columns, one for each row
   };
 
+  // Those that may be read: past the end of a row an input may be anything. They come first where time is
+  // reversed.
+  std::pair<Value, Value> valid_steps(const std::optional<KernelTensor>& lengths, Value row, Value time) {
+    if (!lengths) return {b_.constant(0), time};
+    const Value length = b_.let("length", min(b_.load("length", lengths->memory[row]), time));
+    const auto at = [&](Value forward, Value back) {
+      return signature_.by_direction([&] { return forward; }, [&] { return back; });
+    };
+    return {at(b_.constant(0), time - length), at(length, time)};
+  }
+
   int left_pitch() const { return round_up(rows_, p_.lanes); }
 
   int strip() const { return kVectors * p_.lanes; }
@@ -205,7 +247,7 @@ class GradientBuilder {
       span.first = b_.let("first", first_column + i * strip());
       span.place = b_.let("strip_at", i * (kChunk * strip()));
       span.width = span.pitch = strip();
-      span.whole = dim % columns_ == 0;
+      span.whole = across_ % columns_ == 0;
       of.right.bring(right_, span);
     });
   }
@@ -249,9 +291,9 @@ class GradientBuilder {
       b_.if_(first_row + row < dim, [&] {
         b_.for_("column", b_.constant(0), b_.constant(columns_), b_.constant(p_.lanes), 1, [&](Value column) {
           const Value j = b_.let("j", first_column + column + b_.thread());
-          b_.if_(j < dim, [&] {
-            const Value place =
-                (b_.wide(head) * all_rows + row_) * (dim * dim) + b_.wide(first_row + row) * dim + b_.wide(j);
+          b_.if_(j < across_, [&] {
+            const Value place = (b_.wide(head) * all_rows + row_) * (dim * across_) +
+                                b_.wide(first_row + row) * across_ + b_.wide(j);
             b_.store(result.memory[place], b_.load("sum", sums_[row * columns_ + column + b_.thread()]));
           });
         });
@@ -262,18 +304,24 @@ class GradientBuilder {
   const Task& task_;
   const HostParameters& p_;
   step::TensorId matrix_;
-  int row_, rows_, columns_;
+  int row_;
+  std::int64_t across_;  // columns of the matrix
+  int rows_, columns_;
   kernel::Builder b_;
   Signature signature_;
   kernel::Memory sums_, left_, right_, chosen_;
 };
 
-std::vector<Launch> gradients(const Task& task, const HostParameters& p, const std::vector<int>& scratch,
-                              const std::vector<MatrixTerm>& terms) {
+}  // namespace
+
+std::vector<Launch> host_matrix_gradients(const Task& task, const HostParameters& p,
+                                          const std::vector<int>& scratch,
+                                          const std::vector<MatrixTerm>& terms,
+                                          const std::vector<step::TensorId>& left_out) {
   std::vector<Launch> launches;
   for (const step::TensorId matrix : task.cell.of_kind(step::TensorKind::Param)) {
     const step::Tensor& tensor = task.cell.tensor(matrix);
-    if (tensor.tail != step::Tail::Matrix) continue;
+    if (tensor.tail != step::Tail::Matrix || std::ranges::find(left_out, matrix) != left_out.end()) continue;
     for (int row = 0; row < tensor.rows; ++row) {
       std::vector<const MatrixTerm*> own;
       for (const MatrixTerm& term : terms)
@@ -284,7 +332,11 @@ std::vector<Launch> gradients(const Task& task, const HostParameters& p, const s
   return launches;
 }
 
-}  // namespace
+Launch host_time_product(const Task& task, const HostParameters& p, const std::vector<int>& scratch,
+                         const std::vector<TimeProduct>& products, const HostPacked& packed,
+                         const std::string& name) {
+  return ProductBuilder(task, p, scratch, products, packed, name).build();
+}
 
 std::int64_t host_time_packed(const Problem& problem, const HostParameters& parameters, int products) {
   return HostPacked(problem, parameters, products).elements();
@@ -299,10 +351,13 @@ TimeLaunches host_time_launches(const Task& task, const HostParameters& p, const
             std::vector<Launch> launches;
             launches.push_back(host_pack(task, p, packed, matrices,
                                          fmt::format("{}_host_products_pack_{}", task.cell.name, group)));
-            launches.push_back(ProductBuilder(task, p, scratch, products, group).build());
+            launches.push_back(host_time_product(task, p, scratch, products, packed,
+                                                 fmt::format("{}_host_products_{}", task.cell.name, group)));
             return launches;
           },
-          [&](const std::vector<MatrixTerm>& terms) { return gradients(task, p, scratch, terms); },
+          [&](const std::vector<MatrixTerm>& terms) {
+            return host_matrix_gradients(task, p, scratch, terms, {});
+          },
           [](const std::vector<MatrixTerm>&) { return std::int64_t{0}; }};
 }
 

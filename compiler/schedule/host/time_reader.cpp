@@ -25,20 +25,21 @@ void HostTimeReader::copy(kernel::Memory to, const Span& span, Value place, kern
     const auto fetch = [&] { return b.load("v", from[from_place + b.wide(i)]); };
     if (span.whole) return put(fetch());
     const Value value = b.variable("value", b.real(0));
-    b.if_(span.first + i < problem_.sizes.dim, [&] { b.assign(value, fetch()); });
+    b.if_(span.first + i < tensor_.columns, [&] { b.assign(value, fetch()); });
     put(value);
   });
 }
 
 void HostTimeReader::bring(kernel::Memory to, const Span& span) const {
   kernel::Builder& b = *span.row.builder();
-  const std::int64_t dim = problem_.sizes.dim;
+  const std::int64_t dim = tensor_.columns;
   b.for_("step", b.constant(0), span.steps, b.constant(1), 1, [&](Value step) {
     const Value t = b.let("t", span.t + step), place = b.let("place", span.place + step * span.pitch);
     const auto copy_step = [&](Value of) {
+      Value in_step = span.head * (tensor_.rows * dim) + operand_.row.row * dim + span.first;
+      if (span.below.valid()) in_step = in_step + span.below * dim;
       const Value from =
-          b.let("from", tensor_.row_begin(span.row) + b.wide(of) * tensor_.stride_t +
-                            b.wide(span.head * (tensor_.rows * dim) + operand_.row.row * dim + span.first));
+          b.let("from", tensor_.row_begin(span.row) + b.wide(of) * tensor_.stride_t + b.wide(in_step));
       copy(to, span, place, tensor_.memory, from, tensor_.stride_t * kAhead);
     };
     if (!operand_.shifted) return copy_step(t);

@@ -12,13 +12,14 @@ class HostTimeReader {
   HostTimeReader(KernelTensors& tensors, const Problem& problem, const TimeOperand& operand);
 
   // to[place + step * pitch + i] for `steps` steps from `t` on, all within the sequence, and i below `width`:
-  // channel `first` + i. Zero past the head's end. `lanes`: threads of the block; `width` is a multiple.
+  // channel `first` + i. Zero past the row's end. `lanes`: threads of the block; `width` is a multiple.
   struct Span {
     kernel::Value row, head;  // of the batch, of the cell
     kernel::Value t, steps;
     kernel::Value first, place;
     int width = 1, pitch = 1, lanes = 1;
-    bool whole = false;  // no span ends past the head's end
+    bool whole = false;        // no span ends past the row's end
+    kernel::Value below = {};  // rows below the operand's that are brought; without it 0
   };
   void bring(kernel::Memory to, const Span& span) const;
 

@@ -148,6 +148,8 @@ Result<executable::Tensor> bound_tensor(TensorRef ref, const Task& task, int ali
   if (ref.role == Role::InitialState || ref.role == Role::LastState)
     tensor.first = static_cast<float>(step::first_of(task.cell, declared, task.problem.constants));
   const bool per_head = declared.tail == step::Tail::Scalar;  // of a step; no vector of them is moved
+  if (declared.inner)                                         // no access is wider than its rows allow
+    while (declared.inner.size * kernel::storage_bytes(task.problem.storage) % alignment != 0) alignment /= 2;
   if (!per_head && (role.timed || (ref.role == Role::Param && declared.tail == step::Tail::Matrix)))
     tensor.alignment = std::max({alignment, tensor.alignment, kernel::storage_bytes(task.problem.storage)});
   tensor.unit = unit_elements(ref, task.cell, task.problem.sizes);

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "compiler/executable/tensor.h"
+#include "compiler/step/extents.h"
 #include "compiler/step/forms.h"
 
 namespace rondo::schedule {
@@ -41,7 +42,7 @@ std::int64_t times(std::int64_t a, std::int64_t b) {
 
 Status check_tensor(const step::Tensor& tensor, const step::Sizes& sizes) {
   std::int64_t in_step = times(sizes.heads, tensor.rows);
-  if (tensor.tail != step::Tail::Scalar) in_step = times(in_step, sizes.dim);
+  in_step = times(in_step, step::columns(tensor, sizes));
   if (tensor.tail == step::Tail::Matrix) in_step = times(in_step, sizes.dim);
   if (in_step > kMostInStep)
     return Error{
@@ -69,7 +70,8 @@ Status check_problem(const step::Cell& cell, const Problem& problem) {
       return Error{ErrorKind::Input, fmt::format("{} is {}", axis, extent),
                    "every extent must be at least 1"};
   if (Status status = step::check_forms(cell, sizes); !status) return status;
-  for (const step::Tensor& tensor : cell.tensors)
+  if (Status status = step::check_extents(cell, problem.constants); !status) return status;
+  for (const step::Tensor& tensor : step::with_extents(cell, problem.constants).tensors)
     if (Status status = check_tensor(tensor, sizes); !status) return status;
   return success();
 }

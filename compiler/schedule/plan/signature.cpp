@@ -13,7 +13,7 @@ kernel::Storage storage_of(TensorRef ref, const Task& task) {
     return kernel::Storage::I32;
   if (ref.role == Role::Resets) return kernel::Storage::U8;
   const kernel::Storage computed = scalar::computed_in(task.problem.storage);
-  if (ref.role == Role::Scratch && ref.tensor >= kShares) return computed;
+  if (ref.role == Role::Scratch && ref.tensor >= kShares && ref.tensor <= kChosen) return computed;
   if (ref.role == Role::History) return task.history_storage(ref.tensor);
   const bool matrix = ref.role == Role::Param && task.cell.tensor(ref.tensor).tail == step::Tail::Matrix;
   const bool rounded = has_time_axis(ref.role) || ref.role == Role::Packed || ref.role == Role::Vectors;
@@ -31,10 +31,15 @@ std::string shape_of(TensorRef ref, const step::Cell& cell) {
   const step::Tensor tensor = tensor_in_role(ref, cell);
   const executable::RoleInfo& role = executable::role_info(ref.role);
   if (step::is_flag(tensor.kind)) return role.timed ? "[B, T]" : "[B]";
-  const char* tail = tensor.tail == step::Tail::Scalar   ? ""
-                     : tensor.tail == step::Tail::Matrix ? ", D, D"
-                                                         : ", D";
+  std::string tail = tensor.tail == step::Tail::Matrix ? ", D" : "";
+  if (tensor.tail != step::Tail::Scalar)
+    tail += tensor.inner ? fmt::format(", {}", tensor.inner.size) : ", D";
   return fmt::format("[{}H, {}{}]", role.timed ? "B, T, " : role.per_batch ? "B, " : "", tensor.rows, tail);
+}
+
+std::int64_t columns_of(TensorRef ref, const Task& task) {
+  return is_internal(ref.role) ? task.problem.sizes.dim
+                               : step::columns(tensor_in_role(ref, task.cell), task.problem.sizes);
 }
 
 bool lies_in_order_of_time(TensorRef ref) { return has_time_axis(ref.role) && !is_internal(ref.role); }
@@ -48,6 +53,7 @@ KernelTensor Signature::declare(TensorRef ref, bool written) {
   KernelTensor result;
   result.ref = ref;
   result.name = name_of(ref, task_.cell);
+  result.columns = columns_of(ref, task_);
   std::string shape = ref.role == Role::Status ? "set to 1 by who has waited in vain" : "scratch";
   if (ref.role == Role::Scratch) {
     result.rows = scratch_rows_.at(static_cast<std::size_t>(ref.tensor));

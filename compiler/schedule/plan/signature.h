@@ -26,8 +26,9 @@ struct KernelTensor {
   kernel::Value origin;  // element of batch row 0 at the walk's first step; invalid: 0
   kernel::Storage storage = kernel::Storage::F32;
   int rows = 1;
-  int row_lanes = 1;      // each of so many lanes of a warp has rows / row_lanes neighbouring ones
-  bool per_head = false;  // one value a head: no axis of channels
+  std::int64_t columns = 1;  // elements of a row that lie side by side: D, or an extent of its own
+  int row_lanes = 1;         // each of so many lanes of a warp has rows / row_lanes neighbouring ones
+  bool per_head = false;     // one value a head: no axis of channels
   std::string name;
 };
 
@@ -104,6 +105,8 @@ bool lies_in_order_of_time(TensorRef ref);
 kernel::Storage storage_of(TensorRef ref, const Task& task);
 // Its name in emitted text: "x", "grad_x", "h_last" ...
 std::string name_of(TensorRef ref, const step::Cell& cell);
+// Elements of a row that lie side by side: D, or an extent of its own; 1 of one value a head.
+std::int64_t columns_of(TensorRef ref, const Task& task);
 // "[B, T, H, 4, D]". Not of internal roles.
 std::string shape_of(TensorRef ref, const step::Cell& cell);
 

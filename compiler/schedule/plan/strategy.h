@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <utility>
@@ -15,6 +16,9 @@
 #include "compiler/target/profile.h"
 
 namespace rondo::schedule {
+
+class ProductsBeside;
+struct BesideWhat;
 
 struct Legality {
   bool legal = true;
@@ -102,6 +106,11 @@ class Strategy {
   // build_legal() makes doubles of their numbers (kernel/passes/in_double.h). Rules that only narrow the
   // search are not needed here. What it throws is a defect of the caller or the strategy.
   virtual KernelPlan build_kernels(const Task& task, const Parameters& parameters) const = 0;
+  // Who makes products of inputs for all steps beside its kernels (gemm/products_beside.h); null: the tiles
+  // of GPUs.
+  virtual std::shared_ptr<ProductsBeside> products_beside(const BesideWhat&, const Parameters&) const {
+    return nullptr;
+  }
 
  private:
   Error defect(const step::Cell& cell, const Parameters& parameters, const std::string& what) const;

@@ -7,10 +7,7 @@ namespace rondo::schedule {
 std::int64_t unit_elements(TensorRef ref, const step::Cell& cell, const step::Sizes& sizes) {
   const step::Tensor tensor = tensor_in_role(ref, cell);
   if (step::is_flag(tensor.kind)) return 1;
-  std::int64_t elements = sizes.heads * tensor.rows;
-  if (tensor.tail != Tail::Scalar) elements *= sizes.dim;
-  if (tensor.tail == Tail::Matrix) elements *= sizes.dim;
-  return elements;
+  return sizes.heads * step::block(tensor, sizes);
 }
 
 std::int64_t total_elements(TensorRef ref, const step::Cell& cell, const step::Sizes& sizes) {
@@ -27,8 +24,12 @@ std::vector<Axis> axes_of(TensorRef ref, const step::Cell& cell, const step::Siz
   if (step::is_flag(tensor.kind)) return axes;
   axes.push_back({"H", sizes.heads});
   axes.push_back({"row", tensor.rows});
-  if (tensor.tail != Tail::Scalar) axes.push_back({"D", sizes.dim});
-  if (tensor.tail == Tail::Matrix) axes.push_back({"column", sizes.dim});
+  if (tensor.tail == Tail::Matrix) axes.push_back({"D", sizes.dim});
+  if (tensor.tail != Tail::Scalar)
+    axes.push_back({tensor.tail == Tail::Matrix ? "column"
+                    : tensor.inner              ? "channel"
+                                                : "D",
+                    step::columns(tensor, sizes)});
   return axes;
 }
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "compiler/step/bounds.h"
+#include "compiler/step/extents.h"
 #include "compiler/step/simplify.h"
 #include "compiler/support/index.h"
 
@@ -26,7 +27,7 @@ std::vector<bool> states_beyond_half(const step::Cell& cell) {
 }  // namespace
 
 Task::Task(step::Cell as_written, Problem of, target::Profile on, pipeline::PassWatcher* by)
-    : written(std::move(as_written)),
+    : written(step::with_extents(std::move(as_written), of.constants)),
       cell(step::simplified(written, by)),
       structure(step::structure_of(cell)),
       beyond_half(states_beyond_half(cell)),
@@ -35,6 +36,8 @@ Task::Task(step::Cell as_written, Problem of, target::Profile on, pipeline::Pass
       watcher(by) {}
 
 Task Task::with(Problem other) const {
+  if (step::has_extents(cell) && other.constants != problem.constants)
+    return {written, std::move(other), profile, watcher};
   Task result = *this;
   result.problem = std::move(other);
   return result;

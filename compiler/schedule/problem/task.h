@@ -17,8 +17,10 @@ struct Task {
   Task() = default;
   Task(step::Cell as_written, Problem of, target::Profile on, pipeline::PassWatcher* by = nullptr);
 
-  step::Cell written;  // as its text says: what hashes and records name, and what the reference computes
-  step::Cell cell;     // the same, simplified: what kernels are made of
+  // As its text says, of the extents that the problem gives: what hashes and records name, and what the
+  // reference computes.
+  step::Cell written;
+  step::Cell cell;  // the same, simplified: what kernels are made of
   step::Structure structure;
   // By tensor: states of which fp16 may not hold the history, since nothing keeps them in its range. One that
   // a matrix multiplies is not among them: the product rounds it.

@@ -20,5 +20,9 @@ inline constexpr int kHeadValues = 4;
 // The scratch tensor of the channels that max-plus products have chosen, as numbers: fp32, which has every
 // number that a channel can have.
 inline constexpr int kChosen = 5;
+// The scratch tensors of products of inputs that are made beside a walk (hoist/hoisting.h), and of their
+// gradients, where the walk has those that come before kShares itself.
+inline constexpr int kInputProducts = 6;
+inline constexpr int kInputProductGradients = 7;
 
 }  // namespace rondo::schedule
