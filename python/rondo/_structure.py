@@ -276,14 +276,17 @@ class Structure:
                 continue
             if len(shape) != len(spec.axes):
                 raise InputError(f"{self.name}: '{spec.short}' has shape {list(shape)}", f"it is {spec.written(sizes)}")
-            for axis, extent in zip(spec.axes, shape, strict=True):
+            for place, (axis, extent) in enumerate(zip(spec.axes, shape, strict=True)):
                 wanted = axis if isinstance(axis, int) else sizes.setdefault(axis, extent)
                 if wanted != extent:
                     by = f", by '{origin[axis]}'" if axis in origin else ""
-                    raise InputError(
-                        f"{self.name}: '{spec.short}' has shape {list(shape)}, not {spec.written(sizes)}",
-                        f"{axis} is {wanted}{by}" if isinstance(axis, str) else f"the cell declares {axis} rows",
-                    )
+                    if isinstance(axis, str):
+                        hint = f"{axis} is {wanted}{by}"
+                    elif place == spec.rows_axis:
+                        hint = f"the cell declares {axis} rows"
+                    else:
+                        hint = f"the cell's extent is {axis}: give it as a constant, by its name, where it is another"
+                    raise InputError(f"{self.name}: '{spec.short}' has shape {list(shape)}, not {spec.written(sizes)}", hint)
                 if isinstance(axis, str):
                     origin.setdefault(axis, spec.short)
         if "D" not in sizes:

@@ -11,6 +11,8 @@ AHEAD = "tests/mutation/cells/ahead.cell"
 ALONG = "tests/mutation/cells/along.cell"
 INPUTS = "tests/mutation/cells/inputs.cell "
 LAYER = "tests/mutation/cells/layer.cell "
+EXTENTS = "tests/mutation/cells/extents.cell "
+OF_EXTENT = EXTENTS + "--const E=40 --shape B=3,T=21,D=24,H=2 "
 PLAIN = STREAM + ("--param segments=1 --param channels=16 --param unroll=4 --param rewrite=none "
                   "--param interleaved_copies=0 --param producer_warps=0 ")
 SPLIT = STREAM + "--param segments=4 --param channels=64 --param steps=32 --param time_split=2 --param stages=2 "
@@ -93,6 +95,13 @@ CASES = {
     "inputs of batch tiles": INPUTS + "--shape B=17,T=9,D=64 --pass fw --param blocks=8 --param batch_tiles=2 " + FRAGMENTS,
     "hoisted fw": LAYER + "--shape B=2,T=33,D=40,H=2 --pass fw " + STREAM,
     "hoisted bw": LAYER + "--shape B=2,T=33,D=40,H=2 --pass bw " + STREAM,
+    "extents fw": OF_EXTENT + "--cell dense --pass fw " + KEPT,
+    "extents bw": OF_EXTENT + "--cell dense --pass bw " + KEPT,
+    "extents of forms": OF_EXTENT + "--cell dense --pass bw --forms lengths,reversed " + KEPT,
+    "extents of directions": OF_EXTENT + "--cell diagonal --pass fw --forms directions " + STREAM,
+    "extents host fw": OF_EXTENT + "--cell dense --pass fw --arch cpu",
+    "extents host bw": OF_EXTENT + "--cell dense --pass bw --arch cpu",
+    "extents host of forms": OF_EXTENT + "--cell diagonal --pass bw --forms lengths --arch cpu",
     "tiles in turn": "lstm --shape B=11,T=40,D=64 --pass fws " + IN_TURN,
     "tiles in turn of forms": "lstm --forms resets,lengths,reversed --shape B=11,T=9,D=64 --pass fws " + IN_TURN,
     "tiles in turn ahead": AHEAD + " --shape B=11,T=9,D=64 --pass fws " + IN_TURN,

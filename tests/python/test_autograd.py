@@ -7,7 +7,7 @@ torch = pytest.importorskip("torch", reason="no PyTorch: derivatives are not tes
 import rondo
 
 from parts import assert_close, assert_equal, leaf, lstm_tensors, pair
-from test_cell import SCALAR, STILL
+from test_cell import LAYER, SCALAR, STILL
 
 LEAK = """cell leak(N) {
   input x[N]
@@ -51,6 +51,28 @@ def test_two_directions_agree_with_a_loop():
     (z.square().sum() + end.sum()).backward()
     assert_close(y, z)
     assert_close(last["h"], end)
+    for mine, theirs in zip(tensors, exact, strict=True):
+        assert_close(mine.grad, theirs.grad, 1e-4)
+
+
+@pytest.mark.parametrize("extent", [5, 24])
+def test_gradients_of_an_input_of_another_extent(extent):
+    tensors = [leaf(3, 7, 2, extent), leaf(2, 2, 16, extent, scale=0.3), leaf(2, 16, 16, scale=0.25)]
+    u, w, r = tensors
+    lengths = torch.tensor([7, 0, 4])
+    with torch.no_grad():
+        u[1], u[2, 4:] = torch.nan, torch.nan
+    y, _ = rondo.Cell(LAYER, E=extent)(u, params={"W": w, "R": r}, lengths=lengths)
+    y.square().sum().backward()
+    exact = [tensor.detach().double().nan_to_num().requires_grad_() for tensor in tensors]
+    x, h = torch.einsum("hgij,bthj->btghi", exact[1], exact[0]), torch.zeros(3, 2, 16, dtype=torch.float64)
+    outputs = []
+    for t in range(7):
+        h = torch.tanh(torch.einsum("hij,bhj->bhi", exact[2], h) + x[:, t, 0]) + x[:, t, 1]
+        outputs.append(torch.where((t < lengths)[:, None, None], h, 0.0))
+    z = torch.stack(outputs, 1)
+    z.square().sum().backward()
+    assert_close(y, z)
     for mine, theirs in zip(tensors, exact, strict=True):
         assert_close(mine.grad, theirs.grad, 1e-4)
 

@@ -39,6 +39,17 @@ BIASED = """cell leak(N) {
 """
 
 
+LAYER = """cell layer(D, E = 12) {
+  input u[E]
+  param W[2, D, E], R[D, D]
+  state h[D]
+  x = W @ u
+  next h = tanh(R @ h + x[0]) + x[1]
+  output h
+}
+"""
+
+
 def draw(*shape, seed=0):
     return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
 
@@ -103,6 +114,21 @@ def test_a_text_with_a_constant_computes(keep):
     np.testing.assert_allclose(y, leaked(x, keep), atol=1e-6)
     np.testing.assert_allclose(last["h"], y[:, -1], atol=1e-6)
     assert rondo.Cell(LEAK, keep=keep).constants == {"keep": keep}
+
+
+@pytest.mark.parametrize("extent", [None, 5, 20])
+def test_an_input_of_another_extent(extent):
+    cell = rondo.Cell(LAYER) if extent is None else rondo.Cell(LAYER, E=extent)
+    extent = extent or 12
+    assert cell.inputs == {"u": f"[B, T, H, {extent}]"}
+    assert cell.params == {"W": f"[H, 2, D, {extent}]", "R": "[H, D, D]"}
+    u, w, r = draw(2, 5, 2, extent), draw(2, 2, 8, extent, seed=1), draw(2, 8, 8, seed=2) / 3
+    y, last = cell(u, params={"W": w, "R": r})
+    h, x = np.zeros((2, 2, 8), np.float32), np.einsum("hgij,bthj->btghi", w, u)
+    for t in range(5):
+        h = np.tanh(np.einsum("hij,bhj->bhi", r, h) + x[:, t, 0]) + x[:, t, 1]
+        np.testing.assert_allclose(y[:, t], h, rtol=0, atol=1e-5)
+    np.testing.assert_allclose(last["h"], h, rtol=0, atol=1e-5)
 
 
 def test_a_file_is_read(tmp_path):
@@ -267,6 +293,16 @@ WRONG = {
         lambda: rondo.Cell("lstm")(LSTM_X[:, :, :3], params={"R": draw(4, 16, 16), "b": draw(4, 16)}),
         rondo.InputError,
         "'x' has shape .*the cell declares 4 rows",
+    ),
+    "another extent": (
+        lambda: rondo.Cell(LAYER, E=5)(draw(2, 5, 6), params={"W": draw(2, 8, 5), "R": draw(8, 8)}),
+        rondo.InputError,
+        "'u' has shape .*the cell's extent is 5: give it as a constant",
+    ),
+    "no extent": (
+        lambda: rondo.Cell(LAYER, E=2.5)(draw(2, 5, 2), params={"W": draw(2, 8, 2), "R": draw(8, 8)}),
+        rondo.InputError,
+        "E of cell layer is 2.5, but it is the extent of a tensor",
     ),
     "no params": (lambda: rondo.Cell("lstm")(LSTM_X), rondo.InputError, r"params lacks 'R' .it is \[H, 4, D, D\]"),
     "unknown params": (
