@@ -125,6 +125,44 @@ TEST(Extents, EveryStrategyInEveryForm) {
     }
 }
 
+// A strategy whose kernels are asked for though it would not be chosen, as those of plain plans are
+// (engine/check/plain.h).
+class Anyway final : public Strategy {
+ public:
+  explicit Anyway(const char* name) : of_(*find_strategy(name)) {}
+  std::string name() const override { return of_.name(); }
+  Legality serves(const target::Profile& profile) const override { return of_.serves(profile); }
+  Legality legal(const Task&) const override { return {}; }
+  constraint::System space(const Task& task) const override { return of_.space(task); }
+  CostModel cost_model(const Task& task) const override { return of_.cost_model(task); }
+  std::span<const ParameterRow> parameters() const override { return of_.parameters(); }
+  int alignment(const Problem& problem, const Parameters& point) const override {
+    return of_.alignment(problem, point);
+  }
+  KernelPlan build_kernels(const Task& task, const Parameters& point) const override {
+    return of_.build_kernels(task, point);
+  }
+
+ private:
+  const Strategy& of_;
+};
+
+// Plain plans: the walk has no matrix, and its strategy is one for matrices.
+TEST(Extents, PlainPlansOfWalksWithoutAMatrix) {
+  static const Anyway plain("alternating");
+  for (const char* text : {kMinGruLayer, kIndRnnLayer}) {
+    Case c{&plain, step::with_extents(cell_of_text(text), {{"E", 20}}), {}, {}, {}};
+    c.problem.sizes = {3, 5, 2, 24};
+    c.problem.storage = Storage::F32;
+    c.problem.math = default_math(Storage::F32);
+    c.parameters = {{"units", 16}, {"batch_tiles", 1}, {"warps", 4}, {"stages", 3}};
+    c.backward = c.parameters;
+    c.backward["vector"] = 1;
+    Comparison(std::move(c)).run();
+    ASSERT_FALSE(HasFailure()) << text;
+  }
+}
+
 // Products of states may be handed on; those of such inputs are made again.
 TEST(Extents, ProductsSaved) {
   Case c = extent_case(kExtentCases[0], {false, true}, Storage::F32);
