@@ -403,14 +403,14 @@ RONDO_MUST_USE RONDO_API rondo_status rondo_training_forward_part(const rondo_tr
                                                                   int64_t part,
                                                                   const rondo_launch_args* forward,
                                                                   void* saved, int64_t saved_bytes);
-/* Starts the backward pass of part `part`, before which what it reads of each part but the last is made again:
- * by the forward pass, which writes the part's outputs again, or of the outputs, where that is faster. So
- * outputs stay as the forward pass left them. `forward` is as above, and `backward` what rondo_launch() of the
- * backward plan takes for the same B, T and stream, but for what is saved; both may have one workspace. The
- * calls come after the forward pass of all parts, from the last part to the first. Gradients of inputs are
- * those of the part's steps, with part 0 come those of initial states. Gradients of parameters are those of
- * the part: the caller adds them up. Where `backward` is refused, the forward pass may have started. Errors
- * as those of the forward pass. */
+/* Starts the backward pass of part `part`, before which what it reads of each part but the last is made
+ * again: by the forward pass, which writes the part's outputs again, or of the outputs, where that is faster.
+ * So outputs stay as the forward pass left them. `forward` is as above, and `backward` what rondo_launch() of
+ * the backward plan takes for the same B, T and stream, but for what is saved; both may have one workspace.
+ * The calls come after the forward pass of all parts, from the last part to the first. Gradients of inputs
+ * are those of the part's steps, with part 0 come those of initial states. Gradients of parameters are those
+ * of the part: the caller adds them up. Where `backward` is refused, the forward pass may have started.
+ * Errors as those of the forward pass. */
 RONDO_MUST_USE RONDO_API rondo_status rondo_training_backward_part(const rondo_training* training,
                                                                    int64_t part,
                                                                    const rondo_launch_args* forward,

@@ -1,11 +1,13 @@
-// Slow tests: four turns in a row run each of them once, and no setting of a short or a long run leaves one out.
+// Slow tests: four turns in a row run each of them once, and no setting of a short or a long run leaves one
+// out.
 #include "tests/support/slow_tests.h"
 
 namespace rondo::testing {
 namespace {
 
 TEST(SlowTests, EachRunsAtEveryFourthTurn) {
-  for (const char* name : {"Within.TheLeast", "Saving.TuneTakesWhatFitsInMemory", "FalseAlarms.RandomCellsPass"})
+  for (const char* name :
+       {"Within.TheLeast", "Saving.TuneTakesWhatFitsInMemory", "FalseAlarms.RandomCellsPass"})
     for (unsigned long first = 0; first < 9; ++first) {
       int runs = 0;
       for (unsigned long turn = first; turn < first + kTurnsOfSlowTests; ++turn)
