@@ -125,13 +125,13 @@ class Cases {
 }  // namespace
 
 std::string VerifyCase::text() const {
-  return fmt::format("B={},T={},H={},D={}{}{}{}{}{}{}{}", sizes.batch, sizes.time, sizes.heads, sizes.dim,
+  return fmt::format("B={},T={},H={},D={}{}{}{}{}{}{}{}{}", sizes.batch, sizes.time, sizes.heads, sizes.dim,
                      layout.gap > 0 ? fmt::format(", gaps of {}", layout.gap) : "",
                      layout.order == TensorLayout::Order::TimeMajor ? ", time-major" : "",
                      initial_states ? "" : ", no states given", arbitrary_states ? ", arbitrary states" : "",
                      matrix_scale != 1 ? fmt::format(", matrices times {}", matrix_scale) : "",
                      data_scale != 1 ? fmt::format(", data times {}", data_scale) : "",
-                     stored_states ? ", from stored states" : "");
+                     stored_states ? ", from stored states" : "", erring_states ? ", states that err" : "");
 }
 
 std::vector<VerifyCase> better_cases(const VerifyCase& shape, Pass pass, bool decisions) {

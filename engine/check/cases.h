@@ -21,6 +21,7 @@ struct VerifyCase {
   bool arbitrary_states = false;  // initial states are random numbers, not what the cell reaches
   double data_scale = 1;          // of random inputs and vectors of parameters
   bool stored_states = false;  // a backward pass is compared from the states that are stored (host_problem.h)
+  bool erring_states = false;  // and may err as one whose states err (host_problem.h)
   std::string text() const;    // "B=3,T=65,H=1,D=33, gaps of 8"
 };
 

@@ -135,6 +135,7 @@ Status Verifier::compute_exact(CaseData& run, std::uint64_t seed) const {
   if (!data) return data.error();
   run.data = std::move(data).value();
   run.data.stored_states = shape.stored_states;
+  run.data.erring_states = shape.erring_states;
   if (!shape.initial_states) run.data.loss.last_states.clear();
   Result<ReferenceResult> exact = run_reference(*task_, run.data);
   if (!exact) return exact.error();

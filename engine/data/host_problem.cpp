@@ -144,6 +144,27 @@ Status run_perturbed_forward(const schedule::Task& task, const HostProblem& data
   return success();
 }
 
+// Both passes of training: each run's backward pass has the states of its own forward pass.
+Status run_perturbed_step(const schedule::Task& task, const HostProblem& data,
+                          const step::ForwardArguments<double>& arguments,
+                          std::span<const step::Perturbation> perturbations, const TakeResult& take,
+                          step::RunOptions<double> options) {
+  options.keep_history = true;
+  for (std::size_t run = 0; run < perturbations.size(); ++run) {
+    const auto one = perturbations.subspan(run, 1);
+    auto forward = step::run_forward_perturbed(task.written, data.sizes, arguments, one, options);
+    if (!forward) return forward.error();
+    const Status status = step::run_backward_perturbed<double>(
+        task.written, data.sizes, arguments, data.loss, forward->front().history, one,
+        [&](std::size_t, step::BackwardResult<double> backward) {
+          take(run, ReferenceResult{{}, std::move(backward)});
+        },
+        options);
+    if (!status) return status;
+  }
+  return success();
+}
+
 void round_all(Storage storage, std::vector<double>& values) {
   for (double& value : values) value = scalar::nearest(storage, value);
 }
@@ -312,6 +333,7 @@ Status run_perturbed(const schedule::Task& task, const HostProblem& data, const 
   const step::ForwardArguments<double>& arguments = arguments_of(task.problem, data, own);
   if (task.problem.pass != Pass::Backward)
     return run_perturbed_forward(task, data, arguments, perturbations, take, options);
+  if (data.erring_states) return run_perturbed_step(task, data, arguments, perturbations, take, options);
   return step::run_backward_perturbed<double>(
       task.written, data.sizes, arguments, data.loss, exact.forward.history, perturbations,
       [&](std::size_t run, step::BackwardResult<double> backward) {

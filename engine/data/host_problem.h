@@ -25,6 +25,9 @@ struct HostProblem {
   // history, as kernels do. Else it reads those of a forward pass that rounds nothing, and what rounding them
   // does is part of how far right results may be off.
   bool stored_states = false;
+  // What rounding does to a forward pass is part of how far right gradients may be off, too: they are those
+  // of a whole training step.
+  bool erring_states = false;
 };
 
 struct RandomOptions {
