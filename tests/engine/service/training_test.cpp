@@ -17,7 +17,9 @@ namespace {
 class Training : public ::testing::Test {
  protected:
   void SetUp() override {
-    file_ = std::filesystem::path(::testing::TempDir()) / "training_test.db";
+    // Of the test's own: tests of this suite run side by side.
+    const std::string name = ::testing::UnitTest::GetInstance()->current_test_info()->name();
+    file_ = std::filesystem::path(::testing::TempDir()) / ("training_" + name + ".db");
     std::filesystem::remove(file_);
     auto database = db::Database::open(file_);
     ASSERT_TRUE(database.ok()) << database.error().message;
