@@ -61,6 +61,8 @@ inline bool is_internal(Role role) { return role_info(role).internal; }
 inline bool is_kept(Role role) {
   return role == Role::Packed || role == Role::Vectors || role == Role::Carries;
 }
+// What a forward pass leaves for the backward pass alone.
+inline bool is_saved(Role role) { return role == Role::History || role == Role::Products; }
 
 struct TensorRef {
   Role role = Role::Input;

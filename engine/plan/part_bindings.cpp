@@ -19,8 +19,6 @@ using executable::TensorRef;
 
 namespace {
 
-bool is_saved(Role role) { return role == Role::History || role == Role::Products; }
-
 std::optional<Binding> bound(const Bindings& whole, TensorRef ref) {
   const Binding* binding = whole.find(ref);
   return binding == nullptr ? std::nullopt : std::optional(*binding);
@@ -74,7 +72,7 @@ PartBindings::PartBindings(TimeParts parts, std::int64_t batch, const Tensors& w
   for (const Tensor& tensor : backward)
     if (between > 0 && tensor.ref.role == Role::InitialStateGradient) add(Piece::Kind::Gradient, tensor, 2);
   for (const Tensor& tensor : saving)
-    if (is_saved(tensor.ref.role)) add(Piece::Kind::Saved, tensor, 1);
+    if (executable::is_saved(tensor.ref.role)) add(Piece::Kind::Saved, tensor, 1);
 }
 
 std::int64_t PartBindings::region_bytes() const {

@@ -25,7 +25,7 @@ bool is_given(Role role) {
          role == Role::Lengths || role == Role::OutputGradient || role == Role::LastStateGradient;
 }
 
-bool is_result(Role role) { return !is_given(role) && role != Role::History && role != Role::Products; }
+bool is_result(Role role) { return !is_given(role) && !executable::is_saved(role); }
 
 }  // namespace
 

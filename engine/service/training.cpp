@@ -105,9 +105,7 @@ bool is_as_outlined(const Answer& made, const Answer& outline) {
 
 const std::unique_ptr<runtime::LoadedPlan>& loaded(const Answer& answer) { return answer.kernel->plan; }
 
-bool is_saved(const executable::Tensor& tensor) {
-  return tensor.ref.role == schedule::Role::History || tensor.ref.role == schedule::Role::Products;
-}
+bool is_saved(const executable::Tensor& tensor) { return executable::is_saved(tensor.ref.role); }
 
 const std::vector<executable::Tensor>& tensors_of(const Answer& answer) {
   return answer.kernel->compiled.executable.tensors;

@@ -52,8 +52,7 @@ rondo_training_sizes sizes_of(const TrainingObject& training, std::int64_t batch
   }
   for (const Shared& shared : training.shared) {
     const executable::Tensor& tensor = training.forward->tensor(static_cast<std::size_t>(shared.forward));
-    if (training.every == 0 &&
-        (tensor.ref.role == executable::Role::History || tensor.ref.role == executable::Role::Products))
+    if (training.every == 0 && executable::is_saved(tensor.ref.role))
       sizes.saved_bytes += tensor.size.at(batch, time) * scalar::storage_bytes(tensor.storage);
   }
   // Outlines of any plans have none that is known: 0. The last part of several is the shorter one.

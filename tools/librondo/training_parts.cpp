@@ -57,7 +57,7 @@ Status check_saved(Saved saved, std::int64_t needed) {
 Status bind_whole(const PlanObject& plan, const rondo_launch_args& args, executable::Bindings& whole) {
   if (Status status = bind(plan, args, whole); !status) return status;
   for (const executable::Binding& given : whole.entries())
-    if (given.tensor.role == Role::History || given.tensor.role == Role::Products)
+    if (executable::is_saved(given.tensor.role))
       for (const executable::Tensor& tensor : plan.work->tensors())
         if (tensor.ref == given.tensor)
           return wrong(tensor, "is given, and parts keep it in the saved memory", "leave it out");
