@@ -92,7 +92,7 @@ Result<TrainingAnswer> answer_training_in_parts(const Request& request, const Ma
                                                 std::int64_t every);
 
 // Adds `again` to an answer for the passes of a part, whose request it is, on the same machine; nothing where
-// there is no such pass, or it is not faster. Errors: those of answer().
+// none of its parts needs it, where there is no such pass, or it is not faster. Errors: those of answer().
 Status add_again(Request of_part, TrainingAnswer& training);
 
 }  // namespace rondo::engine

@@ -187,8 +187,7 @@ Result<TrainingAnswer> answer_training_in_parts(const Request& request, const Ma
   found->walk = std::move(walk).value();
   found->parts = {request.problem.sizes.time, every, found->parts.reversed};
   of_part.problem.pass = schedule::Pass::ForwardSave;
-  if (found->parts.count() > 2)
-    if (Status status = add_again(std::move(of_part), *found); !status) return status.error();
+  if (Status status = add_again(std::move(of_part), *found); !status) return status.error();
   return found;
 }
 
@@ -206,9 +205,10 @@ Result<TrainingAnswer> answer_training(const Request& request, const Machine& ma
   return ways.faster();
 }
 
-// Not where the model says that it is no faster, and where kernels of the cell itself were asked for.
+// Of parts behind the first, before which there are no outputs, and before the last, which is saved as it is
+// walked. Not where the model says that it is no faster, and where kernels of the cell itself were asked for.
 Status add_again(Request of_part, TrainingAnswer& training) {
-  if (of_part.wants_kernel() || !training.has_kernels()) return success();
+  if (training.parts.count() < 3 || of_part.wants_kernel() || !training.has_kernels()) return success();
   const schedule::Problem& saving = training.forward.problem;
   std::optional<schedule::KnownOutputs> found = schedule::with_known_outputs(
       schedule::Task(*of_part.cell, saving, training.forward.machine.profile).cell);

@@ -214,7 +214,8 @@ typedef struct rondo_problem {
   size_t constant_count;
   size_t constant_size; /* sizeof(rondo_constant) of the program; 0: a name and a value */
   /* Of training, with RONDO_SAVE_STATES: it runs in parts of so many steps (rondo_training_forward_part),
-   * which its plans are chosen for. 0: in one piece. */
+   * which its plans are chosen for. Where `time` has more than two of them states may be made again of
+   * outputs, which takes a plan more. 0: in one piece. */
   int64_t every;
 } rondo_problem;
 

@@ -181,6 +181,26 @@ static void test_training(void) {
   OK(rondo_cell_destroy(cell));
 }
 
+/* What makes states again of outputs has a workspace of its own, for a product of all steps of a part. It is
+ * there for parts that have others before and behind them: of two parts none has. */
+static void test_states_made_again(void) {
+  enum { EVERY = 1024 };
+  rondo_cell* cell = shipped_cell("lstm");
+  int64_t bytes[2] = {0, 0};
+  for (int more = 0; more < 2; ++more) {
+    rondo_problem problem = one_head(RONDO_TYPE_BF16, RONDO_PASS_FORWARD, 16, (2 + more) * EVERY, 768);
+    problem.every = EVERY;
+    rondo_training* training = NULL;
+    if (!OK(rondo_training_outline(gpu, cell, &problem, NULL, &training))) break;
+    rondo_training_sizes sizes = {.struct_size = sizeof sizes};
+    OK(rondo_training_get_sizes(training, 16, 3 * EVERY, &sizes));
+    bytes[more] = sizes.forward_workspace_bytes;
+    OK(rondo_training_destroy(training));
+  }
+  CHECK(0 < bytes[0] && bytes[0] < bytes[1]);
+  OK(rondo_cell_destroy(cell));
+}
+
 /* A bound on workspace: what needs more is refused, and what then fits is told, and fits. The cell is one
  * whose backward pass keeps values of all steps there. */
 static void test_most_workspace(void) {
@@ -372,6 +392,7 @@ int main(int argc, char** argv) {
     test_tensors();
     test_without_a_compiler();
     test_training();
+    test_states_made_again();
     test_most_workspace();
     test_what_outlines_refuse();
     test_threads();

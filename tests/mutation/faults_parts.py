@@ -4,6 +4,7 @@ from cases import fault
 P, K = "engine/plan/part_bindings.cpp", "schedule/rewrite/known_outputs.cpp"
 TRAINED = "test_engine TrainedAgain.*:PartsAgain.*"
 KNOWN = "test_schedule KnownOutputs.*"
+OUTLINED = "capi_outline_test libfake_cuda.so"
 
 FAULTS = [
     fault("parts: the output of a step is given in the place of the one before", P,
@@ -17,6 +18,12 @@ FAULTS = [
           "found = binding(tensor, tensor.ref.role == Role::InitialState ? 0 : number, PartLaunch::Again, whole);", test=TRAINED),
     fault("parts: nothing is made again", P,
           "std::ranges::none_of(pieces_, is_saved)", "true", test=TRAINED),
+    fault("parts: a pass is made that no part needs", "engine/service/training.cpp",
+          "training.parts.count() < 3 ||", "training.parts.count() < 2 ||", test="test_engine PartsAgain.*"),
+    fault("parts: training in C never makes states again", "tools/librondo/choose.cpp",
+          "answer->parts = {problem.sizes.time, way->every,", "answer->parts = {way->every, way->every,", test=OUTLINED),
+    fault("parts: training in C makes states again of two parts", "tools/librondo/choose.cpp",
+          "answer->parts = {problem.sizes.time, way->every,", "answer->parts = {3 * way->every, way->every,", test=OUTLINED),
     fault("parts: a state counts as known by an output of its shape", K,
           "values_of(cell.outputs, output) == values_of(cell.next, state)", "true", test=KNOWN),
     fault("parts: rows with resets are made of outputs", K,

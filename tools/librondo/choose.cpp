@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <filesystem>
 #include <utility>
@@ -155,15 +156,18 @@ struct Way {
   std::int64_t every;
 };
 
-// `otherwise`, but for a bound on memory. Where no kernels compute it there is nothing to bound.
-Result<Way> way_within(const engine::Request& request, const engine::Machine& machine, const ChoosePlan& how,
-                       Way otherwise) {
-  if (how.most_memory == 0) return otherwise;
-  const Result<engine::FittingWays> ways = engine::ways_within(request, machine, how.most_memory);
-  if (!ways) return ways.error();
-  if (ways->best() == nullptr) return Way{request, engine::Save::States, 0};
-  Way way{request, ways->best()->save, ways->best()->every};
-  if (way.every > 0) way.request.problem.sizes.time = way.every;
+// As asked for, but for a bound on memory. Where no kernels compute it there is nothing to bound.
+Result<Way> way_of(const engine::Request& request, const engine::Machine& machine, const ChoosePlan& how,
+                   engine::Save save, std::int64_t every) {
+  Way way{request, save, every};
+  if (how.most_memory > 0) {
+    const Result<engine::FittingWays> ways = engine::ways_within(request, machine, how.most_memory);
+    if (!ways) return ways.error();
+    const engine::SavingWay* best = ways->best();
+    way.save = best == nullptr ? engine::Save::States : best->save;
+    way.every = best == nullptr ? 0 : best->every;
+  }
+  way.request.problem = problem_of_part(request.problem, way.every);
   return way;
 }
 
@@ -201,20 +205,27 @@ Result<std::unique_ptr<PlanObject>> plan_for(const std::shared_ptr<const Device>
                });
 }
 
+schedule::Problem problem_of_part(schedule::Problem problem, std::int64_t every) {
+  if (every > 0) problem.sizes.time = std::min(problem.sizes.time, every);
+  return problem;
+}
+
 Result<TrainingPlans> training_for(const std::shared_ptr<const Device>& device,
                                    const std::shared_ptr<const step::Cell>& cell,
                                    const schedule::Problem& problem, const ChoosePlan& how, engine::Save save,
                                    std::int64_t every) {
-  return asked(*device, *cell, problem, how,
+  return asked(*device, *cell, problem_of_part(problem, every), how,
                [&](const engine::Request& request, const engine::Machine& machine) -> Result<TrainingPlans> {
-                 const Result<Way> way = way_within(request, machine, how, {request, save, every});
+                 const Result<Way> way = way_of(request, machine, how, save, every);
                  if (!way) return way.error();
                  Result<engine::TrainingAnswer> answer =
                      engine::answer_training(way->request, machine, way->save);
                  if (!answer) return answer.error();
-                 if (way->every > 0)
+                 if (way->every > 0) {
+                   answer->parts = {problem.sizes.time, way->every, answer->parts.reversed};
                    if (Status status = engine::add_again(way->request, *answer); !status)
                      return status.error();
+                 }
                  return plans_of(device, cell, std::move(answer).value(), how, way->every);
                });
 }

@@ -55,7 +55,9 @@ struct TrainingPlans {
   std::unique_ptr<PlanObject> again = {};  // of parts: saves again, given the outputs; may be none
   std::vector<schedule::KnownOutputs::Of> again_of = {};  // what its tensors stand for
 };
-// `every`: the problem is one of a part. With `how.most_memory` it is of all steps, and the way is chosen.
+// Of all steps' problem the one that plans of parts of `every` steps are chosen for; 0: the same.
+schedule::Problem problem_of_part(schedule::Problem problem, std::int64_t every);
+// The problem is of all steps. With `how.most_memory` the way is chosen.
 Result<TrainingPlans> training_for(const std::shared_ptr<const Device>& device,
                                    const std::shared_ptr<const step::Cell>& cell,
                                    const schedule::Problem& problem, const ChoosePlan& how, engine::Save save,

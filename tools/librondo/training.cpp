@@ -28,11 +28,12 @@ std::vector<Shared> shared_tensors(const PlanObject& forward, const PlanObject& 
 }
 
 // Outlines of any plans: what is saved is what the problem says.
-Result<TrainingPlans> any_training(const step::Cell& cell, schedule::Problem problem, engine::Save save,
+Result<TrainingPlans> any_training(const step::Cell& cell, const schedule::Problem& all, engine::Save save,
                                    std::int64_t every) {
   if (save == engine::Save::Faster)
     return Error{ErrorKind::Input, "RONDO_SAVE_AUTO depends on what is chosen",
                  "make the outline with a context, or say what is saved"};
+  schedule::Problem problem = problem_of_part(all, every);
   auto forward = outline_of_any({cell, problem, {}});
   if (!forward) return forward.error();
   problem.pass = schedule::Pass::Backward;
@@ -82,8 +83,7 @@ Status check_memory(const TrainingObject& training, std::int64_t most, const ste
       "try again, which takes what is recorded now, or allow more"};
 }
 
-// The problem that plans of a part are chosen for.
-Status cut_into_parts(const rondo_problem& given, const step::Cell& cell, schedule::Problem& problem) {
+Status check_parts(const rondo_problem& given, const step::Cell& cell) {
   if (given.every == 0) return success();
   if (given.every < 0)
     return Error{ErrorKind::Input,
@@ -92,9 +92,7 @@ Status cut_into_parts(const rondo_problem& given, const step::Cell& cell, schedu
   if (given.save != RONDO_SAVE_STATES)
     return Error{ErrorKind::Input, "rondo_problem.every keeps states, and another way to save is asked for",
                  "take RONDO_SAVE_STATES"};
-  if (Status status = engine::check_parts_of_time(cell); !status) return status;
-  problem.sizes.time = std::min(problem.sizes.time, given.every);
-  return success();
+  return engine::check_parts_of_time(cell);
 }
 
 // `any`: outlines of any plans, for which `context` is not read.
@@ -110,8 +108,7 @@ Result<std::unique_ptr<TrainingObject>> create_training(rondo_context* context, 
   if (faster) of->given.save = RONDO_SAVE_STATES;
   auto asked = problem_of(*of->cell, of->given);
   if (!asked) return asked.error();
-  const step::Sizes all = asked->sizes;
-  if (Status status = cut_into_parts(given, *of->cell, *asked); !status) return status.error();
+  if (Status status = check_parts(given, *of->cell); !status) return status.error();
   if (how->most_memory > 0 && (!faster || any))
     return Error{ErrorKind::Input, "rondo_plan_options.most_memory decides what is saved",
                  "take RONDO_SAVE_AUTO, and a context"};
@@ -124,11 +121,11 @@ Result<std::unique_ptr<TrainingObject>> create_training(rondo_context* context, 
   if (!plans) return plans.error();
   auto made = make_training(*of->cell, std::move(plans).value());
   // The pass that makes states again of outputs may need more than the cell's own.
-  if (made->again && !check_memory(*made, how->most_memory, all)) {
+  if (made->again && !check_memory(*made, how->most_memory, asked->sizes)) {
     made->again.reset();
     made->again_of.clear();
   }
-  if (Status status = check_memory(*made, how->most_memory, all); !status) return status.error();
+  if (Status status = check_memory(*made, how->most_memory, asked->sizes); !status) return status.error();
   return made;
 }
 
