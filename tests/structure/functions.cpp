@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 namespace rondo::structure {
 namespace {
@@ -186,5 +187,33 @@ class Finder {
 }  // namespace
 
 FunctionsOfFile functions_of(std::string_view source) { return Finder(source).run(); }
+
+bool Body::calls(std::string_view function) const {
+  for (std::size_t i = 1; i + 1 < tokens.size(); ++i)
+    if (tokens[i].text == function && tokens[i + 1].text == "(") return true;
+  return false;
+}
+
+bool Body::mentions(std::string_view word) const {
+  return std::ranges::find(tokens, word, &Token::text) != tokens.end();
+}
+
+std::vector<Body> bodies_of(std::string_view source) {
+  const std::vector<Token> all = tokens(source);
+  std::vector<Body> bodies;
+  for (const Function& function : functions_of(source).functions) {
+    Body body{function.name, function.first_line, {}};
+    std::ranges::copy_if(all, std::back_inserter(body.tokens), [&](const Token& token) {
+      return token.line >= function.first_line && token.line <= function.last_line;
+    });
+    bodies.push_back(std::move(body));
+  }
+  return bodies;
+}
+
+std::string last_name(const std::string& name) {
+  const std::size_t colon = name.rfind(':');
+  return colon == std::string::npos ? name : name.substr(colon + 1);
+}
 
 }  // namespace rondo::structure

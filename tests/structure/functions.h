@@ -34,4 +34,17 @@ struct FunctionsOfFile {
 // function counts as a part of it; a lambda that initialises a variable of a namespace is a function itself.
 FunctionsOfFile functions_of(std::string_view source);
 
+// A function's name and the tokens of its lines, which are views of the source.
+struct Body {
+  std::string name;
+  int line = 0;
+  std::vector<Token> tokens;
+  bool calls(std::string_view function) const;
+  bool mentions(std::string_view word) const;
+};
+std::vector<Body> bodies_of(std::string_view source);
+
+// "space" of "Persistent::space".
+std::string last_name(const std::string& name);
+
 }  // namespace rondo::structure

@@ -8,6 +8,7 @@
 #include <iterator>
 
 #include "tests/structure/rules.h"
+#include "tests/structure/turns.h"
 #include "tests/structure/walk.h"
 
 namespace rondo::structure {
@@ -149,6 +150,16 @@ TEST(Project, TestsMirrorTheProduct) {
   std::set<std::string> tests;  // that have sources: the others hold data
   for (const SourceFile& file : sources_of({"tests"})) tests.insert(folder_of(file.path));
   expect_none(check_mirror(tests, product, kHelpers));
+}
+
+// Of a test that runs at every fourth commit, cases that run at every eighth would mostly never run.
+TEST(Project, SlowTestsTakeAllOfTheirCases) {
+  const std::vector<SourceFile> files = sources_of({"tests"});
+  const auto waits = [](const SourceFile& file) {
+    return file.text.find("waits_for_its_turn()) GTEST_SKIP()") != std::string::npos;
+  };
+  ASSERT_GT(std::ranges::count_if(files, waits), 10);
+  expect_none(check_turns(files));
 }
 
 }  // namespace

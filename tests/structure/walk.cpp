@@ -1,51 +1,32 @@
 #include "tests/structure/walk.h"
 
 #include <map>
+#include <utility>
 
 #include "tests/structure/functions.h"
 
 namespace rondo::structure {
 namespace {
 
-// A body, as the tokens of its lines.
-struct Body {
+struct BodyInFile : Body {
   const SourceFile* file = nullptr;
-  int line = 0;
-  std::vector<Token> tokens;
-  bool calls(const std::string& function) const {
-    for (std::size_t i = 1; i + 1 < tokens.size(); ++i)
-      if (tokens[i].text == function && tokens[i + 1].text == "(") return true;
-    return false;
-  }
 };
 
-std::string last_name(const std::string& name) {
-  const std::size_t colon = name.rfind(':');
-  return colon == std::string::npos ? name : name.substr(colon + 1);
-}
-
 // A function may have several: overloads, and members of different classes.
-std::vector<Body> bodies_of(const Stop& stop, const std::vector<SourceFile>& files) {
-  std::vector<Body> bodies;
-  for (const SourceFile& file : files) {
-    if (folder_of(file.path) != stop.folder) continue;
-    for (const Function& function : functions_of(file.text).functions) {
-      if (last_name(function.name) != stop.function) continue;
-      Body body{&file, function.first_line, {}};
-      for (const Token& token : tokens(file.text))
-        if (token.line >= function.first_line && token.line <= function.last_line)
-          body.tokens.push_back(token);
-      bodies.push_back(std::move(body));
-    }
-  }
-  return bodies;
+std::vector<BodyInFile> bodies_at(const Stop& stop, const std::vector<SourceFile>& files) {
+  std::vector<BodyInFile> found;
+  for (const SourceFile& file : files)
+    if (folder_of(file.path) == stop.folder)
+      for (Body& body : bodies_of(file.text))
+        if (last_name(body.name) == stop.function) found.push_back({std::move(body), &file});
+  return found;
 }
 
 class Checking {
  public:
   Checking(const Walk& walk, const std::vector<SourceFile>& files, const FolderTable& table)
       : walk_(walk), table_(table) {
-    for (const Stop& stop : walk) bodies_.push_back(bodies_of(stop, files));
+    for (const Stop& stop : walk) bodies_.push_back(bodies_at(stop, files));
   }
 
   Findings run() {
@@ -62,7 +43,7 @@ class Checking {
  private:
   void check_call(std::size_t caller, std::size_t callee) {
     bool called = bodies_[caller].empty();  // which is found already
-    for (const Body& body : bodies_[caller]) called |= body.calls(walk_[callee].function);
+    for (const BodyInFile& body : bodies_[caller]) called |= body.calls(walk_[callee].function);
     if (!called) add(callee, "walk", "is not called by " + walk_[caller].function);
     const auto from = table_.rows.find(walk_[caller].folder), to = table_.rows.find(walk_[callee].folder);
     if (from == table_.rows.end() || to == table_.rows.end())
@@ -86,7 +67,7 @@ class Checking {
 
   const Walk& walk_;
   const FolderTable& table_;
-  std::vector<std::vector<Body>> bodies_;
+  std::vector<std::vector<BodyInFile>> bodies_;
   Findings findings_;
 };
 

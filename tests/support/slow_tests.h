@@ -1,5 +1,6 @@
-// Tests that take ten seconds and more, and have no cases of their own that take turns (turns.h). Where
-// RONDO_TURN is set, as in CI, every fourth commit runs each of them: four in a row run all.
+// Tests that take ten seconds and more, and have no cases of their own that take turns (turns.h), which
+// tests/structure makes sure of. Where RONDO_TURN is set, as in CI, every fourth commit runs each of them:
+// four in a row run all.
 #pragma once
 
 #include <gtest/gtest.h>
