@@ -39,55 +39,26 @@ class DeclarationCheck {
   }
 
  private:
+  // The head dimension, or an extent of the cell's own. Of a matrix its output channels come first.
   void named(const std::string& name, step::Span span, step::Tensor& tensor) {
-    if (const auto own = extents_.find(name); own != extents_.end())
-      return inner(name, own->second, span, tensor);
-    if (tensor.inner) return behind_inner(span);
-    head(name, span);
-  }
-
-  // An extent of the cell's own stands last: of an input it is the only one, of a matrix behind D.
-  void inner(const std::string& name, step::InnerExtent extent, step::Span span, step::Tensor& tensor) {
-    if (tensor.inner) return behind_inner(span);
-    const int wanted = tensor.kind == TensorKind::Param ? 1 : 0;
-    if (tensor.kind == TensorKind::State || heads_ != wanted)
-      return report(span,
-                    fmt::format("{} cannot have the extent '{}' here: that is not possible yet",
-                                word(tensor.kind), name),
-                    fmt::format("it can be the last one of an input, u[{1}], and of a matrix that multiplies "
-                                "such inputs, W[{0}, {1}]",
-                                dimension_, name));
-    tensor.inner = extent;
-    inner_ = name;
-  }
-
-  void behind_inner(step::Span span) {
-    report(span, fmt::format("nothing can stand behind the extent '{}'", inner_),
-           fmt::format("a matrix is declared as W[{0}, {1}], output channels first, and an input as u[{1}]",
-                       dimension_, inner_));
-  }
-
-  void head(const std::string& name, step::Span span) {
-    if (name != dimension_) {
-      report(span, fmt::format("unknown extent '{}'", name),
-             heads_ == 0
-                 ? fmt::format("extents are integers, then the head dimension {}", dimension_)
-                 : fmt::format(
-                       "a matrix is square, from a head's channels to the same channels: {0}[{1}, {1}]; "
-                       "for an input of another width declare it in the head, 'cell name({1}, {2} = 128)'",
-                       declaration_.name, dimension_, name));
-    } else if (++heads_ > 2) {
-      report(span, fmt::format("'{}' has more than two head dimensions", declaration_.name),
-             "a matrix has two, a vector one");
-    }
+    const auto own = extents_.find(name);
+    if (own == extents_.end() && name != dimension_)
+      return report(span, fmt::format("unknown extent '{}'", name),
+                    fmt::format("extents are integers, then the head dimension {}, or one that the cell "
+                                "declares: 'cell name({}, {} = 128)'",
+                                dimension_, dimension_, name));
+    if (++heads_ > 2)
+      return report(span, fmt::format("'{}' has more than two head dimensions", declaration_.name),
+                    "a matrix has two, a vector one");
+    tensor.outer = tensor.inner;
+    tensor.inner = own == extents_.end() ? step::InnerExtent{} : own->second;
+    channels_ = name;
   }
 
   void leading(const ast::Extent& extent, double value, step::Tensor& tensor) {
-    if (!inner_.empty()) {
-      behind_inner(extent.span);
-    } else if (heads_ > 0) {
+    if (heads_ > 0) {
       report(extent.span, "leading extents come before the head dimension",
-             fmt::format("write {}[{}, {}]", declaration_.name, value, dimension_));
+             fmt::format("write {}[{}, {}]", declaration_.name, value, channels_));
     } else if (!extent.integer || value < 1) {
       report(extent.span, "an extent must be a positive integer");
     } else if (value * tensor.rows > kMaxRows) {
@@ -102,8 +73,7 @@ class DeclarationCheck {
   }
 
   void tail(step::Tensor& tensor) {
-    const int tails = heads_ + (tensor.inner ? 1 : 0);
-    tensor.tail = tails == 0 ? step::Tail::Scalar : tails == 1 ? step::Tail::Vector : step::Tail::Matrix;
+    tensor.tail = heads_ == 0 ? step::Tail::Scalar : heads_ == 1 ? step::Tail::Vector : step::Tail::Matrix;
     if (tensor.kind != TensorKind::Param && heads_ > 1)
       report(declaration_.span, fmt::format("{} cannot be a matrix", word(tensor.kind)),
              fmt::format("only a param can; {}[4, {}] has four values a channel", declaration_.name,
@@ -119,8 +89,8 @@ class DeclarationCheck {
   const std::string& dimension_;
   const OwnExtents& extents_;
   Diagnostics& diagnostics_;
-  std::string inner_;  // the extent of the cell's own that the tensor has
-  int heads_ = 0;
+  int heads_ = 0;         // extents of channels
+  std::string channels_;  // the last of them
   bool good_ = true;
 };
 

@@ -200,9 +200,12 @@ class CellLowering {
     cell_.tensors.push_back(tensor);
     std::vector<int> rows(static_cast<std::size_t>(tensor.rows));
     std::iota(rows.begin(), rows.end(), 0);
-    const std::string inner =
-        tensor.inner ? cell_.constants[static_cast<std::size_t>(tensor.inner.const_index)].name : "";
-    if (tensor.tail == step::Tail::Matrix) return Matrix{tensor.lead, id, std::move(rows), inner};
+    const auto name = [&](const step::InnerExtent& extent) {
+      return extent ? cell_.constants[static_cast<std::size_t>(extent.const_index)].name : std::string();
+    };
+    const std::string inner = name(tensor.inner);
+    if (tensor.tail == step::Tail::Matrix)
+      return Matrix{tensor.lead, id, std::move(rows), inner, name(tensor.outer)};
     const step::Extent extent =
         tensor.tail == step::Tail::Vector ? step::Extent::Vector : step::Extent::Scalar;
     Rows value{tensor.lead, extent, {}, inner};
@@ -288,8 +291,8 @@ class CellLowering {
 
   std::string misfit_help(const std::string& state, const Value& value, const Value& declared) const {
     if (std::holds_alternative<Matrix>(value)) return kMatrixHelp;
-    if (!std::get<Rows>(value).inner.empty()) return expressions_.inner_help(std::get<Rows>(value));
     const auto& wanted = std::get<Rows>(declared);
+    if (std::get<Rows>(value).inner != wanted.inner) return kExtentHelp;
     if (wanted.lead.empty() && !std::get<Rows>(value).lead.empty())
       return "choose a row with v[0], or add rows as v[0] + v[1]: sum, mean and max reduce the channels of "
              "each";
@@ -298,13 +301,16 @@ class CellLowering {
                        state + shape_text(wanted.lead, step::Tail::Vector, cell_.dimension));
   }
 
-  // A single number may stand for a vector: it is spread over the head. Leading extents must be equal.
-  static bool fits(const Value& value, const Value& declared) {
+  // A single number may stand for a vector: it is spread over the head, and, if no tensor has a part in it,
+  // over another extent. Leading extents must be equal.
+  bool fits(const Value& value, const Value& declared) const {
     if (is_unknown(value) || is_unknown(declared)) return true;
     const auto* rows = std::get_if<Rows>(&value);
     const auto& wanted = std::get<Rows>(declared);
-    if (!rows || rows->lead != wanted.lead || !rows->inner.empty()) return false;
-    return wanted.extent == step::Extent::Vector || rows->extent == step::Extent::Scalar;
+    if (!rows || rows->lead != wanted.lead) return false;
+    if (rows->extent == step::Extent::Vector)
+      return wanted.extent == rows->extent && rows->inner == wanted.inner;
+    return wanted.inner.empty() || expressions_.is_free_of_tensors(*rows);
   }
 
   void lower(const ast::Output& node, const ast::Statement&) {
@@ -329,9 +335,6 @@ class CellLowering {
         diagnostics_.error(
             item.span, fmt::format("output '{}' cannot be the matrix {}", item.name, shape(output.value)));
       }
-      if (const auto* rows = std::get_if<Rows>(&output.value); rows && !rows->inner.empty())
-        diagnostics_.error(item.span, fmt::format("output '{}' cannot be {}", item.name, shape(output.value)),
-                           expressions_.inner_help(*rows));
       outputs_.push_back(std::move(output));
     }
   }
@@ -418,6 +421,7 @@ class CellLowering {
       const auto id = static_cast<step::TensorId>(cell_.tensors.size());
       cell_.tensors.push_back({TensorKind::Output, output.name, step::Tail::Vector, value.lead,
                                row_count(value.lead), output.span});
+      if (!value.inner.empty()) cell_.tensors.back().inner = extents_.at(value.inner);
       append(cell_.outputs, id, value);
     }
     drop_unused_nodes(cell_);

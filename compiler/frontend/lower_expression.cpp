@@ -7,6 +7,7 @@
 
 #include "compiler/frontend/foreign.h"
 #include "compiler/frontend/function_library.h"
+#include "compiler/frontend/graph_tools.h"
 
 namespace rondo::frontend {
 namespace {
@@ -275,6 +276,7 @@ Value ExpressionLowering::in_turn(Op op, const std::vector<Value>& arguments, co
 Value ExpressionLowering::elementwise(Op op, const std::vector<Value>& arguments, const std::string& what,
                                       step::Span span) {
   Rows result{{}, Extent::Scalar, {}};
+  std::optional<std::string> inner;
   for (const Value& argument : arguments) {
     if (is_unknown(argument)) return Unknown{};
   }
@@ -282,7 +284,7 @@ Value ExpressionLowering::elementwise(Op op, const std::vector<Value>& arguments
     const auto* rows = std::get_if<Rows>(&argument);
     if (!rows)
       return report(span, fmt::format("{} cannot take the matrix {}", what, shape(argument)), kMatrixHelp);
-    if (!has_channels_of_head(argument, what, span)) return Unknown{};
+    if (!joins(*rows, inner, what, span)) return Unknown{};
     if (!broadcast(result.lead, rows->lead)) {
       return report(span,
                     fmt::format("{} cannot combine {} with {}", what, shape(arguments[0]), shape(argument)),
@@ -290,6 +292,8 @@ Value ExpressionLowering::elementwise(Op op, const std::vector<Value>& arguments
     }
     if (rows->extent == Extent::Vector) result.extent = Extent::Vector;
   }
+  result.inner = inner.value_or("");
+  if (!result.inner.empty() && !spreads(arguments, what, span)) return Unknown{};
   const auto count = static_cast<std::size_t>(row_count(result.lead));
   for (std::size_t i = 0; i < count; ++i) {
     std::vector<NodeId> operands;
@@ -372,7 +376,6 @@ Value ExpressionLowering::lower(const ast::Stack& node, step::Span span) {
     const auto* rows = std::get_if<Rows>(&part);
     if (!rows)
       return report(span, fmt::format("a list of rows cannot hold the matrix {}", shape(part)), kMatrixHelp);
-    if (!has_channels_of_head(part, "a list of rows", span)) return Unknown{};
     if (shape(part) != shape(parts[0])) {
       return report(span, fmt::format("the rows of a list differ: {} and {}", shape(parts[0]), shape(part)));
     }
@@ -380,6 +383,7 @@ Value ExpressionLowering::lower(const ast::Stack& node, step::Span span) {
   }
   const auto& first = std::get<Rows>(parts[0]);
   result.extent = first.extent;
+  result.inner = first.inner;
   result.lead.insert(result.lead.end(), first.lead.begin(), first.lead.end());
   if (!fits(result, span)) return Unknown{};
   return result;

@@ -19,6 +19,9 @@ namespace rondo::frontend {
 inline constexpr const char* kMatrixHelp =
     "a matrix can only stand on the left of '@', or be the first argument of maxplus";
 
+inline constexpr const char* kExtentHelp =
+    "vectors meet elementwise where their channels have the same extent; a matrix goes from one to another";
+
 class ExpressionLowering {
  public:
   // Appends to cell.graph. All references outlive this object.
@@ -40,8 +43,8 @@ class ExpressionLowering {
   // The step outgrew the limits (reported); values are Unknown from there on.
   bool exceeded() const { return exceeded_; }
 
-  // What to do with a value whose channels are not those of the head.
-  std::string inner_help(const Rows& rows) const;
+  // Whether its rows are made of numbers and consts alone.
+  bool is_free_of_tensors(const Rows& rows) const;
 
   // Reports a name that stands for nothing here: defined below, a function, or unknown.
   Value unknown_name(const std::string& name, step::Span span);
@@ -86,6 +89,11 @@ class ExpressionLowering {
   // Shifts and running sums along the channels: lower_along_head.cpp.
   Value along_head(const Builtin& builtin, const std::vector<Value>& arguments, step::Span span);
   std::optional<int> distance(const Builtin& builtin, const Value& argument, step::Span span);
+  // False, with a report, where a vector does not have the channels that the others have. `inner`: the
+  // extent of those before it, if there are any, and then of all.
+  bool joins(const Rows& rows, std::optional<std::string>& inner, const std::string& what, step::Span span);
+  // False, with a report, where a value of the head would be spread over an extent of the cell's own.
+  bool spreads(const std::vector<Value>& arguments, const std::string& what, step::Span span);
   // False, with a report, where the channels of a value are not those of the head.
   bool has_channels_of_head(const Value& value, const std::string& what, step::Span span);
   // False, with a report, where a value has more rows or leading extents than one may have.

@@ -1,6 +1,9 @@
 // The part of ExpressionLowering for what goes over the rows of a value: products with a matrix, and sums.
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "compiler/frontend/graph_tools.h"
 #include "compiler/frontend/lower_expression.h"
 
 namespace rondo::frontend {
@@ -31,7 +34,7 @@ Value ExpressionLowering::apply(const Value& left, const Value& right, step::Spa
   if (!vectors || vectors->extent != Extent::Vector)
     return report(span, fmt::format("the {0} must be a vector [{1}] or rows of them [K, {1}], not {2}",
                                     sums ? "right of '@'" : "second argument of 'maxplus'", d, shape(right)));
-  if (!sums && (!matrix->inner.empty() || !vectors->inner.empty()))
+  if (!sums && !(matrix->inner.empty() && matrix->outer.empty() && vectors->inner.empty()))
     return report(
         span, fmt::format("'maxplus' cannot take {} and {}", shape(left), shape(right)),
         fmt::format("its matrix has the shape [.., {0}, {0}]; extents of a cell's own are for '@'", d));
@@ -40,10 +43,9 @@ Value ExpressionLowering::apply(const Value& left, const Value& right, step::Spa
                   fmt::format("'@' cannot multiply {} by {}: the last extent of the matrix must be that of "
                               "the vector",
                               shape(left), shape(right)),
-                  vectors->inner.empty()
-                      ? fmt::format("declare the matrix as [.., {0}, {0}]", d)
-                      : fmt::format("declare the matrix as [.., {}, {}]", d, vectors->inner));
-  Rows result{matrix->lead, Extent::Vector, {}};
+                  fmt::format("declare the matrix as [.., {}, {}]", matrix->outer.empty() ? d : matrix->outer,
+                              vectors->inner.empty() ? d : vectors->inner));
+  Rows result{matrix->lead, Extent::Vector, {}, matrix->outer};
   result.lead.insert(result.lead.end(), vectors->lead.begin(), vectors->lead.end());
   if (!fits(result, span)) return Unknown{};
   for (const int row : matrix->rows)
@@ -54,18 +56,47 @@ Value ExpressionLowering::apply(const Value& left, const Value& right, step::Spa
   return result;
 }
 
-std::string ExpressionLowering::inner_help(const Rows& rows) const {
-  return fmt::format(
-      "what has the extent {1} can only stand right of '@': multiply it by a matrix [.., {0}, {1}] first, "
-      "which "
-      "gives {0} channels",
-      cell_.dimension, rows.inner);
+bool ExpressionLowering::is_free_of_tensors(const Rows& rows) const {
+  return std::ranges::all_of(rows.nodes,
+                             [&](NodeId node) { return origin_of(cell_.graph, node) != Origin::Tensors; });
+}
+
+bool ExpressionLowering::joins(const Rows& rows, std::optional<std::string>& inner, const std::string& what,
+                               step::Span span) {
+  if (rows.extent != Extent::Vector) return true;
+  const std::string& d = cell_.dimension;
+  if (inner && *inner != rows.inner) {
+    report(span,
+           fmt::format("{} cannot combine channels of {} with channels of {}", what,
+                       inner->empty() ? d : *inner, rows.inner.empty() ? d : rows.inner),
+           kExtentHelp);
+    return false;
+  }
+  inner = rows.inner;
+  return true;
+}
+
+bool ExpressionLowering::spreads(const std::vector<Value>& arguments, const std::string& what,
+                                 step::Span span) {
+  for (const Value& argument : arguments) {
+    const auto& rows = std::get<Rows>(argument);
+    if (rows.extent == Extent::Vector || is_free_of_tensors(rows)) continue;
+    report(span, fmt::format("{} cannot spread a per-head value over an extent of the cell's own", what),
+           fmt::format("that is not possible yet: apply it to {} channels, before or behind the product with "
+                       "a matrix",
+                       cell_.dimension));
+    return false;
+  }
+  return true;
 }
 
 bool ExpressionLowering::has_channels_of_head(const Value& value, const std::string& what, step::Span span) {
   const auto* rows = std::get_if<Rows>(&value);
   if (!rows || rows->inner.empty()) return true;
-  report(span, fmt::format("{} cannot take {}", what, shape(value)), inner_help(*rows));
+  report(span, fmt::format("{} cannot take {}", what, shape(value)),
+         fmt::format("that is not possible yet of an extent of the cell's own: a matrix [.., {0}, {1}] makes "
+                     "{0} channels of it",
+                     cell_.dimension, rows->inner));
   return false;
 }
 
@@ -76,9 +107,8 @@ Value ExpressionLowering::over_rows(const Builtin& builtin, const Value& argumen
     return report(span,
                   fmt::format("'{}' over rows cannot take {}, which has none", builtin.name, shape(argument)),
                   rows ? fmt::format("{}(v) goes over the channels of a head", builtin.name) : kMatrixHelp);
-  if (!has_channels_of_head(argument, fmt::format("'{}'", builtin.name), span)) return Unknown{};
   const int count = rows->lead.front();
-  Rows result{Lead(rows->lead.begin() + 1, rows->lead.end()), rows->extent, {}};
+  Rows result{Lead(rows->lead.begin() + 1, rows->lead.end()), rows->extent, {}, rows->inner};
   const auto inner = rows->nodes.size() / static_cast<std::size_t>(count);
   for (std::size_t at = 0; at < inner; ++at) {
     NodeId sum = rows->nodes[at];

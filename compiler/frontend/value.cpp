@@ -14,10 +14,10 @@ int row_count(const Lead& lead) {
 }
 
 std::string shape_text(const Lead& lead, step::Tail tail, const std::string& dimension,
-                       const std::string& inner) {
+                       const std::string& inner, const std::string& outer) {
   std::vector<std::string> extents;
   for (const int extent : lead) extents.push_back(std::to_string(extent));
-  if (tail == step::Tail::Matrix) extents.push_back(dimension);
+  if (tail == step::Tail::Matrix) extents.push_back(outer.empty() ? dimension : outer);
   if (tail != step::Tail::Scalar) extents.push_back(inner.empty() ? dimension : inner);
   return extents.empty() ? "a per-head value" : fmt::format("[{}]", fmt::join(extents, ", "));
 }
@@ -28,7 +28,7 @@ std::string shape_text(const Value& value, const std::string& dimension) {
     return shape_text(rows->lead, vector ? step::Tail::Vector : step::Tail::Scalar, dimension, rows->inner);
   }
   if (const auto* matrix = std::get_if<Matrix>(&value))
-    return shape_text(matrix->lead, step::Tail::Matrix, dimension, matrix->inner);
+    return shape_text(matrix->lead, step::Tail::Matrix, dimension, matrix->inner, matrix->outer);
   return "unknown";
 }
 

@@ -26,12 +26,12 @@ struct Rows {
   std::vector<step::NodeId> nodes;
   std::string inner = {};
 };
-// Rows of a matrix parameter: good for '@' only. `inner`: the same of its input channels.
+// Rows of a matrix parameter: good for '@' only. `inner`, `outer`: the same of its input and output channels.
 struct Matrix {
   Lead lead;
   step::TensorId tensor = -1;
   std::vector<int> rows;
-  std::string inner = {};
+  std::string inner = {}, outer = {};
 };
 using Value = std::variant<Unknown, Rows, Matrix>;
 
@@ -41,9 +41,9 @@ inline bool is_unknown(const Value& value) { return std::holds_alternative<Unkno
 int row_count(const Lead& lead);
 
 // "[4, D]", "[D, D]", "[4]"; "a per-head value" for a scalar without leading extents. `dimension`: the cell's
-// name of D; `inner`: that of the innermost extent, if it is another one.
+// name of D; `inner`, `outer`: those of the last extent and of the one before it, if they are others.
 std::string shape_text(const Lead& lead, step::Tail tail, const std::string& dimension,
-                       const std::string& inner = "");
+                       const std::string& inner = "", const std::string& outer = "");
 std::string shape_text(const Value& value, const std::string& dimension);
 
 // The shape of an elementwise result: leading extents must agree counted from the right, one operand may have

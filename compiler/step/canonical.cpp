@@ -48,8 +48,9 @@ class CanonicalWriter {
     // An extent of its own, range and first value only where there is one, so that cells without keep their
     // hash. The value of an extent is that of its constant.
     for (const Tensor& tensor : cell_.tensors)
-      text += fmt::format("tensor {} {} {} [{}]{}{}\n", static_cast<int>(tensor.kind), tensor.name,
+      text += fmt::format("tensor {} {} {} [{}]{}{}{}\n", static_cast<int>(tensor.kind), tensor.name,
                           static_cast<int>(tensor.tail), fmt::join(tensor.lead, ","),
+                          tensor.outer ? fmt::format(" to {}", tensor.outer.const_index) : "",
                           tensor.inner ? fmt::format(" over {}", tensor.inner.const_index) : "",
                           declared_text(cell_, tensor));
     for (const NamedConstant& constant : cell_.constants)

@@ -14,12 +14,13 @@ bool is_extent(double value) {
 }
 
 bool has_extents(const Cell& cell) {
-  return std::ranges::any_of(cell.tensors, [](const Tensor& tensor) { return bool(tensor.inner); });
+  return std::ranges::any_of(cell.tensors, [](const Tensor& tensor) { return tensor.inner || tensor.outer; });
 }
 
 bool is_extent_constant(const Cell& cell, int const_index) {
   return std::ranges::any_of(cell.tensors, [&](const Tensor& tensor) {
-    return tensor.inner && tensor.inner.const_index == const_index;
+    return (tensor.inner && tensor.inner.const_index == const_index) ||
+           (tensor.outer && tensor.outer.const_index == const_index);
   });
 }
 
@@ -38,9 +39,11 @@ Status check_extents(const Cell& cell, const std::map<std::string, double>& over
 
 Cell with_extents(Cell cell, const std::map<std::string, double>& overrides) {
   for (Tensor& tensor : cell.tensors) {
-    if (!tensor.inner) continue;
-    const auto given = overrides.find(cell.constants.at(at(tensor.inner.const_index)).name);
-    if (given != overrides.end() && is_extent(given->second)) tensor.inner.size = std::llround(given->second);
+    for (InnerExtent* extent : {&tensor.inner, &tensor.outer}) {
+      if (!*extent) continue;
+      const auto given = overrides.find(cell.constants.at(at(extent->const_index)).name);
+      if (given != overrides.end() && is_extent(given->second)) extent->size = std::llround(given->second);
+    }
   }
   return cell;
 }
@@ -50,6 +53,8 @@ std::vector<InnerExtent> inner_extents(const Cell& cell, const Graph& graph) {
   for (const Node& node : graph.nodes) {
     InnerExtent& own = result.emplace_back();
     if (node.kind == NodeKind::Leaf || node.kind == NodeKind::MatTVec) own = cell.tensor(node.tensor).inner;
+    if (node.kind == NodeKind::MatVec) own = cell.tensor(node.tensor).outer;
+    if (node.kind == NodeKind::Gradient) own = cell.tensor(node.gradient.tensor).inner;
     if (node.kind != NodeKind::Scalar) continue;
     for (const NodeId operand : node.operands)
       if (!own) own = result[at(operand)];

@@ -1,5 +1,5 @@
-// Extents of a cell's own: `cell layer(D, E = 128)`, `input u[E]`, `param W[4, D, E]`, `W @ u`. Each is a
-// constant of the cell, which a caller overrides as any other, and must be a whole number.
+// Extents of a cell's own: `cell lstmp(D, P = 128)`, `state h[P]`, `param R[4, D, P], W[P, D]`, `R @ h`. Each
+// is a constant of the cell, which a caller overrides as any other, and must be a whole number.
 #pragma once
 
 #include <map>

@@ -18,7 +18,7 @@ const std::string& extent_name(const Cell& cell, const InnerExtent& inner) {
 std::string shape_of(const Cell& cell, const Tensor& tensor) {
   std::vector<std::string> extents;
   for (const int extent : tensor.lead) extents.push_back(fmt::format("{}", extent));
-  if (tensor.tail == Tail::Matrix) extents.push_back(cell.dimension);
+  if (tensor.tail == Tail::Matrix) extents.push_back(extent_name(cell, tensor.outer));
   if (tensor.tail != Tail::Scalar) extents.push_back(extent_name(cell, tensor.inner));
   return extents.empty() ? "" : fmt::format("[{}]", fmt::join(extents, ", "));
 }

@@ -27,15 +27,15 @@ constexpr auto kNumber = [](auto& archive, auto& number) {
 };
 
 // Beyond its extents a tensor has these.
-constexpr std::uint8_t kRange = 1, kLowClosed = 2, kHighClosed = 4, kFirst = 8, kInner = 16;
+constexpr std::uint8_t kRange = 1, kLowClosed = 2, kHighClosed = 4, kFirst = 8, kInner = 16, kOuter = 32;
 
 constexpr auto kDeclared = [](auto& archive, auto& tensor) {
   DeclaredRange range = tensor.range.value_or(DeclaredRange{});
-  std::uint8_t has =
-      static_cast<std::uint8_t>((tensor.range ? kRange : 0) | (range.low_closed ? kLowClosed : 0) |
-                                (range.high_closed ? kHighClosed : 0) |
-                                (tensor.first.is_zero() ? 0 : kFirst) | (tensor.inner ? kInner : 0));
-  archive.bits(has, kRange | kLowClosed | kHighClosed | kFirst | kInner);
+  std::uint8_t has = static_cast<std::uint8_t>(
+      (tensor.range ? kRange : 0) | (range.low_closed ? kLowClosed : 0) |
+      (range.high_closed ? kHighClosed : 0) | (tensor.first.is_zero() ? 0 : kFirst) |
+      (tensor.inner ? kInner : 0) | (tensor.outer ? kOuter : 0));
+  archive.bits(has, kRange | kLowClosed | kHighClosed | kFirst | kInner | kOuter);
   if ((has & kRange) != 0) {
     kNumber(archive, range.low);
     kNumber(archive, range.high);
@@ -45,6 +45,7 @@ constexpr auto kDeclared = [](auto& archive, auto& tensor) {
   }
   if ((has & kFirst) != 0) kNumber(archive, tensor.first);
   if ((has & kInner) != 0) archive(tensor.inner.const_index, tensor.inner.size);
+  if ((has & kOuter) != 0) archive(tensor.outer.const_index, tensor.outer.size);
 };
 
 constexpr auto kTensor = [](auto& archive, auto& tensor) {

@@ -7,8 +7,13 @@ std::int64_t columns(const Tensor& tensor, const Sizes& sizes) {
   return tensor.inner ? tensor.inner.size : sizes.dim;
 }
 
+std::int64_t outputs(const Tensor& tensor, const Sizes& sizes) {
+  if (tensor.tail != Tail::Matrix) return 1;
+  return tensor.outer ? tensor.outer.size : sizes.dim;
+}
+
 std::int64_t width(const Tensor& tensor, const Sizes& sizes) {
-  return (tensor.tail == Tail::Matrix ? sizes.dim : 1) * columns(tensor, sizes);
+  return outputs(tensor, sizes) * columns(tensor, sizes);
 }
 
 std::int64_t block(const Tensor& tensor, const Sizes& sizes) { return tensor.rows * width(tensor, sizes); }

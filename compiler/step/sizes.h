@@ -16,7 +16,9 @@ struct Sizes {
 
 // Numbers that lie side by side in a tensor: 1, D, or an extent of its own in its place.
 std::int64_t columns(const Tensor& tensor, const Sizes& sizes);
-// Numbers of a tensor's row: those, of a matrix D times as many.
+// Of a matrix: its output channels, D or an extent of its own in its place; otherwise 1.
+std::int64_t outputs(const Tensor& tensor, const Sizes& sizes);
+// Numbers of a tensor's row: columns for each output.
 std::int64_t width(const Tensor& tensor, const Sizes& sizes);
 // Numbers of all its rows, for one batch element, step and head.
 std::int64_t block(const Tensor& tensor, const Sizes& sizes);

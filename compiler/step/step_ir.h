@@ -30,7 +30,7 @@ enum class Extent { Scalar, Vector };
 // What a declared tensor is for. Memory layouts, row-major, innermost last (H heads are implicit in the
 // text):
 //   Input  [B, T, H, rows, D]   Param vector [H, rows, D], matrix [H, rows, D(out), D(in)], scalar [H, rows]
-//   Where an extent of its own (InnerExtent) stands in the place of D: of an input, and of D(in)
+//   An extent of the cell's own (InnerExtent) may stand in the place of any D.
 //   State  [B, H, rows, D] as initial and last state, [B, T, H, rows, D] as saved history
 //   Output [B, T, H, rows, D]
 //   Reset  [B, T], bytes          Length [B], 32-bit integers
@@ -61,8 +61,7 @@ struct DeclaredRange {
   friend bool operator==(const DeclaredRange&, const DeclaredRange&) = default;
 };
 
-// An extent of the cell's own in the place of D: of an input vector, which nothing but a matrix with as many
-// input channels multiplies, and of those input channels (extents.h).
+// An extent of the cell's own in the place of D (extents.h).
 struct InnerExtent {
   int const_index = -1;   // the constant that names it, whose value it is; -1: it is D
   std::int64_t size = 0;  // that value
@@ -79,7 +78,8 @@ struct Tensor {
   Span span;
   std::optional<DeclaredRange> range = {};
   DeclaredNumber first = {};  // State: what it begins with where the caller gives nothing
-  InnerExtent inner = {};     // Input vector, Param matrix
+  InnerExtent inner = {};     // of a vector's channels, or of a matrix's input channels
+  InnerExtent outer = {};     // of a matrix's output channels
 };
 using TensorId = int;  // index into Cell::tensors
 
@@ -170,10 +170,10 @@ inline bool reads_matrix(const Node& node) { return is_product(node) && node.kin
 // What every channel waits for others of the head with, beside products.
 inline bool crosses_head(const Node& node) { return is_reduction(node) || is_along_head(node); }
 
-// Extents: a Vector has D channels, but what is made of an input with an extent of its own alone
-// (extents.h). An operand that is a Scalar stands for a vector of equal channels wherever a Vector is wanted,
-// in operands as in the rows of next states, outputs and gradients; the simplifier makes such, e.g. when a
-// vector folds to a constant.
+// Extents: a Vector has D channels, or those of an extent of the cell's own (extents.h), and elementwise
+// operands have the same. An operand that is a Scalar stands for a vector of equal channels wherever a Vector
+// is wanted, in operands as in the rows of next states, outputs and gradients; the simplifier makes such,
+// e.g. when a vector folds to a constant.
 
 // A pure graph. Append only; makers deduplicate nothing (the simplifier does).
 struct Graph {

@@ -116,8 +116,8 @@ class GraphVerifier {
     }
   }
 
-  // What has an extent of its own is multiplied by a matrix that has it, or is one of equals in a sum or a
-  // choice, and nothing else.
+  // What has an extent of its own is multiplied by a matrix that has it, or is one of equals in what goes
+  // from channel to channel, and nothing else.
   void check_inner_extents() {
     const std::vector<InnerExtent> inner = inner_extents(cell_, graph_);
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
@@ -125,13 +125,14 @@ class GraphVerifier {
       const Node& node = graph_.nodes[i];
       for (const NodeId operand : node.operands) {
         if (graph_.at(operand).extent == Extent::Scalar) continue;
-        const InnerExtent wanted = node.kind == NodeKind::Scalar   ? inner[i]
-                                   : node.kind == NodeKind::MatVec ? cell_.tensor(node.tensor).inner
-                                                                   : InnerExtent{};
+        const InnerExtent wanted = node.kind == NodeKind::Scalar    ? inner[i]
+                                   : node.kind == NodeKind::MatVec  ? cell_.tensor(node.tensor).inner
+                                   : node.kind == NodeKind::MatTVec ? cell_.tensor(node.tensor).outer
+                                                                    : InnerExtent{};
         if (inner[at(operand)] != wanted) report("has operand {} of another extent", operand);
       }
       if (step::is_product(node) && node.kind != NodeKind::MatVec && node.kind != NodeKind::MatTVec &&
-          node.tensor >= 0 && cell_.tensor(node.tensor).inner)
+          node.tensor >= 0 && (cell_.tensor(node.tensor).inner || cell_.tensor(node.tensor).outer))
         report("is no sum of products, but its matrix has an extent of its own");
     }
   }
@@ -236,12 +237,14 @@ void check_flag(const Cell& cell, const Tensor& tensor, Defects& defects) {
 }
 
 void check_inner(const Cell& cell, const Tensor& tensor, Defects& defects) {
-  if (tensor.inner == InnerExtent{}) return;
-  const bool may = (tensor.kind == TensorKind::Input && tensor.tail == Tail::Vector) ||
-                   (tensor.kind == TensorKind::Param && tensor.tail == Tail::Matrix);
-  if (!may || !holds(cell.constants.size(), tensor.inner.const_index) ||
-      !is_extent(static_cast<double>(tensor.inner.size)))
-    defects.push_back(fmt::format("tensor {} cannot have the extent {}", tensor.name, tensor.inner.size));
+  const auto check = [&](const InnerExtent& extent, bool may) {
+    if (extent == InnerExtent{}) return;
+    if (!may || !holds(cell.constants.size(), extent.const_index) ||
+        !is_extent(static_cast<double>(extent.size)))
+      defects.push_back(fmt::format("tensor {} cannot have the extent {}", tensor.name, extent.size));
+  };
+  check(tensor.inner, tensor.tail != Tail::Scalar);
+  check(tensor.outer, tensor.tail == Tail::Matrix);
 }
 
 void check_number(const Cell& cell, const Tensor& tensor, const DeclaredNumber& number, Defects& defects) {
@@ -304,11 +307,14 @@ void check_rows(const Cell& cell, const Graph& graph, TensorKind kind, const std
     defects.push_back(fmt::format("{}: {} rows, the tensors have {}", what, rows.size(), k));
 }
 
-// Of a vector; a number is as long as is wanted.
-InnerExtent extent_of_factor(const Cell& cell, const std::vector<InnerExtent>& inner, const Graph& graph,
-                             const MatrixGradient& matrix) {
-  const bool vector = graph.at(matrix.right).extent == Extent::Vector;
-  return vector ? inner[at(matrix.right)] : cell.tensor(matrix.tensor).inner;
+// Whether the factors of a matrix's gradient have its extents; a number is as long as is wanted.
+bool factors_fit(const Cell& cell, const Graph& graph, const MatrixGradient& matrix) {
+  const std::vector<InnerExtent> inner = inner_extents(cell, graph);
+  const auto fits = [&](NodeId factor, const InnerExtent& wanted) {
+    return graph.at(factor).extent == Extent::Scalar || inner[at(factor)] == wanted;
+  };
+  const Tensor& tensor = cell.tensor(matrix.tensor);
+  return fits(matrix.left, tensor.outer) && fits(matrix.right, tensor.inner);
 }
 
 bool same_node(const Node& a, const Node& b) {
@@ -354,9 +360,7 @@ std::vector<std::string> verify(const Cell& cell, const BackwardStep& step) {
           fmt::format("a matrix gradient names row {} of tensor {}", matrix.row, matrix.tensor));
     if (!holds(step.graph.nodes.size(), matrix.left) || !holds(step.graph.nodes.size(), matrix.right))
       defects.emplace_back("a matrix gradient names a node that does not exist");
-    else if (known && defects.empty() &&
-             extent_of_factor(cell, inner_extents(cell, step.graph), step.graph, matrix) !=
-                 cell.tensor(matrix.tensor).inner)
+    else if (known && defects.empty() && !factors_fit(cell, step.graph, matrix))
       defects.push_back(
           fmt::format("a gradient of {} has a factor of another extent", cell.tensor(matrix.tensor).name));
   }

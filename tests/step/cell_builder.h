@@ -58,11 +58,15 @@ class CellBuilder {
     return tensor(TensorKind::Param, std::move(name), Tail::Matrix, std::move(lead));
   }
   // Gives tensors an extent of the cell's own in the place of D.
-  void own_extent(const std::string& name, std::int64_t size, const std::vector<TensorId>& tensors) {
+  void own_extent(const std::string& name, std::int64_t size, const std::vector<TensorId>& tensors,
+                  const std::vector<TensorId>& outputs_of_matrices = {}) {
     cell_.constants.push_back({name, static_cast<double>(size), {}});
-    for (const TensorId id : tensors)
-      cell_.tensors[static_cast<std::size_t>(id)].inner = {static_cast<int>(cell_.constants.size()) - 1,
-                                                           size};
+    const InnerExtent extent{static_cast<int>(cell_.constants.size()) - 1, size};
+    for (const TensorId id : tensors) cell_.tensors[static_cast<std::size_t>(id)].inner = extent;
+    for (const TensorId id : outputs_of_matrices) cell_.tensors[static_cast<std::size_t>(id)].outer = extent;
+  }
+  void share_extent(TensorId from, TensorId to) {
+    cell_.tensors[static_cast<std::size_t>(to)].inner = cell_.tensors[static_cast<std::size_t>(from)].inner;
   }
   TensorId state(std::string name, std::vector<int> lead = {}) {
     return tensor(TensorKind::State, std::move(name), Tail::Vector, std::move(lead));

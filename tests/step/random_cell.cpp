@@ -51,6 +51,7 @@ class RandomCellBuilder {
     }
     if (options_.matrices) matrix_ = b_.matrix("R", lead());
     if (options_.own_extent > 0) multiply_own_extent();
+    if (options_.walked_extent > 0) declare_walked_extent();
     const int states = pick(1, 3);
     for (int i = 0; i < states; ++i) {
       states_.push_back(
@@ -79,6 +80,39 @@ class RandomCellBuilder {
       for (int of = 0; of < b_.cell().tensors[static_cast<std::size_t>(w)].rows; ++of)
         pool_.push_back(b_.matvec(w, of, b_.read(u, row)));
   }
+
+  void declare_walked_extent() {
+    const std::vector<int> rows = lead();
+    narrow_ = b_.state("p", rows);
+    const TensorId v = b_.input("v", rows), q = b_.param("q", rows);
+    from_narrow_ = b_.matrix("A", lead());
+    to_narrow_ = b_.matrix("C");
+    within_narrow_ = b_.matrix("G");
+    b_.own_extent("P", options_.walked_extent, {narrow_, v, q, from_narrow_, within_narrow_},
+                  {to_narrow_, within_narrow_});
+    for (int row = 0; row < rows_of(narrow_); ++row) {
+      const Value p = b_.read(narrow_, row);
+      const Value mixed = b_.read(q, row) * p + tanh(b_.read(v, row)) * sigmoid(p);
+      narrow_values_.push_back(chance(0.5) ? mixed : tanh(0.5 * mixed) + p);
+      for (int of = 0; of < rows_of(from_narrow_); ++of)
+        pool_.push_back(b_.matvec(from_narrow_, of, chance(0.5) ? p : narrow_values_.back()));
+    }
+  }
+
+  void advance_walked_extent() {
+    const TensorId z = b_.tensor(TensorKind::Output, "z");
+    b_.share_extent(narrow_, z);
+    for (int row = 0; row < rows_of(narrow_); ++row) {
+      Value vector = any();
+      while (extent(vector) == Extent::Scalar) vector = any();
+      const Value joined = b_.matvec(to_narrow_, 0, vector) + narrow_values_[static_cast<std::size_t>(row)];
+      const Value next = tanh(b_.matvec(within_narrow_, 0, b_.read(narrow_, row)) + 0.5 * joined);
+      b_.next(narrow_, row, next);
+      if (row == 0) b_.output(z, 0, chance(0.5) ? next : joined);
+    }
+  }
+
+  int rows_of(TensorId id) { return b_.cell().tensors[static_cast<std::size_t>(id)].rows; }
 
   void read_all(TensorId id) {
     for (int row = 0; row < b_.cell().tensors[static_cast<std::size_t>(id)].rows; ++row)
@@ -178,6 +212,8 @@ class RandomCellBuilder {
   }
 
   void finish() {
+    // The rows of next states and outputs are in the order of their tensors.
+    if (options_.walked_extent > 0) advance_walked_extent();
     std::vector<Value> nexts;
     for (const TensorId state : states_) {
       const Tensor tensor = b_.cell().tensors[static_cast<std::size_t>(state)];
@@ -201,6 +237,9 @@ class RandomCellBuilder {
   std::vector<Value> pool_;
   std::vector<TensorId> states_;
   TensorId matrix_ = -1;
+  // What has an extent of its own that the walk has as well, and its values.
+  TensorId narrow_ = -1, from_narrow_ = -1, to_narrow_ = -1, within_narrow_ = -1;
+  std::vector<Value> narrow_values_;
 };
 
 std::vector<double> normals(std::int64_t count, double scale, Random& random) {

@@ -23,6 +23,9 @@ struct RandomCellOptions {
   bool max_plus = false;  // max-plus products with the matrix, beside those with it
   // An input with an extent of its own, of this many channels, and a matrix that multiplies it; 0: none.
   std::int64_t own_extent = 0;
+  // A state, an input, a parameter and an output with an extent of their own, and matrices from the head's
+  // channels to it, from it to itself and back; 0: none.
+  std::int64_t walked_extent = 0;
 };
 // Well formed; values stay of moderate size for arguments of about 1 (domains are guarded: log of softplus +
 // 0.1 and so on).

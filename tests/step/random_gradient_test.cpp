@@ -105,6 +105,31 @@ TEST(RandomGradients, OfCellsWithAnExtentOfTheirOwnAgreeWithCentralDifferences) 
   EXPECT_GT(products, random_cell_count() / 10);
 }
 
+// Cells of which a state, an input, a parameter and an output have another extent than D, beside all else;
+// in every form.
+TEST(RandomGradients, OfCellsWithStatesOfAnotherExtentAgreeWithCentralDifferences) {
+  long compared = 0, nonzero = 0;
+  for (int seed = 0; seed < random_cell_count() / 5; ++seed) {
+    Random drawn(static_cast<std::uint64_t>(seed) + 9000000);
+    const bool dense = seed % 2 == 0;
+    const Cell plain =
+        random_cell(drawn, {.matrices = dense, .reductions = dense, .walked_extent = seed % 3 == 0 ? 2 : 5});
+    const Forms forms{seed % 4 == 1, seed % 3 == 1, seed % 5 == 1, false, seed % 5 == 2, seed % 7 == 3};
+    const Cell cell = with_forms(plain, forms).value();
+    ASSERT_TRUE(verify(cell).empty()) << verify(cell).front() << "\n" << print(cell);
+    const BackwardStep backward = backward_step(simplify(cell));
+    ASSERT_TRUE(verify(simplify(cell), backward).empty()) << verify(simplify(cell), backward).front();
+    Random random(static_cast<std::uint64_t>(seed) + 9500000);
+    const ForwardArguments<double> arguments = random_arguments(cell, kGradientSizes, random);
+    const LossGradients<double> loss = random_loss(cell, kGradientSizes, random);
+    const GradientReport report = check_gradients(cell, kGradientSizes, arguments, loss);
+    ASSERT_EQ(report.mismatch, "") << print(cell) << print(cell, backward_step(cell));
+    compared += report.compared;
+    nonzero += report.nonzero;
+  }
+  EXPECT_GT(static_cast<double>(nonzero), 0.2 * static_cast<double>(compared));
+}
+
 // Cells with max-plus products, beside all else.
 TEST(RandomGradients, OfCellsWithMaxPlusProductsAgreeWithCentralDifferences) {
   long compared = 0, nonzero = 0, unusable = 0, products = 0;

@@ -61,8 +61,10 @@ step::Tensor tensor_in_role(TensorRef ref, const step::Cell& cell) {
   const step::Tensor& declared = cell.tensors.at(static_cast<std::size_t>(ref.tensor));
   if (ref.role != Role::Products) return declared;
   const int rows = product_rows(cell, ref.tensor);
-  return {
+  step::Tensor products{
       step::TensorKind::Output, product_output(declared), step::Tail::Vector, {rows}, rows, declared.span};
+  products.inner = declared.outer;
+  return products;
 }
 
 }  // namespace rondo::schedule

@@ -343,7 +343,8 @@ Result<BackwardResult<Real>> run_backward_from(const Cell& cell, const Sizes& si
                                                const LossGradients<Real>& loss, TensorMap<Real> history,
                                                const RunOptions<Real>& options) {
   if (const Status status = check_run(cell, sizes, arguments.constants); !status) return status.error();
-  if (const Status status = check_history(cell, sizes, history); !status) return status.error();
+  if (const Status status = check_history(with_extents(cell, arguments.constants), sizes, history); !status)
+    return status.error();
   std::vector<TensorMap<Real>> histories;
   histories.push_back(std::move(history));
   BackwardResult<Real> result;
@@ -360,7 +361,8 @@ Status run_backward_perturbed(const Cell& cell, const Sizes& sizes, const Forwar
                               std::span<const Perturbation> perturbations, const TakeGradients<Real>& take,
                               const RunOptions<Real>& options) {
   if (const Status status = check_run(cell, sizes, arguments.constants); !status) return status.error();
-  if (const Status status = check_history(cell, sizes, history); !status) return status.error();
+  if (const Status status = check_history(with_extents(cell, arguments.constants), sizes, history); !status)
+    return status.error();
   std::vector<TensorMap<Real>> histories(perturbations.size(), history);
   return sweep_back(cell, sizes, arguments, loss, std::move(histories), options_of(options, perturbations),
                     take);

@@ -21,9 +21,12 @@ std::string layout_text(const Tensor& tensor) {
   const char* outer = tensor.kind == TensorKind::Param   ? "H"
                       : tensor.kind == TensorKind::State ? "B, H"
                                                          : "B, T, H";
-  const std::string columns = tensor.inner ? fmt::format(", {}", tensor.inner.size) : ", D";
-  const char* out = tensor.tail == Tail::Matrix ? ", D" : "";
-  return fmt::format("[{}, {}{}{}]", outer, tensor.rows, out, tensor.tail == Tail::Scalar ? "" : columns);
+  const auto text = [](const InnerExtent& extent) {
+    return extent ? fmt::format(", {}", extent.size) : std::string(", D");
+  };
+  return fmt::format("[{}, {}{}{}]", outer, tensor.rows,
+                     tensor.tail == Tail::Matrix ? text(tensor.outer) : "",
+                     tensor.tail == Tail::Scalar ? "" : text(tensor.inner));
 }
 
 Error input_error(std::string message, std::string hint = "") {

@@ -68,7 +68,8 @@ Program::Program(const Cell& cell_of_graph, const Graph& evaluated, const Sizes&
       params(cell.of_kind(TensorKind::Param)),
       states(cell.of_kind(TensorKind::State)),
       outputs(cell.of_kind(TensorKind::Output)) {
-  for (const Tensor& tensor : cell.tensors) widest = std::max(widest, at(tensor.inner.size));
+  for (const Tensor& tensor : cell.tensors)
+    widest = std::max({widest, at(tensor.inner.size), at(tensor.outer.size)});
   std::vector<bool> needed(graph.nodes.size(), false);
   for (const NodeId root : roots) needed[at(root)] = true;
   for (std::size_t i = graph.nodes.size(); i-- > 0;)
@@ -236,8 +237,9 @@ void Interpreter<Real>::round(Real* numbers, std::size_t count, Real (*rounding)
 // A number stands for as many as the matrix takes.
 template <class Real>
 std::size_t Interpreter<Real>::factor_channels(const Node& node) const {
-  if (node.kind != NodeKind::MatVec) return dim_;
-  return at(columns(program_->cell.tensor(node.tensor), program_->sizes));
+  if (node.kind == NodeKind::MatVec) return at(columns(program_->cell.tensor(node.tensor), program_->sizes));
+  if (node.kind == NodeKind::MatTVec) return at(outputs(program_->cell.tensor(node.tensor), program_->sizes));
+  return dim_;
 }
 
 template <class Real>
@@ -335,7 +337,7 @@ template <class Real>
 void Interpreter<Real>::store_product(NodeId id) {
   const bool backward = &program_->graph != &program_->cell.graph;
   if (backward)
-    noise_.store(buffers_[at(id)], dim_, place_of(id, Part::Stored), noise_.perturbation().stored);
+    noise_.store(buffers_[at(id)], channels(id), place_of(id, Part::Stored), noise_.perturbation().stored);
 }
 
 // One sum of two numbers is the largest, and no other enters.
@@ -379,13 +381,14 @@ void Together<Real>::multiply_matrix(NodeId id, const Node& node) {
     results_[i] = all_[i]->buffers_[at(id)];
   }
   const Interpreter<Real>& first = *all_.front();
-  const std::size_t columns = at(step::columns(program().cell.tensor(node.tensor), program().sizes));
+  const Tensor& tensor = program().cell.tensor(node.tensor);
+  const std::size_t rows = at(outputs(tensor, program().sizes)),
+                    columns = at(step::columns(tensor, program().sizes));
   const auto by = [&](const auto* matrix) {
     const std::span<const Real* const> vectors(vectors_);
     const std::span<Real* const> results(results_);
-    if (node.kind == NodeKind::MatVec) return multiply<>(matrix, vectors, first.dim_, columns, results);
-    if (node.kind == NodeKind::MatTVec)
-      return multiply_transposed<>(matrix, vectors, first.dim_, columns, results);
+    if (node.kind == NodeKind::MatVec) return multiply<>(matrix, vectors, rows, columns, results);
+    if (node.kind == NodeKind::MatTVec) return multiply_transposed<>(matrix, vectors, rows, columns, results);
     const bool value = node.kind == NodeKind::MaxPlus;
     multiply_max_plus<>(matrix, vectors, first.dim_, results,
                         value ? MaxPlusResult::Value : MaxPlusResult::Channel);
@@ -393,7 +396,7 @@ void Together<Real>::multiply_matrix(NodeId id, const Node& node) {
   if (const float* matrix = first.matrices_[at(node.tensor)]->in_fp32(first.sources_.head, node.row))
     by(matrix);
   else
-    by(first.sources_.leaf[at(node.tensor)] + at(node.row) * first.dim_ * columns);
+    by(first.sources_.leaf[at(node.tensor)] + at(node.row) * rows * columns);
   for (Interpreter<Real>* const one : all_) {
     if (node.kind != NodeKind::ArgMaxPlus)
       one->round(one->buffers_[at(id)], one->channels(id), one->options_.round_product);

@@ -41,20 +41,19 @@ typename Matrices<Real>::Norms norms_of(const Real* matrix, std::size_t rows, st
 template <class Real>
 Matrices<Real>::Matrices(const Cell& cell, const Sizes& sizes,
                          const std::map<std::string, std::vector<Real>>& params, bool norms) {
-  const std::size_t dim = at(sizes.dim);
   for (const auto& declared : cell.tensors) {
     const auto found = params.find(declared.name);
     if (declared.tail != Tail::Matrix || found == params.end()) continue;
     const std::vector<Real>& numbers = found->second;
     Tensor& tensor = tensors_[declared.name];
     tensor.rows_ = declared.rows;
-    const std::size_t inner = at(columns(declared, sizes));
-    tensor.size_ = dim * inner;
+    const std::size_t rows = at(outputs(declared, sizes)), inner = at(columns(declared, sizes));
+    tensor.size_ = rows * inner;
     if constexpr (std::is_same_v<Real, double>)
       if (sizes.batch * sizes.time >= kFewSteps) tensor.numbers_ = exact_in_fp32(numbers);
     if (!norms) continue;
     for (std::size_t begin = 0; begin + tensor.size_ <= numbers.size(); begin += tensor.size_)
-      tensor.norms_.push_back(norms_of(numbers.data() + begin, dim, inner));
+      tensor.norms_.push_back(norms_of(numbers.data() + begin, rows, inner));
   }
 }
 

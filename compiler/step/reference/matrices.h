@@ -19,7 +19,7 @@ class Matrices {
     std::vector<double> rows, columns;
   };
 
-  // A parameter [H, rows, D, D], or with an extent of its own [H, rows, D, E].
+  // A parameter [H, rows, D, D], or with extents of its own in the place of either D.
   class Tensor {
    public:
     // A matrix of it in fp32; null where that is not kept.

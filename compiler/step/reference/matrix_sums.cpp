@@ -25,12 +25,16 @@ void add_squares(const Real* values, std::vector<double>& sums) {
   for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += static_cast<double>(values[i] * values[i]);
 }
 
-std::vector<std::size_t> columns_of(const Cell& cell, const std::vector<MatrixGradient>& matrices,
-                                    const Sizes& sizes) {
-  std::vector<std::size_t> result;
+template <class Real>
+std::vector<typename Factors<Real>::Shape> shapes_of(const Cell& cell,
+                                                     const std::vector<MatrixGradient>& matrices,
+                                                     const Sizes& sizes) {
+  std::vector<typename Factors<Real>::Shape> result;
   result.reserve(matrices.size());
-  for (const MatrixGradient& matrix : matrices)
-    result.push_back(at(columns(cell.tensor(matrix.tensor), sizes)));
+  for (const MatrixGradient& matrix : matrices) {
+    const Tensor& tensor = cell.tensor(matrix.tensor);
+    result.push_back({at(outputs(tensor, sizes)), at(columns(tensor, sizes))});
+  }
   return result;
 }
 
@@ -38,28 +42,28 @@ std::vector<std::size_t> columns_of(const Cell& cell, const std::vector<MatrixGr
 
 template <class Real>
 Factors<Real>::Factors(const std::vector<MatrixGradient>& matrices, std::int64_t dim,
-                       const std::vector<std::size_t>& columns, std::int64_t steps,
-                       const RunOptions<Real>& options)
-    : dim_(at(dim)),
-      widest_(dim_),
-      most_waiting_(std::min(std::clamp(dim_ / 4, kFewestWaiting, kMostWaiting), at(steps))),
+                       const std::vector<Shape>& shapes, std::int64_t steps, const RunOptions<Real>& options)
+    : tallest_(at(dim)),
+      widest_(tallest_),
+      most_waiting_(std::min(std::clamp(tallest_ / 4, kFewestWaiting, kMostWaiting), at(steps))),
       options_(options),
       noise_(options.perturbation) {
   for (std::size_t k = 0; k < matrices.size(); ++k) {
-    matrices_.push_back({matrices[k].chosen, columns[k], {}, {}, 0, {}, {}, {}});
-    widest_ = std::max(widest_, columns[k]);
+    matrices_.push_back({matrices[k].chosen, shapes[k].rows, shapes[k].columns, {}, {}, 0, {}, {}, {}});
+    tallest_ = std::max(tallest_, shapes[k].rows);
+    widest_ = std::max(widest_, shapes[k].columns);
   }
 }
 
 template <class Real>
 void Factors<Real>::begin() {
   for (OfMatrix& one : matrices_) {
-    one.left.resize(most_waiting_ * dim_);
+    one.left.resize(most_waiting_ * one.rows);
     one.right.resize(most_waiting_ * one.columns);
     one.count = 0;
     one.sum.clear();
     if (!noise_) continue;
-    one.left_norms.assign(dim_, 0);
+    one.left_norms.assign(one.rows, 0);
     one.right_norms.assign(one.columns, 0);
   }
 }
@@ -68,21 +72,21 @@ template <class Real>
 void Factors<Real>::add(std::size_t k, const Real* left, const Real* right, Noise& noise) {
   OfMatrix& one = matrices_[k];
   if (one.count == most_waiting_) {
-    if (one.sum.empty()) one.sum.assign(dim_ * one.columns, Real{0});
-    add_waiting(one, 0, dim_, one.sum.data());
+    if (one.sum.empty()) one.sum.assign(one.rows * one.columns, Real{0});
+    add_waiting(one, 0, one.rows, one.sum.data());
     one.count = 0;
   }
-  Real* const own_left = one.left.data() + one.count * dim_;
+  Real* const own_left = one.left.data() + one.count * one.rows;
   Real* const own_right = one.right.data() + one.count * one.columns;
   ++one.count;
-  std::copy_n(left, dim_, own_left);
+  std::copy_n(left, one.rows, own_left);
   std::copy_n(right, one.columns, own_right);
   if (options_.round_product != nullptr) {
-    std::transform(own_left, own_left + dim_, own_left, options_.round_product);
+    std::transform(own_left, own_left + one.rows, own_left, options_.round_product);
     if (!one.chosen) std::transform(own_right, own_right + one.columns, own_right, options_.round_product);
   }
   if (!noise) return;
-  noise.store(own_left, dim_, kLeftFactor, noise.perturbation().stored);
+  noise.store(own_left, one.rows, kLeftFactor, noise.perturbation().stored);
   add_squares(own_left, one.left_norms);
   if (one.chosen) {
     for (double& squares : one.right_norms) squares += 1;  // of any column
@@ -96,8 +100,8 @@ void Factors<Real>::add(std::size_t k, const Real* left, const Real* right, Nois
 template <class Real>
 void Factors<Real>::add_waiting(const OfMatrix& one, std::size_t first, std::size_t rows, Real* sum) const {
   const Real* const left = one.left.data() + first;
-  if (one.chosen) return add_at_columns(left, one.right.data() + first, one.count, dim_, rows, sum);
-  add_outer_products(left, one.right.data(), one.count, dim_, one.columns, rows, sum);
+  if (one.chosen) return add_at_columns(left, one.right.data() + first, one.count, one.rows, rows, sum);
+  add_outer_products(left, one.right.data(), one.count, one.rows, one.columns, rows, sum);
 }
 
 template <class Real>
@@ -120,7 +124,7 @@ void Factors<Real>::sum_rows(std::size_t k, std::size_t first, std::size_t rows,
   add_waiting(one, first, rows, result);
   if (!noise_) return;
   for (std::size_t row = 0; row < rows; ++row) {
-    const std::size_t place = k * dim_ + first + row;
+    const std::size_t place = k * tallest_ + first + row;
     noise_.add_to_products(result + row * one.columns, one.columns, kMatrixSums + place, place * widest_,
                            one.left_norms[first + row], one.right_norms.data());
   }
@@ -138,7 +142,7 @@ MatrixSums<Real>::MatrixSums(const Cell& cell, const BackwardStep& step, const S
       threads_(options.threads),
       in_turn_(threads_ == 1 && sizes.batch * sizes.time > sizes.dim),
       factors_(in_turn_ ? 1 : at(parts * sizes.heads),
-               Factors<Real>(step.matrices, sizes.dim, columns_of(cell, step.matrices, sizes),
+               Factors<Real>(step.matrices, sizes.dim, shapes_of<Real>(cell, step.matrices, sizes),
                              (sizes.batch + parts - 1) / parts * sizes.time, options)) {
   if (in_turn_) allocate();
 }
@@ -186,20 +190,25 @@ void MatrixSums<Real>::finish() {
 
 template <class Real>
 std::size_t MatrixSums<Real>::blocks() const {
-  return matrices_.empty() ? 0 : (at(sizes_.dim) + kBlock - 1) / kBlock;
+  std::size_t rows = 0;
+  for (const MatrixGradient& matrix : matrices_)
+    rows = std::max(rows, at(outputs(cell_.tensor(matrix.tensor), sizes_)));
+  return (rows + kBlock - 1) / kBlock;
 }
 
 template <class Real>
 void MatrixSums<Real>::add_parts(std::int64_t begin, std::int64_t end, std::int64_t head, std::size_t block,
                                  std::vector<Real>& room) {
-  const std::size_t dim = at(sizes_.dim), first = block * kBlock, rows = std::min(kBlock, dim - first);
+  const std::size_t first = block * kBlock;
   for (std::size_t k = 0; k < matrices_.size(); ++k) {
     const MatrixGradient& matrix = matrices_[k];
     const Tensor& tensor = cell_.tensor(matrix.tensor);
-    const std::size_t width = at(columns(tensor, sizes_));
+    const std::size_t width = at(columns(tensor, sizes_)), height = at(outputs(tensor, sizes_));
+    if (first >= height) continue;
+    const std::size_t rows = std::min(kBlock, height - first);
     room.resize(std::max(room.size(), kBlock * width));
     Real* const to = sums_[at(matrix.tensor)] + at(head * step::block(tensor, sizes_)) +
-                     (at(matrix.row) * dim + first) * width;
+                     (at(matrix.row) * height + first) * width;
     for (std::int64_t part = begin; part < end; ++part) {
       factors(part, head).sum_rows(k, first, rows, room.data());
       for (std::size_t i = 0; i < rows * width; ++i) to[i] += room[i];

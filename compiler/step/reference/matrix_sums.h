@@ -16,14 +16,17 @@ namespace rondo::step::detail {
 inline constexpr std::int64_t kBatchParts = 16;
 
 // The factors of the products of one part of the batch for one head, as a sweep through time comes to them.
-// A sum of [D, D] numbers fits in no near cache, and reading and writing it takes longer than adding a few
+// A sum as large as a matrix fits in no near cache, and reading and writing it takes longer than adding a few
 // products to it. So factors wait here until there are many of them.
 template <class Real>
 class Factors {
  public:
-  // `columns`: of each matrix, which has D rows. `steps`: of all batch rows of the largest part.
-  Factors(const std::vector<MatrixGradient>& matrices, std::int64_t dim,
-          const std::vector<std::size_t>& columns, std::int64_t steps, const RunOptions<Real>& options);
+  struct Shape {
+    std::size_t rows, columns;
+  };
+  // `shapes`: of each matrix. `steps`: of all batch rows of the largest part.
+  Factors(const std::vector<MatrixGradient>& matrices, std::int64_t dim, const std::vector<Shape>& shapes,
+          std::int64_t steps, const RunOptions<Real>& options);
 
   // Forgets all, but for the memory.
   void begin();
@@ -38,17 +41,17 @@ class Factors {
  private:
   struct OfMatrix {
     bool chosen;                    // MatrixGradient::chosen
-    std::size_t columns;            // of the matrix
-    std::vector<Real> left, right;  // [count, D] and [count, columns], in the order of steps
+    std::size_t rows, columns;      // of the matrix
+    std::vector<Real> left, right;  // [count, rows] and [count, columns], in the order of steps
     std::size_t count = 0;
-    std::vector<Real> sum;  // [D, columns], of those that waited before; empty: of none
+    std::vector<Real> sum;  // [rows, columns], of those that waited before; empty: of none
     // Over all steps, of each channel: sums of squares, and from end() on their roots.
     std::vector<double> left_norms, right_norms;
   };
 
   void add_waiting(const OfMatrix& one, std::size_t first, std::size_t rows, Real* sum) const;
 
-  std::size_t dim_, widest_, most_waiting_;  // widest_: columns of a matrix, at least D
+  std::size_t tallest_, widest_, most_waiting_;  // rows and columns of a matrix, at least D
   const RunOptions<Real>& options_;
   Noise noise_;
   std::vector<OfMatrix> matrices_;

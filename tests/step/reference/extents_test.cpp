@@ -116,8 +116,11 @@ TEST(OwnExtents, TheVerifierKnowsThem) {
   other.tensors[0].inner.size = 70'000;
   EXPECT_TRUE(finds(other, "cannot have the extent"));
   other = layer;
-  other.tensors[3].inner = other.tensors[0].inner;  // the state
+  other.tensors[3].outer = other.tensors[0].inner;  // the state, which is no matrix
   EXPECT_TRUE(finds(other, "cannot have the extent"));
+  other = layer;
+  other.tensors[3].inner = other.tensors[0].inner;
+  EXPECT_TRUE(finds(other, "of another extent"));
   other = layer;
   const NodeId u = other.graph.leaf(0, 0, Extent::Vector);
   other.outputs[0].value = u;
@@ -125,6 +128,71 @@ TEST(OwnExtents, TheVerifierKnowsThem) {
   other = layer;
   other.graph.reduce_sum(other.graph.leaf(0, 0, Extent::Vector));
   EXPECT_TRUE(finds(other, "of another extent"));
+}
+
+// LSTM with a projection, beside one whose matrix is the product of both (Sak et al. 2014,
+// https://arxiv.org/abs/1402.1128): r is W m, so that R r is (R W) m, and its gradients follow.
+TEST(OwnExtents, AProjectedStateIsThatOfTheProductOfItsMatrices) {
+  constexpr std::int64_t kProjected = 3;
+  const Cell projected = cell_of(
+      "cell c(D, P = 9) {\n input x[2, D]\n param R[2, D, P], W[P, D]\n state r[P], c[D]\n g = R @ r + x\n"
+      " next c = sigmoid(g[1]) * c + tanh(g[0])\n next r = W @ tanh(next c)\n output r\n}");
+  const Cell joined = cell_of(
+      "cell c(D) {\n input x[2, D]\n param Q[2, D, D]\n state m[D], c[D]\n g = Q @ m + x\n"
+      " next c = sigmoid(g[1]) * c + tanh(g[0])\n next m = tanh(next c)\n output m\n}");
+  testing::Random random(6);
+  const std::map<std::string, double> constants{{"P", kProjected}};
+  const Cell sized = with_extents(projected, constants);
+  ForwardArguments<double> of_projected = testing::random_arguments(sized, kSizes, random);
+  of_projected.initial_states.erase("r");
+  of_projected.constants = constants;
+  const std::vector<double>&r = of_projected.params.at("R"), &w = of_projected.params.at("W");
+  const std::size_t dim = at(kSizes.dim), narrow = at(kProjected), heads = at(kSizes.heads);
+  std::vector<double> q(heads * 2 * dim * dim);
+  for (std::size_t h = 0; h < heads; ++h)
+    for (std::size_t i = 0; i < 2 * dim; ++i)
+      for (std::size_t j = 0; j < dim; ++j)
+        for (std::size_t p = 0; p < narrow; ++p)
+          q[(h * 2 * dim + i) * dim + j] += r[(h * 2 * dim + i) * narrow + p] * w[(h * narrow + p) * dim + j];
+  ForwardArguments<double> of_joined{
+      of_projected.inputs, {{"Q", q}}, {{"c", of_projected.initial_states.at("c")}}, {}, {}};
+  const auto forward = run_forward(projected, kSizes, of_projected),
+             plain = run_forward(joined, kSizes, of_joined);
+  ASSERT_TRUE(forward) << forward.error().message;
+  ASSERT_TRUE(plain) << plain.error().message;
+  const std::size_t places = at(kSizes.batch * kSizes.time) * heads;
+  const auto project = [&](const std::vector<double>& m) {  // [places, D] to [places, P]
+    std::vector<double> result(m.size() / dim * narrow);
+    for (std::size_t place = 0; place < m.size() / dim; ++place)
+      for (std::size_t p = 0; p < narrow; ++p)
+        for (std::size_t j = 0; j < dim; ++j)
+          result[place * narrow + p] += w[(place % heads * narrow + p) * dim + j] * m[place * dim + j];
+    return result;
+  };
+  ASSERT_EQ(forward->outputs.at("r").size(), places * narrow);
+  expect_near(forward->outputs.at("r"), project(plain->outputs.at("m")), "outputs");
+  expect_near(forward->last_states.at("r"), project(plain->last_states.at("m")), "the last state");
+
+  LossGradients<double> loss{{{"r", testing::random_loss(sized, kSizes, random).outputs.at("r")}}, {}};
+  LossGradients<double> of_m{{{"m", std::vector<double>(places * dim)}}, {}};
+  for (std::size_t place = 0; place < places; ++place)
+    for (std::size_t p = 0; p < narrow; ++p)
+      for (std::size_t j = 0; j < dim; ++j)
+        of_m.outputs["m"][place * dim + j] +=
+            w[(place % heads * narrow + p) * dim + j] * loss.outputs["r"][place * narrow + p];
+  const auto backward = run_backward(projected, kSizes, of_projected, loss);
+  const auto without = run_backward(joined, kSizes, of_joined, of_m);
+  ASSERT_TRUE(backward) << backward.error().message;
+  ASSERT_TRUE(without) << without.error().message;
+  expect_near(backward->inputs.at("x"), without->inputs.at("x"), "gradient of x");
+  std::vector<double> grad_r(r.size());  // dR = dQ W^T
+  for (std::size_t h = 0; h < heads; ++h)
+    for (std::size_t i = 0; i < 2 * dim; ++i)
+      for (std::size_t p = 0; p < narrow; ++p)
+        for (std::size_t j = 0; j < dim; ++j)
+          grad_r[(h * 2 * dim + i) * narrow + p] +=
+              without->params.at("Q")[(h * 2 * dim + i) * dim + j] * w[(h * narrow + p) * dim + j];
+  expect_near(backward->params.at("R"), grad_r, "gradient of R");
 }
 
 }  // namespace

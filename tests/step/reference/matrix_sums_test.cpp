@@ -27,7 +27,8 @@ TEST(Factors, RowsAreSumsInTheOrderOfSteps) {
   const std::vector<MatrixGradient> two(2);
   const RunOptions<double> options;
   for (const std::size_t steps : {5, 50}) {
-    Factors<double> factors(two, kDim, {kDim, kDim}, static_cast<std::int64_t>(steps), options);
+    Factors<double> factors(two, kDim, {{kDim, kDim}, {kDim, kDim}}, static_cast<std::int64_t>(steps),
+                            options);
     for (const int again : {0, 1}) {  // the second time without the first
       factors.begin();
       Noise none(nullptr);
@@ -64,7 +65,7 @@ TEST(Factors, ErrorsOfRowsFollowTheNorms) {
     perturbation.steady = steady;
     RunOptions<double> options;
     options.perturbation = &perturbation;
-    Factors<double> factors(one, kDim, {kDim}, 3, options);
+    Factors<double> factors(one, kDim, {{kDim, kDim}}, 3, options);
     factors.begin();
     Noise noise(&perturbation);
     noise.begin(7);
