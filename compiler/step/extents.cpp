@@ -48,6 +48,33 @@ Cell with_extents(Cell cell, const std::map<std::string, double>& overrides) {
   return cell;
 }
 
+bool chooses_valid_steps(const Cell& cell, const Node& node) {
+  if (node.kind != NodeKind::Scalar || node.op != scalar::Op::Select) return false;
+  const Node& valid = cell.graph.at(node.operands[0]);
+  return valid.kind == NodeKind::Leaf && cell.tensor(valid.tensor).kind == TensorKind::Length;
+}
+
+std::vector<bool> walked_extents(const Cell& cell) {
+  std::vector<bool> walked(cell.constants.size(), false);
+  const auto walk = [&](const InnerExtent& extent) {
+    if (extent) walked.at(at(extent.const_index)) = true;
+  };
+  for (const Tensor& tensor : cell.tensors) {
+    walk(tensor.outer);
+    if (tensor.tail == Tail::Vector && tensor.kind != TensorKind::Input) walk(tensor.inner);
+  }
+  const std::vector<InnerExtent> inner = inner_extents(cell, cell.graph);
+  for (const Node& node : cell.graph.nodes) {
+    if (node.kind == NodeKind::MatVec || chooses_valid_steps(cell, node)) continue;
+    for (const NodeId operand : node.operands) walk(inner[at(operand)]);
+  }
+  return walked;
+}
+
+bool multiplies_beside_walk(const Cell& cell, const Tensor& matrix) {
+  return matrix.inner && !walked_extents(cell).at(at(matrix.inner.const_index));
+}
+
 std::vector<InnerExtent> inner_extents(const Cell& cell, const Graph& graph) {
   std::vector<InnerExtent> result;
   for (const Node& node : graph.nodes) {

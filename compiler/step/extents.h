@@ -26,6 +26,15 @@ Status check_extents(const Cell& cell, const std::map<std::string, double>& over
 // defaults.
 Cell with_extents(Cell cell, const std::map<std::string, double>& overrides);
 
+// Whether the node is another one in valid steps only, by which forms.h takes what a product multiplies.
+bool chooses_valid_steps(const Cell& cell, const Node& node);
+
+// By constant: whether it is an extent that a walk over time has. Others are of inputs that matrices multiply
+// and nothing else reads, so that their products need no walk.
+std::vector<bool> walked_extents(const Cell& cell);
+// Whether the matrix multiplies inputs whose extent no walk has.
+bool multiplies_beside_walk(const Cell& cell, const Tensor& matrix);
+
 // By node of a graph over the cell's tensors: the extent that its channels have in the place of D.
 std::vector<InnerExtent> inner_extents(const Cell& cell, const Graph& graph);
 

@@ -248,8 +248,11 @@ std::vector<std::string> axes_of(const Tensor& tensor) {
   else
     axes = {"B", "T", "H"};
   for (const int extent : tensor.lead) axes.push_back(std::to_string(extent));
-  if (tensor.tail == Tail::Matrix) axes.emplace_back("D");
-  if (tensor.tail != Tail::Scalar) axes.push_back(tensor.inner ? std::to_string(tensor.inner.size) : "D");
+  const auto channels = [](const step::InnerExtent& extent) {
+    return extent ? std::to_string(extent.size) : std::string("D");
+  };
+  if (tensor.tail == Tail::Matrix) axes.push_back(channels(tensor.outer));
+  if (tensor.tail != Tail::Scalar) axes.push_back(channels(tensor.inner));
   return axes;
 }
 

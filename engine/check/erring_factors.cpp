@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/step/extents.h"
 #include "engine/check/plain.h"
 #include "engine/check/spread.h"
 
@@ -61,7 +62,8 @@ class Rebuilt {
   NodeId move(step::Node node) {
     for (NodeId& operand : node.operands) operand = instead_of(operand);
     // An input with an extent of its own is multiplied as it is stored, and the product is stored.
-    const bool beside = step::is_product(node) && node.tensor >= 0 && made_.tensor(node.tensor).inner;
+    const bool beside = step::is_product(node) && node.tensor >= 0 &&
+                        step::multiplies_beside_walk(made_, made_.tensor(node.tensor));
     const bool multiplies = step::is_product(node) && !beside;
     if (multiplies) node.operands[0] = erring(node.operands[0]);
     const NodeId own = graph().add(std::move(node));

@@ -9,6 +9,7 @@
 #include "compiler/schedule/analysis/compulsory_bytes.h"
 #include "compiler/schedule/analysis/history.h"
 #include "compiler/schedule/sweep/backward_split.h"
+#include "compiler/step/extents.h"
 #include "compiler/support/units.h"
 
 namespace rondo::tuner {
@@ -35,7 +36,8 @@ std::int64_t columns_of_step(const Task& task) {
   const std::int64_t dim = task.problem.sizes.dim;
   std::int64_t columns = products_of_step(task) * dim;
   for (const step::Node& node : task.cell.graph.nodes)
-    if (node.kind == step::NodeKind::MatVec && task.cell.tensor(node.tensor).inner)
+    if (node.kind == step::NodeKind::MatVec &&
+        step::multiplies_beside_walk(task.cell, task.cell.tensor(node.tensor)))
       columns += times * (task.cell.tensor(node.tensor).inner.size - dim);
   return std::max<std::int64_t>(columns, 0);
 }

@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "compiler/schedule/analysis/product_groups.h"
+#include "compiler/step/extents.h"
 
 namespace rondo::schedule {
 
@@ -14,7 +15,7 @@ std::map<NodeId, RowRef> saved_products(const step::Cell& cell) {
   std::vector<NodeId> nodes;
   for (const NodeId id : reachable(graph, roots_of(step)))
     if (id < step.forward_nodes && graph.at(id).kind == NodeKind::MatVec &&
-        !cell.tensor(graph.at(id).tensor).inner)
+        !step::multiplies_beside_walk(cell, cell.tensor(graph.at(id).tensor)))
       nodes.push_back(id);
   const auto place = [&](NodeId id) { return std::tuple{graph.at(id).tensor, graph.at(id).row, id}; };
   std::ranges::sort(nodes, [&](NodeId a, NodeId b) { return place(a) < place(b); });

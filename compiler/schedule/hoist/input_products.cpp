@@ -17,17 +17,10 @@ using Product = InputProducts::Product;
 
 auto order_of(const Product& p) { return std::tuple{p.input, p.input_row, p.matrix, p.row}; }
 
-// Whether the node has another one in valid steps only, by which forms.h takes what a product multiplies.
-bool is_mask(const step::Cell& cell, const Node& node) {
-  if (node.kind != NodeKind::Scalar || node.op != scalar::Op::Select) return false;
-  const Node& valid = cell.graph.at(node.operands[0]);
-  return valid.kind == NodeKind::Leaf && cell.tensor(valid.tensor).kind == TensorKind::Length;
-}
-
 // What a product multiplies, masked or not.
 const Node& multiplied(const step::Cell& cell, const Node& product) {
   const Node& vector = cell.graph.at(product.operands[0]);
-  return is_mask(cell, vector) ? cell.graph.at(vector.operands[1]) : vector;
+  return step::chooses_valid_steps(cell, vector) ? cell.graph.at(vector.operands[1]) : vector;
 }
 
 // The product that a node is of an input; none if it is another node.
@@ -100,7 +93,7 @@ bool are_only_multiplied(const step::Cell& cell, const std::vector<Product>& pro
   std::vector<bool> such;  // by node: such an input, masked or not
   const auto is_such = [&](NodeId id) { return such[at(id)]; };
   for (const Node& node : cell.graph.nodes) {
-    const bool reads = std::ranges::any_of(node.operands, is_such), mask = reads && is_mask(cell, node);
+    const bool reads = std::ranges::any_of(node.operands, is_such), mask = reads && step::chooses_valid_steps(cell, node);
     if (reads && !mask && !step::is_product(node)) return false;
     such.push_back(mask || (node.kind == NodeKind::Leaf && inputs.contains(node.tensor)));
   }

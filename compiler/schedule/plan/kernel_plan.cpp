@@ -1,12 +1,19 @@
 #include "compiler/schedule/plan/kernel_plan.h"
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "compiler/kernel/ir/print.h"
 
 namespace rondo::schedule {
 
+const WideTensor* find_wide(const KernelPlan& plan, TensorRef ref) {
+  const auto found = std::ranges::find(plan.wide, ref, &WideTensor::ref);
+  return found == plan.wide.end() ? nullptr : &*found;
+}
+
 executable::SizeRule internal_size(const KernelPlan& plan, const Problem& problem, TensorRef ref) {
+  if (const WideTensor* wide = find_wide(plan, ref)) return wide->size;
   switch (ref.role) {
     case Role::Workspace: return {plan.workspace_elements_fixed, plan.workspace_elements_per_batch};
     case Role::Exchange: return plan.exchange;

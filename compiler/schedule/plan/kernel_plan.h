@@ -55,6 +55,13 @@ struct InResult {
   TensorRef scratch, result;
 };
 
+// A tensor with an extent of its own, as a walk has it: with D channels, in the workspace (widen/widening.h).
+struct WideTensor {
+  TensorRef ref;  // Scratch, Packed or Carries, numbered from kWide on
+  kernel::Storage storage = kernel::Storage::F32;
+  executable::SizeRule size;  // elements
+};
+
 struct KernelPlan {
   std::string strategy;
   Parameters parameters;
@@ -68,11 +75,14 @@ struct KernelPlan {
   executable::SizeRule exchange;      // int32 words
   executable::SizeRule packed, vectors, carries;  // elements
   executable::SizeRule report;                    // elements
+  std::vector<WideTensor> wide;
   // Alignment in bytes that every tensor with a time axis must have, base pointer and both strides, and the
   // base pointer of every matrix.
   int alignment = 2;
 };
 
+// That of a reference; null if it is none of these.
+const WideTensor* find_wide(const KernelPlan& plan, TensorRef ref);
 // Elements of an internal tensor of the plan, but of Status.
 executable::SizeRule internal_size(const KernelPlan& plan, const Problem& problem, TensorRef ref);
 

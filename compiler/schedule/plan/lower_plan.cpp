@@ -121,7 +121,8 @@ class PlanLowering {
     executable::Tensor tensor;
     tensor.ref = ref;
     tensor.name = name_of(ref, task_.cell);
-    tensor.storage = storage_of(ref, task_);
+    const WideTensor* wide = find_wide(plan_, ref);
+    tensor.storage = wide != nullptr ? wide->storage : storage_of(ref, task_);
     tensor.alignment = kernel::storage_bytes(tensor.storage);
     if (ref.role != Role::Status) tensor.size = internal_size(plan_, task_.problem, ref);
     tensor.unit = tensor.size.each;

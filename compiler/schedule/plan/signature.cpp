@@ -31,9 +31,11 @@ std::string shape_of(TensorRef ref, const step::Cell& cell) {
   const step::Tensor tensor = tensor_in_role(ref, cell);
   const executable::RoleInfo& role = executable::role_info(ref.role);
   if (step::is_flag(tensor.kind)) return role.timed ? "[B, T]" : "[B]";
-  std::string tail = tensor.tail == step::Tail::Matrix ? ", D" : "";
-  if (tensor.tail != step::Tail::Scalar)
-    tail += tensor.inner ? fmt::format(", {}", tensor.inner.size) : ", D";
+  const auto text = [](const step::InnerExtent& extent) {
+    return extent ? fmt::format(", {}", extent.size) : std::string(", D");
+  };
+  std::string tail = tensor.tail == step::Tail::Matrix ? text(tensor.outer) : "";
+  if (tensor.tail != step::Tail::Scalar) tail += text(tensor.inner);
   return fmt::format("[{}H, {}{}]", role.timed ? "B, T, " : role.per_batch ? "B, " : "", tensor.rows, tail);
 }
 
@@ -47,6 +49,22 @@ bool lies_in_order_of_time(TensorRef ref) { return has_time_axis(ref.role) && !i
 Value KernelTensor::row_begin(Value batch_row) const {
   const Value begin = batch_row.builder()->wide(batch_row) * stride_b;
   return origin.valid() ? begin + origin : begin;
+}
+
+KernelTensor Signature::between_launches(const WideTensor& tensor, const std::string& name, bool written) {
+  KernelTensor result;
+  result.ref = tensor.ref;
+  result.name = name;
+  result.storage = tensor.storage;
+  result.memory =
+      written ? builder_.output(name, tensor.storage, "wide") : builder_.input(name, tensor.storage, "wide");
+  arguments_.push_back(Pointer{tensor.ref});
+  if (!has_time_axis(tensor.ref.role)) return result;
+  result.stride_b = builder_.argument(name + "_stride_b", Type::I64);
+  result.stride_t = builder_.argument(name + "_stride_t", Type::I64);
+  arguments_.push_back(StrideB{tensor.ref});
+  arguments_.push_back(StrideT{tensor.ref});
+  return result;
 }
 
 KernelTensor Signature::declare(TensorRef ref, bool written) {

@@ -54,6 +54,8 @@ class Signature {
   // Declares a tensor the kernel only reads, or one it writes.
   KernelTensor reads(TensorRef ref) { return declare(ref, false); }
   KernelTensor writes(TensorRef ref) { return declare(ref, true); }
+  // The same of what launches of one plan leave for each other with D channels.
+  KernelTensor between_launches(const WideTensor& tensor, const std::string& name, bool written);
   kernel::Value batch();
   kernel::Value time();  // the same value each time
   // Where heads walk in two directions: says which head all that follows is of, the same in all threads that

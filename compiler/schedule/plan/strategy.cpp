@@ -105,8 +105,10 @@ Result<KernelPlan> Strategy::build_legal(const Task& task, const Parameters& par
         [](const KernelPlan& written) {
           return pipeline::Made{[&] { return print_kernels(written); }, {}};
         });
-    if (task.problem.storage == kernel::Storage::F64)
+    if (task.problem.storage == kernel::Storage::F64) {
       run_on_kernels(task, plan, pipeline::Pass::InDouble, kernel::in_double);
+      for (WideTensor& tensor : plan.wide) tensor.storage = kernel::Storage::F64;
+    }
     simplify_kernels(task, plan);
     // A CPU keeps what it has no register for on the stack, at next to no cost.
     if (!task.profile.is_cpu())

@@ -24,5 +24,8 @@ inline constexpr int kChosen = 5;
 // gradients, where the walk has those that come before kShares itself.
 inline constexpr int kInputProducts = 6;
 inline constexpr int kInputProductGradients = 7;
+// From this number on scratch tensors, and what launches leave for each other without a time axis, are wide
+// tensors of a plan (plan/kernel_plan.h).
+inline constexpr int kWide = 8;
 
 }  // namespace rondo::schedule

@@ -89,16 +89,6 @@ const step::Forms kExtentForms[] = {{},
                                     {true, true, false, true, true},
                                     {false, false, false, false, true}};
 
-Parameters point_of(const Case& c) {
-  const constraint::System space = c.strategy->space(c.task());
-  const auto first = constraint::find_first(space);
-  EXPECT_TRUE(first && first->solution) << c.name();
-  Parameters point;
-  for (std::size_t i = 0; i < space.domains().size(); ++i)
-    point[space.names().variables[i].name] = first->solution->values()[i];
-  return point;
-}
-
 Case extent_case(const ExtentCase& of, const step::Forms& forms, Storage storage) {
   Case c{find_strategy(of.strategy), {}, {}, {}, {}};
   c.cell = step::with_extents(step::with_forms(cell_of_text(of.cell), forms).value(), of.extents);
@@ -106,9 +96,9 @@ Case extent_case(const ExtentCase& of, const step::Forms& forms, Storage storage
   c.problem.storage = storage;
   c.problem.math = default_math(storage);
   c.problem.pass = Pass::ForwardSave;
-  c.parameters = point_of(c);
+  c.parameters = first_point(*c.strategy, c.task());
   c.problem.pass = Pass::Backward;
-  if (c.strategy->legal(c.task()).legal) c.backward = point_of(c);
+  if (c.strategy->legal(c.task()).legal) c.backward = first_point(*c.strategy, c.task());
   return c;
 }
 
@@ -169,9 +159,9 @@ TEST(Extents, ProductsSaved) {
   c.problem.save_products = true;
   EXPECT_EQ(product_tensors(step::simplify(c.cell)), std::vector<TensorId>{*c.cell.find("R")});
   c.problem.pass = Pass::ForwardSave;
-  c.parameters = point_of(c);
+  c.parameters = first_point(*c.strategy, c.task());
   c.problem.pass = Pass::Backward;
-  c.backward = point_of(c);
+  c.backward = first_point(*c.strategy, c.task());
   Comparison(std::move(c)).run();
 }
 

@@ -1,0 +1,203 @@
+#include "compiler/schedule/widen/widening.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "compiler/schedule/analysis/saved_products.h"
+#include "compiler/schedule/plan/signature.h"
+#include "compiler/schedule/widen/copies.h"
+#include "compiler/step/extents.h"
+#include "compiler/support/index.h"
+
+namespace rondo::schedule {
+
+namespace {
+
+// What is walked in the place of a task.
+struct Wide {
+  WidenedCell of;
+  Task walked;
+};
+
+// None: the task itself is walked.
+std::shared_ptr<const std::optional<Wide>> wide_of(const Task& task) {
+  return task.fact<std::optional<Wide>>("the cell with D channels in the place of its extents",
+                                        [&]() -> std::optional<Wide> {
+                                          std::optional<WidenedCell> wide = widened(task.cell);
+                                          if (!wide) return std::nullopt;
+                                          Task walked(wide->cell, task.problem, task.profile, task.watcher);
+                                          return Wide{std::move(*wide), std::move(walked)};
+                                        });
+}
+
+// The task with D channels, of the problem that is asked for.
+Task walked_by(const Wide& wide, const Task& task) { return wide.walked.with(task.problem); }
+
+// Copies are in the order of time where heads walk in two directions, as all that a walk is given.
+Task one_way(const Task& task) {
+  if (task.cell.direction != step::Direction::Halves) return task;
+  step::Cell cell = task.cell;
+  cell.direction = step::Direction::Forward;
+  return task.of(std::move(cell));
+}
+
+class AroundWideWalk {
+ public:
+  AroundWideWalk(const Task& task, const Task& walked, const WidenedCell& of, KernelPlan plan)
+      : task_(one_way(task)), walked_(walked), of_(of), plan_(std::move(plan)) {}
+
+  KernelPlan run() {
+    std::vector<Launch> walk = std::exchange(plan_.launches, {});
+    for (Launch& launch : walk)
+      for (std::size_t i = 0; i < launch.arguments.size(); ++i)
+        rename(launch.arguments[i], launch.kernel.params[i].written);
+    if (plan_.in_result) keep_apart();
+    for (const Used& used : used_)  // now that all are known, so that none moves
+      if (!used.written) plan_.launches.push_back(bring(used));
+    for (Launch& launch : walk) plan_.launches.push_back(std::move(launch));
+    for (const Used& used : used_)
+      if (used.written && !mask_of(used.of)) plan_.launches.push_back(copy_from_wide(task_, copy_of(used)));
+    return std::move(plan_);
+  }
+
+ private:
+  // A tensor of the walk, and its place in KernelPlan::wide.
+  struct Used {
+    TensorRef of;
+    std::size_t place;
+    bool written;  // by some kernel: it is a result
+  };
+
+  bool is_wide(TensorRef ref) const {
+    if (executable::is_internal(ref.role) || ref.tensor < 0) return false;
+    if (at(ref.tensor) >= of_.narrow.size()) return true;  // a mask
+    if (ref.role == Role::Products) return bool(task_.cell.tensor(ref.tensor).outer);
+    return of_.narrow[at(ref.tensor)];
+  }
+  const WidenedCell::Mask* mask_of(TensorRef ref) const {
+    const auto found = std::ranges::find(of_.masks, ref.tensor, &WidenedCell::Mask::param);
+    return found == of_.masks.end() ? nullptr : &*found;
+  }
+
+  void rename(LaunchArgument& argument, bool written) {
+    if (auto* pointer = std::get_if<Pointer>(&argument)) rename(pointer->tensor, written);
+    if (auto* stride = std::get_if<StrideB>(&argument)) rename(stride->tensor, false);
+    if (auto* stride = std::get_if<StrideT>(&argument)) rename(stride->tensor, false);
+  }
+  void rename(TensorRef& ref, bool written) {
+    if (!is_wide(ref)) return;
+    auto known = std::ranges::find(used_, ref, &Used::of);
+    if (known == used_.end()) known = used_.insert(used_.end(), {ref, plan_.wide.size(), false});
+    known->written |= written;
+    if (known->place == plan_.wide.size()) plan_.wide.push_back(wide(ref));
+    ref = plan_.wide[known->place].ref;
+  }
+
+  WideTensor wide(TensorRef ref) const {
+    const executable::RoleInfo& role = executable::role_info(ref.role);
+    const kernel::Storage storage = storage_of(ref, walked_);
+    const bool rounded = storage == task_.problem.storage && role.role == Role::Param;
+    const Role as = role.timed ? Role::Scratch : rounded ? Role::Packed : Role::Carries;
+    const std::int64_t unit = elements_of(tensor_in_role(ref, walked_.cell), walked_);
+    executable::SizeRule size;
+    if (role.per_batch)
+      size = {0, unit, 1, role.timed ? 1 : 0};
+    else
+      size.fixed = unit;
+    return {{as, kWide + static_cast<int>(plan_.wide.size())}, storage, size};
+  }
+
+  WideCopy copy_of(const Used& used) const {
+    return {used.of, &plan_.wide[used.place], tensor_in_role(used.of, task_.cell),
+            tensor_in_role(used.of, walked_.cell)};
+  }
+  Launch bring(const Used& used) const {
+    if (const WidenedCell::Mask* mask = mask_of(used.of))
+      return write_mask(task_, plan_.wide[used.place], mask->size, walked_.cell.tensor(mask->param).name);
+    return copy_to_wide(task_, copy_of(used));
+  }
+
+  // What lies in a result of the walk that is no result of the plan has memory of its own.
+  void keep_apart() {
+    if (is_wide(plan_.in_result->result)) plan_.in_result.reset();
+  }
+
+  const Task task_;
+  const Task& walked_;
+  const WidenedCell& of_;
+  KernelPlan plan_;
+  std::vector<Used> used_;
+};
+
+// Of each tensor with a time axis a copy, of both sizes.
+double seconds_of_copies(const Task& task, const WidenedCell& of) {
+  const step::Sizes& sizes = task.problem.sizes;
+  double bytes = 0;
+  int launches = 0;
+  for (std::size_t id = 0; id < of.narrow.size(); ++id) {
+    const step::Tensor &narrow = task.cell.tensors[id], &wide = of.cell.tensors[id];
+    if (!of.narrow[id]) continue;
+    ++launches;
+    const bool timed = narrow.kind != step::TensorKind::Param;
+    bytes += static_cast<double>((step::block(narrow, sizes) + step::block(wide, sizes)) * sizes.heads) *
+             (timed ? static_cast<double>(sizes.batch * sizes.time) : 1) *
+             kernel::storage_bytes(task.problem.storage);
+  }
+  const target::Speeds& speeds = task.profile.speeds;
+  return launches * speeds.graph_launch_s + bytes / speeds.copy_bytes_per_s;
+}
+
+}  // namespace
+
+Legality Widening::legal(const Task& task) const {
+  const auto wide = wide_of(task);
+  if (!*wide) return walk_.legal(task);
+  const std::int64_t dim = task.problem.sizes.dim;
+  if ((*wide)->of.largest > dim)
+    return {false, fmt::format("a state, a parameter or an output has an extent of {}, more than the {} "
+                               "channels of a head: write the cell with the largest extent as its first",
+                               (*wide)->of.largest, dim)};
+  return walk_.legal(walked_by(**wide, task));
+}
+
+constraint::System Widening::space(const Task& task) const {
+  const auto wide = wide_of(task);
+  return walk_.space(*wide ? walked_by(**wide, task) : task);
+}
+
+CostModel Widening::cost_model(const Task& task) const {
+  const auto wide = wide_of(task);
+  if (!*wide) return walk_.cost_model(task);
+  const double beside = seconds_of_copies(task, (*wide)->of);
+  return [model = walk_.cost_model(walked_by(**wide, task)), beside](const Parameters& parameters) {
+    Estimate estimate = model(parameters);
+    estimate.seconds += beside;
+    estimate.launch += beside;
+    return estimate;
+  };
+}
+
+std::vector<EstimatePart> Widening::parts(const Task& task, const Parameters& parameters) const {
+  const auto wide = wide_of(task);
+  if (!*wide) return walk_.parts(task, parameters);
+  std::vector<EstimatePart> parts = walk_.parts(walked_by(**wide, task), parameters);
+  parts.push_back({EstimatePart::Of::Launches, "copies to and from D channels",
+                   seconds_of_copies(task, (*wide)->of)});
+  return parts;
+}
+
+std::vector<EstimatePart> Widening::measured_chain(const Task& task, const Parameters& parameters) const {
+  const auto wide = wide_of(task);
+  return walk_.measured_chain(*wide ? walked_by(**wide, task) : task, parameters);
+}
+
+KernelPlan Widening::build_kernels(const Task& task, const Parameters& parameters) const {
+  const auto wide = wide_of(task);
+  if (!*wide) return walk_.build_kernels(task, parameters);
+  const Task walked = walked_by(**wide, task);
+  return AroundWideWalk(task, walked, (*wide)->of, walk_.build_kernels(walked, parameters)).run();
+}
+
+}  // namespace rondo::schedule
