@@ -49,6 +49,7 @@ constexpr std::array kBuiltins = {
     Builtin{"mean", BuiltinKind::Mean, 1, 2},
     Builtin{"cumsum", BuiltinKind::Cumsum, 1, 1},
     Builtin{"maxplus", BuiltinKind::MaxPlus, 2, 2},
+    Builtin{"transpose", BuiltinKind::Transpose, 1, 1},
     Builtin{"shift", BuiltinKind::Move, 2, 2},
     Builtin{"rotate", BuiltinKind::Move, 2, 2},
     Builtin{"uniform", BuiltinKind::Uniform, 1, 1},

@@ -13,13 +13,14 @@ enum class BuiltinKind {
   Elementwise,  // `op`; of more arguments than it has operands, it takes them in turn
   Composed,     // of several ops: lower_composed.cpp
   Sum,
-  Mean,     // over the channels of a head, or with the word `rows` behind the value over its rows
-  Max,      // elementwise with two arguments or more, over the channels of a head with one
-  Uniform,  // a draw; its argument is a name and no value
-  Step,     // the index of the step
-  Move,     // shift and rotate: along the channels of a head, by a whole number
-  Cumsum,   // along the channels of a head
-  MaxPlus,  // of a matrix and a vector
+  Mean,       // over the channels of a head, or with the word `rows` behind the value over its rows
+  Max,        // elementwise with two arguments or more, over the channels of a head with one
+  Uniform,    // a draw; its argument is a name and no value
+  Step,       // the index of the step
+  Move,       // shift and rotate: along the channels of a head, by a whole number
+  Cumsum,     // along the channels of a head
+  MaxPlus,    // of a matrix and a vector
+  Transpose,  // of a matrix
 };
 
 inline constexpr int kManyArguments = 64;  // the most that a function takes which takes any number

@@ -11,7 +11,7 @@ namespace rondo::frontend {
 namespace {
 
 constexpr const char* kTransposed =
-    "there is no transpose: R @ h sums over the last extent of R; for the other one pass R transposed";
+    "write transpose(R) @ v: of a matrix with leading extents the last two are exchanged";
 constexpr const char* kRemainder = "write mod(a, b): the result has the sign of b, as in Python";
 constexpr const char* kAngles =
     "write atan2(x, sqrt(1 - square(x))) for asin(x), and atan2(sqrt(1 - square(x)), x) for acos(x)";
@@ -122,7 +122,7 @@ constexpr std::array<std::pair<std::string_view, const char*>, 111> kForeignFunc
     {"cumprod", "write exp(cumsum(log(v))) of positive values"},
     {"scan", "write cumsum(v) along the channels; a sum over the steps is a state: next s = s + x"},
     {"flip", "along the channels there are shift(v, n), rotate(v, n) and cumsum(v)"},
-    {"transpose", kTransposed},
+    {"swapaxes", kTransposed},
     {"permute", kTransposed},
     {"fmod", kRemainder},
     {"remainder", kRemainder},

@@ -258,6 +258,7 @@ Value ExpressionLowering::call(const Builtin& builtin, const std::vector<Value>&
     case BuiltinKind::Cumsum:
     case BuiltinKind::Move: return along_head(builtin, arguments, span);
     case BuiltinKind::MaxPlus: return apply(arguments[0], arguments[1], span, step::NodeKind::MaxPlus);
+    case BuiltinKind::Transpose: return transpose(arguments[0], span);
     case BuiltinKind::Step: return Rows{{}, Extent::Scalar, {placed(cell_.graph.step_index(), span)}};
     case BuiltinKind::Uniform: break;  // lowered by draw(), as its argument is no value
   }

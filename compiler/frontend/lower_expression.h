@@ -17,7 +17,7 @@
 namespace rondo::frontend {
 
 inline constexpr const char* kMatrixHelp =
-    "a matrix can only stand on the left of '@', or be the first argument of maxplus";
+    "a matrix can only stand on the left of '@', or be the first argument of maxplus or transpose";
 
 inline constexpr const char* kExtentHelp =
     "vectors meet elementwise where their channels have the same extent; a matrix goes from one to another";
@@ -73,6 +73,7 @@ class ExpressionLowering {
   // R @ v, or the product of another semiring with that kind of node.
   Value apply(const Value& left, const Value& right, step::Span span,
               step::NodeKind kind = step::NodeKind::MatVec);
+  Value transpose(const Value& argument, step::Span span);
   Value elementwise(scalar::Op op, const std::vector<Value>& arguments, const std::string& what,
                     step::Span span);
   // f(f(a, b), c) of an op of two operands.

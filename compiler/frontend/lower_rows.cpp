@@ -21,7 +21,7 @@ Value ExpressionLowering::apply(const Value& left, const Value& right, step::Spa
   if (!matrix) {
     const std::string declare = fmt::format("declare it like 'param R[{0}, {0}]'", d);
     const char* swapped =
-        sums ? "write 'R @ h', which sums over the last extent of R; for the other one pass R transposed"
+        sums ? "write 'R @ h', which sums over the last extent of R, or 'transpose(R) @ h'"
              : "write 'maxplus(R, h)', the maximum over the last extent of R; for the other one pass R "
                "transposed";
     return report(span,
@@ -34,6 +34,8 @@ Value ExpressionLowering::apply(const Value& left, const Value& right, step::Spa
   if (!vectors || vectors->extent != Extent::Vector)
     return report(span, fmt::format("the {0} must be a vector [{1}] or rows of them [K, {1}], not {2}",
                                     sums ? "right of '@'" : "second argument of 'maxplus'", d, shape(right)));
+  if (!sums && matrix->transposed)
+    return report(span, "'maxplus' cannot take a transposed matrix", "declare a parameter for the transpose");
   if (!sums && !(matrix->inner.empty() && matrix->outer.empty() && vectors->inner.empty()))
     return report(
         span, fmt::format("'maxplus' cannot take {} and {}", shape(left), shape(right)),
@@ -50,9 +52,22 @@ Value ExpressionLowering::apply(const Value& left, const Value& right, step::Spa
   if (!fits(result, span)) return Unknown{};
   for (const int row : matrix->rows)
     for (const NodeId vector : vectors->nodes)
-      result.nodes.push_back(placed(sums ? cell_.graph.matvec(matrix->tensor, row, vector)
-                                         : cell_.graph.max_plus(matrix->tensor, row, vector),
+      result.nodes.push_back(placed(!sums                ? cell_.graph.max_plus(matrix->tensor, row, vector)
+                                    : matrix->transposed ? cell_.graph.mat_t_vec(matrix->tensor, row, vector)
+                                                         : cell_.graph.matvec(matrix->tensor, row, vector),
                                     span));
+  return result;
+}
+
+Value ExpressionLowering::transpose(const Value& argument, step::Span span) {
+  if (is_unknown(argument)) return Unknown{};
+  const auto* matrix = std::get_if<Matrix>(&argument);
+  if (!matrix)
+    return report(span, fmt::format("'transpose' takes a matrix, not {}", shape(argument)),
+                  "as in 'transpose(R) @ h', for 'param R[D, D]'");
+  Matrix result = *matrix;
+  std::swap(result.inner, result.outer);
+  result.transposed = !result.transposed;
   return result;
 }
 

@@ -32,6 +32,7 @@ struct Matrix {
   step::TensorId tensor = -1;
   std::vector<int> rows;
   std::string inner = {}, outer = {};
+  bool transposed = false;  // of what the parameter is
 };
 using Value = std::variant<Unknown, Rows, Matrix>;
 

@@ -65,6 +65,7 @@ std::vector<bool> walked_extents(const Cell& cell) {
   }
   const std::vector<InnerExtent> inner = inner_extents(cell, cell.graph);
   for (const Node& node : cell.graph.nodes) {
+    if (node.kind == NodeKind::MatTVec) walk(cell.tensor(node.tensor).inner);
     if (node.kind == NodeKind::MatVec || chooses_valid_steps(cell, node)) continue;
     for (const NodeId operand : node.operands) walk(inner[at(operand)]);
   }

@@ -12,6 +12,7 @@ ALONG = "tests/mutation/cells/along.cell"
 INPUTS = "tests/mutation/cells/inputs.cell "
 LAYER = "tests/mutation/cells/layer.cell "
 EXTENTS = "tests/mutation/cells/extents.cell "
+WIDE = EXTENTS.replace("extents.cell", "wide.cell") + "--const P=13 --shape B=3,T=21,D=24,H=2 "
 OF_EXTENT = EXTENTS + "--const E=40 --shape B=3,T=21,D=24,H=2 "
 PLAIN = STREAM + ("--param segments=1 --param channels=16 --param unroll=4 --param rewrite=none "
                   "--param interleaved_copies=0 --param producer_warps=0 ")
@@ -102,6 +103,12 @@ CASES = {
     "extents host fw": OF_EXTENT + "--cell dense --pass fw --arch cpu",
     "extents host bw": OF_EXTENT + "--cell dense --pass bw --arch cpu",
     "extents host of forms": OF_EXTENT + "--cell diagonal --pass bw --forms lengths --arch cpu",
+    "wide fw": WIDE + "--cell projected --pass fw " + KEPT,
+    "wide bw": WIDE + "--cell projected --pass bw " + KEPT,
+    "wide of directions": WIDE + "--cell projected --pass fw --forms directions --arch cpu",
+    "wide in fp64": WIDE + "--cell projected --pass fw --dtype fp64 --arch cpu",
+    "transposes fw": WIDE + "--cell transposed --pass fw " + KEPT,
+    "transposes bw": WIDE + "--cell transposed --pass bw " + KEPT,
     "tiles in turn": "lstm --shape B=11,T=40,D=64 --pass fws " + IN_TURN,
     "tiles in turn of forms": "lstm --forms resets,lengths,reversed --shape B=11,T=9,D=64 --pass fws " + IN_TURN,
     "tiles in turn ahead": AHEAD + " --shape B=11,T=9,D=64 --pass fws " + IN_TURN,

@@ -141,6 +141,7 @@ class RandomCellBuilder {
       return b_.matvec(matrix_, pick(0, b_.cell().tensors[static_cast<std::size_t>(matrix_)].rows - 1), v);
     if (options_.reductions && kind < 0.12 && extent(v) == Extent::Vector) return b_.sum(v) / b_.head_size();
     if (options_.reductions && kind < 0.16 && extent(v) == Extent::Vector) return b_.maximum(v);
+    if (options_.transposes && kind > 0.92 && extent(v) == Extent::Vector) return transposed(v);
     if (options_.along && kind > 0.8 && extent(v) == Extent::Vector) return along(v);
     // Ops without a derivative would soon leave nothing to differentiate: they come less often.
     Op op = static_cast<Op>(pick(0, scalar::kOpCount - 1));
@@ -158,6 +159,11 @@ class RandomCellBuilder {
   Value max_plus(Value v) {
     const int rows = b_.cell().tensors[static_cast<std::size_t>(matrix_)].rows;
     return b_.max_plus(matrix_, pick(0, rows - 1), v);
+  }
+
+  Value transposed(Value v) {
+    const int rows = b_.cell().tensors[static_cast<std::size_t>(matrix_)].rows;
+    return {&b_.graph(), b_.graph().mat_t_vec(matrix_, pick(0, rows - 1), v.id)};
   }
 
   Value along(Value v) {

@@ -23,6 +23,7 @@ struct RandomCellOptions {
   bool max_plus = false;  // max-plus products with the matrix, beside those with it
   // An input with an extent of its own, of this many channels, and a matrix that multiplies it; 0: none.
   std::int64_t own_extent = 0;
+  bool transposes = false;  // products with the transpose of the matrix, beside those with it
   // A state, an input, a parameter and an output with an extent of their own, and matrices from the head's
   // channels to it, from it to itself and back; 0: none.
   std::int64_t walked_extent = 0;

@@ -105,15 +105,17 @@ TEST(RandomGradients, OfCellsWithAnExtentOfTheirOwnAgreeWithCentralDifferences) 
   EXPECT_GT(products, random_cell_count() / 10);
 }
 
-// Cells of which a state, an input, a parameter and an output have another extent than D, beside all else;
-// in every form.
+// Cells of which a state, an input, a parameter and an output have another extent than D, and which multiply
+// by transposes, beside all else; in every form.
 TEST(RandomGradients, OfCellsWithStatesOfAnotherExtentAgreeWithCentralDifferences) {
   long compared = 0, nonzero = 0;
   for (int seed = 0; seed < random_cell_count() / 5; ++seed) {
     Random drawn(static_cast<std::uint64_t>(seed) + 9000000);
     const bool dense = seed % 2 == 0;
-    const Cell plain =
-        random_cell(drawn, {.matrices = dense, .reductions = dense, .walked_extent = seed % 3 == 0 ? 2 : 5});
+    const Cell plain = random_cell(drawn, {.matrices = dense,
+                                           .reductions = dense,
+                                           .transposes = dense,
+                                           .walked_extent = seed % 3 == 0 ? 2 : 5});
     const Forms forms{seed % 4 == 1, seed % 3 == 1, seed % 5 == 1, false, seed % 5 == 2, seed % 7 == 3};
     const Cell cell = with_forms(plain, forms).value();
     ASSERT_TRUE(verify(cell).empty()) << verify(cell).front() << "\n" << print(cell);

@@ -24,7 +24,8 @@ std::vector<Axis> axes_of(TensorRef ref, const step::Cell& cell, const step::Siz
   if (step::is_flag(tensor.kind)) return axes;
   axes.push_back({"H", sizes.heads});
   axes.push_back({"row", tensor.rows});
-  if (tensor.tail == Tail::Matrix) axes.push_back({tensor.outer ? "channel" : "D", step::outputs(tensor, sizes)});
+  if (tensor.tail == Tail::Matrix)
+    axes.push_back({tensor.outer ? "channel" : "D", step::outputs(tensor, sizes)});
   if (tensor.tail != Tail::Scalar)
     axes.push_back({tensor.tail == Tail::Matrix ? "column"
                     : tensor.inner              ? "channel"

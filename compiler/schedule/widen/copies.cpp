@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <utility>
 
+#include "compiler/schedule/analysis/saved_products.h"
 #include "compiler/schedule/plan/signature.h"
 #include "compiler/support/integers.h"
 
@@ -32,34 +35,44 @@ class CopyBuilder {
     return {b_.kernel(), signature_.arguments(), blocks, 0};
   }
 
-  // `inside`: whether an element of `to` has one of `from`, and which. Elements are of a (batch row, step),
-  // of a batch row or of all.
-  struct Source {
+  // Elements are of a (batch row, step), of a batch row or of all. `find`: which one of `from` belongs to an
+  // element of the tensor that is written, and whether there is one; where there is none the value is 0.
+  struct Place {
     Value exists, element;
   };
-  using Find = std::function<Source(Value)>;
-  Launch copy(const KernelTensor& to, const KernelTensor& from, std::int64_t count, std::int64_t of_from,
-              const executable::RoleInfo& role, const Find& find) {
+  struct Source {
+    KernelTensor from;
+    std::int64_t count;
+    std::function<Place(Value)> find;
+  };
+  Launch copy(const KernelTensor& to, std::int64_t count, const std::vector<Source>& sources,
+              const executable::RoleInfo& role) {
     const std::int64_t blocks = blocks_of(count);
-    const auto move = [&](Value block, Value to_first, Value from_first) {
+    using Begin = std::function<Value(const KernelTensor&, std::int64_t count)>;
+    const auto move = [&](Value block, const Begin& begin) {
       elements(block, count, [&](Value i) {
-        const Source source = find(i);
         const Value value = b_.variable("value", b_.real(0));
-        const auto fetch = [&] {
-          b_.assign(value, b_.load("element", from.memory[from_first + b_.wide(source.element)]));
-        };
-        source.exists.valid() ? b_.if_(source.exists, fetch) : fetch();
-        b_.store(to.memory[to_first + b_.wide(i)], value);
+        for (const Source& source : sources) {
+          const Place place = source.find(i);
+          const auto fetch = [&] {
+            const Value element = b_.load(
+                "element", source.from.memory[begin(source.from, source.count) + b_.wide(place.element)]);
+            b_.assign(value, sources.size() > 1 ? value + element : element);
+          };
+          place.exists.valid() ? b_.if_(place.exists, fetch) : fetch();
+        }
+        b_.store(to.memory[begin(to, count) + b_.wide(i)], value);
       });
     };
     if (!role.per_batch) {
-      move(b_.block(), b_.constant(0, kernel::Type::I64), b_.constant(0, kernel::Type::I64));
+      move(b_.block(), [&](const KernelTensor&, std::int64_t) { return b_.constant(0, kernel::Type::I64); });
       return {b_.kernel(), signature_.arguments(), blocks, 0};
     }
     const Value batch = signature_.batch();
     if (!role.timed) {
       const Value row = b_.let("row", b_.block() / static_cast<int>(blocks));
-      move(b_.block() % static_cast<int>(blocks), b_.wide(row) * count, b_.wide(row) * of_from);
+      move(b_.block() % static_cast<int>(blocks),
+           [&](const KernelTensor&, std::int64_t of_row) { return b_.wide(row) * of_row; });
       return {b_.kernel(), signature_.arguments(), 0, blocks};
     }
     const Value time = signature_.time();
@@ -69,10 +82,9 @@ class CopyBuilder {
     const Value row = b_.let("row", rest / spans);
     const Value first = b_.let("first_step", rest % spans * kTimeTile);
     b_.for_("t", first, min(first + kTimeTile, time), b_.constant(1), 1, [&](Value t) {
-      const auto begin = [&](const KernelTensor& tensor) {
+      move(block, [&](const KernelTensor& tensor, std::int64_t) {
         return b_.wide(row) * tensor.stride_b + b_.wide(t) * tensor.stride_t;
-      };
-      move(block, b_.let("to_step", begin(to)), b_.let("from_step", begin(from)));
+      });
     });
     Launch launch{b_.kernel(), signature_.arguments(), 0, blocks};
     launch.time_tile = kTimeTile;
@@ -83,9 +95,7 @@ class CopyBuilder {
   kernel::Builder& b() { return b_; }
 
  private:
-  std::int64_t blocks_of(std::int64_t count) const {
-    return ceil_div(count, std::int64_t{threads_} * kEach);
-  }
+  std::int64_t blocks_of(std::int64_t count) const { return ceil_div(count, std::int64_t{threads_} * kEach); }
   void elements(Value block, std::int64_t count, const std::function<void(Value)>& body) {
     for (int turn = 0; turn < kEach; ++turn) {
       const Value i = b_.let("i", block * (threads_ * kEach) + (b_.thread() + turn * threads_));
@@ -99,33 +109,31 @@ class CopyBuilder {
   Signature signature_;
 };
 
-// Where channels and rows of one of two tensors lie in the other.
-CopyBuilder::Source place(const step::Tensor& of, const step::Tensor& in, const Task& task, Value i) {
+// Where an element of a tensor lies in another one, which may have other channels, or be transposed.
+CopyBuilder::Place place(const step::Tensor& of, const step::Tensor& in, bool transposed, const Task& task,
+                         Value i) {
   const step::Sizes& sizes = task.problem.sizes;
-  const auto columns = step::columns(of, sizes), rows = step::outputs(of, sizes);
-  const auto other_columns = step::columns(in, sizes), other_rows = step::outputs(in, sizes);
-  const Value column = i % columns, row = i / columns % rows, group = i / (columns * rows);
-  CopyBuilder::Source source;
-  source.element = (group * other_rows + row) * other_columns + column;
-  if (other_columns < columns) source.exists = column < other_columns;
-  if (other_rows < rows)
-    source.exists = source.exists.valid() ? source.exists && row < other_rows : row < other_rows;
-  return source;
+  const std::int64_t columns = step::columns(of, sizes), rows = step::outputs(of, sizes);
+  const std::int64_t in_columns = step::columns(in, sizes), in_rows = step::outputs(in, sizes);
+  const Value group = i / (columns * rows);
+  Value row = i / columns % rows, column = i % columns;
+  std::int64_t most_rows = rows, most_columns = columns;
+  if (transposed) {
+    std::swap(row, column);
+    std::swap(most_rows, most_columns);
+  }
+  CopyBuilder::Place result;
+  result.element = (group * in_rows + row) * in_columns + column;
+  if (in_columns < most_columns) result.exists = column < in_columns;
+  if (in_rows < most_rows)
+    result.exists = result.exists.valid() ? result.exists && row < in_rows : row < in_rows;
+  return result;
 }
 
-Launch copy(const Task& task, const WideCopy& what, bool to_wide) {
-  const executable::RoleInfo& role = executable::role_info(what.narrow.role);
-  const std::string name = name_of(what.narrow, task.cell), wide_name = name + "_wide";
-  CopyBuilder copy(task, fmt::format("{}_{}_{}", task.cell.name, to_wide ? "widen" : "narrow", name),
-                   to_wide ? fmt::format("{} with D channels, 0 behind its own", name)
-                           : fmt::format("the channels that {} has, of D", name));
-  Signature& signature = copy.signature();
-  const KernelTensor narrow = to_wide ? signature.reads(what.narrow) : signature.writes(what.narrow);
-  const KernelTensor wide = signature.between_launches(*what.wide, wide_name, to_wide);
-  const step::Tensor &to = to_wide ? what.of_wide : what.of_narrow,
-                     &from = to_wide ? what.of_narrow : what.of_wide;
-  return copy.copy(to_wide ? wide : narrow, to_wide ? narrow : wide, elements_of(to, task),
-                   elements_of(from, task), role, [&](Value i) { return place(to, from, task, i); });
+CopyBuilder::Source source_of(const KernelTensor& from, const step::Tensor& declared, const step::Tensor& to,
+                              bool transposed, const Task& task) {
+  return {from, elements_of(declared, task),
+          [=, &task](Value i) { return place(to, declared, transposed, task, i); }};
 }
 
 }  // namespace
@@ -134,8 +142,34 @@ std::int64_t elements_of(const step::Tensor& tensor, const Task& task) {
   return task.problem.sizes.heads * step::block(tensor, task.problem.sizes);
 }
 
-Launch copy_to_wide(const Task& task, const WideCopy& what) { return copy(task, what, true); }
-Launch copy_from_wide(const Task& task, const WideCopy& what) { return copy(task, what, false); }
+Launch copy_to_wide(const Task& task, TensorRef narrow, const WideSide& wide) {
+  const std::string name = name_of(narrow, task.cell), suffix = wide.transposed ? "transposed" : "wide";
+  CopyBuilder copy(task, fmt::format("{}_{}_{}", task.cell.name, suffix, name),
+                   fmt::format("{} as the walk has it, 0 behind its own channels", name));
+  const KernelTensor from = copy.signature().reads(narrow);
+  const KernelTensor to =
+      copy.signature().between_launches(*wide.tensor, fmt::format("{}_{}", name, suffix), true);
+  const step::Tensor given = tensor_in_role(narrow, task.cell);
+  return copy.copy(to, elements_of(wide.declared, task),
+                   {source_of(from, given, wide.declared, wide.transposed, task)},
+                   executable::role_info(narrow.role));
+}
+
+Launch copy_from_wide(const Task& task, TensorRef narrow, const std::vector<WideSide>& wide) {
+  const std::string name = name_of(narrow, task.cell);
+  CopyBuilder copy(task, fmt::format("{}_narrow_{}", task.cell.name, name),
+                   fmt::format("the channels that {} has, of what the walk has", name));
+  const KernelTensor to = copy.signature().writes(narrow);
+  const step::Tensor wanted = tensor_in_role(narrow, task.cell);
+  std::vector<CopyBuilder::Source> sources;
+  for (const WideSide& side : wide) {
+    const char* suffix = side.transposed ? "transposed" : "wide";
+    const KernelTensor from =
+        copy.signature().between_launches(*side.tensor, fmt::format("{}_{}", name, suffix), false);
+    sources.push_back(source_of(from, side.declared, wanted, side.transposed, task));
+  }
+  return copy.copy(to, elements_of(wanted, task), sources, executable::role_info(narrow.role));
+}
 
 Launch write_mask(const Task& task, const WideTensor& wide, std::int64_t size, const std::string& name) {
   CopyBuilder copy(task, fmt::format("{}_{}", task.cell.name, name),

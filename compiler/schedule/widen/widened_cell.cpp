@@ -39,6 +39,10 @@ bool is_smooth_at_zero(Op op) {
   }
 }
 
+bool is_matrix_product(const Node& node) {
+  return node.kind == NodeKind::MatVec || node.kind == NodeKind::MatTVec;
+}
+
 // What is known of the channels behind an extent, of each node that has one.
 class Behind {
  public:
@@ -88,7 +92,7 @@ class Behind {
     };
     if (node.extent != Extent::Vector) return false;
     if (node.kind == NodeKind::Leaf) return states[at(node.tensor)];
-    if (node.kind == NodeKind::MatVec) return true;  // so are the matrix's rows
+    if (is_matrix_product(node)) return true;  // so are the matrix's rows
     if (node.kind != NodeKind::Scalar) return false;
     switch (node.op) {
       case Op::Neg:
@@ -123,7 +127,7 @@ class Behind {
   bool is_zero_gradient(NodeId id) const {
     for (const NodeId user : users_[at(id)]) {
       const Node& node = cell_.graph.at(user);
-      if (node.kind == NodeKind::MatVec) continue;
+      if (is_matrix_product(node)) continue;
       if (node.kind != NodeKind::Scalar || !zero_gradient_[at(user)] || !is_smooth_at_zero(node.op))
         return false;
       for (const NodeId operand : node.operands)
@@ -153,11 +157,13 @@ class Behind {
 
 class Widener {
  public:
-  explicit Widener(const step::Cell& cell)
-      : given_(cell), walked_(walked_extents(cell)), behind_(cell) {}
+  explicit Widener(const step::Cell& cell) : given_(cell), walked_(walked_extents(cell)), behind_(cell) {}
 
   std::optional<WidenedCell> run() {
-    if (std::ranges::none_of(walked_, [](bool walked) { return walked; })) return std::nullopt;
+    const auto transposed = [](const Node& node) { return node.kind == NodeKind::MatTVec; };
+    if (std::ranges::none_of(walked_, [](bool walked) { return walked; }) &&
+        std::ranges::none_of(given_.graph.nodes, transposed))
+      return std::nullopt;
     result_.cell = given_;
     for (step::Tensor& tensor : result_.cell.tensors) {
       result_.narrow.push_back(is_walked(tensor.inner) || is_walked(tensor.outer));
@@ -172,16 +178,18 @@ class Widener {
   }
 
  private:
-  bool is_walked(const InnerExtent& extent) const {
-    return extent && walked_.at(at(extent.const_index));
-  }
+  bool is_walked(const InnerExtent& extent) const { return extent && walked_.at(at(extent.const_index)); }
 
   void rewrite() {
     step::Graph& graph = result_.cell.graph = {};
     std::vector<NodeId> moved;
     for (NodeId id = 0; id < static_cast<NodeId>(given_.graph.nodes.size()); ++id) {
       Node node = given_.graph.at(id);
-      const bool product = node.kind == NodeKind::MatVec;
+      const bool product = is_matrix_product(node);
+      if (node.kind == NodeKind::MatTVec) {
+        node.kind = NodeKind::MatVec;
+        node.tensor = transpose_of(node.tensor);
+      }
       for (NodeId& operand : node.operands) {
         const NodeId before = operand;
         operand = moved[at(before)];
@@ -208,12 +216,26 @@ class Widener {
     if (!fresh) return known->second;
     step::Tensor mask;
     mask.kind = step::TensorKind::Param;
-    mask.name = fmt::format("channels_of_{}", given_.constants[at(extent.const_index)].name);
-    while (result_.cell.find(mask.name)) mask.name += "_";
-    known->second = static_cast<step::TensorId>(result_.cell.tensors.size());
-    result_.cell.tensors.push_back(mask);
+    known->second =
+        append(mask, fmt::format("channels_of_{}", given_.constants[at(extent.const_index)].name));
     result_.masks.push_back({known->second, extent.size});
     return known->second;
+  }
+
+  step::TensorId transpose_of(step::TensorId matrix) {
+    const auto known = std::ranges::find(result_.transposes, matrix, &WidenedCell::Transpose::of);
+    if (known != result_.transposes.end()) return known->param;
+    step::Tensor transpose = result_.cell.tensor(matrix);
+    std::swap(transpose.inner, transpose.outer);
+    result_.narrow[at(matrix)] = true;
+    result_.transposes.push_back({append(std::move(transpose), transpose.name + "_transposed"), matrix});
+    return result_.transposes.back().param;
+  }
+  step::TensorId append(step::Tensor tensor, std::string name) {
+    tensor.name = std::move(name);
+    while (result_.cell.find(tensor.name)) tensor.name += "_";
+    result_.cell.tensors.push_back(std::move(tensor));
+    return static_cast<step::TensorId>(result_.cell.tensors.size()) - 1;
   }
 
   const step::Cell& given_;
@@ -225,8 +247,6 @@ class Widener {
 
 }  // namespace
 
-std::optional<WidenedCell> widened(const step::Cell& cell) {
-  return step::has_extents(cell) ? Widener(cell).run() : std::nullopt;
-}
+std::optional<WidenedCell> widened(const step::Cell& cell) { return Widener(cell).run(); }
 
 }  // namespace rondo::schedule

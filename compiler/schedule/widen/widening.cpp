@@ -57,8 +57,7 @@ class AroundWideWalk {
     for (const Used& used : used_)  // now that all are known, so that none moves
       if (!used.written) plan_.launches.push_back(bring(used));
     for (Launch& launch : walk) plan_.launches.push_back(std::move(launch));
-    for (const Used& used : used_)
-      if (used.written && !mask_of(used.of)) plan_.launches.push_back(copy_from_wide(task_, copy_of(used)));
+    take_results();
     return std::move(plan_);
   }
 
@@ -70,15 +69,40 @@ class AroundWideWalk {
     bool written;  // by some kernel: it is a result
   };
 
+  // Each result once, though it may be the sum of two that the walk has.
+  void take_results() {
+    std::vector<TensorRef> results;
+    for (const Used& used : used_)
+      if (const TensorRef result = given_of(used.of);
+          used.written && !mask_of(used.of) && std::ranges::find(results, result) == results.end())
+        results.push_back(result);
+    for (const TensorRef result : results) {
+      std::vector<WideSide> sides;
+      for (const Used& used : used_)
+        if (used.written && !mask_of(used.of) && given_of(used.of) == result) sides.push_back(side_of(used));
+      plan_.launches.push_back(copy_from_wide(task_, result, sides));
+    }
+  }
+
   bool is_wide(TensorRef ref) const {
     if (executable::is_internal(ref.role) || ref.tensor < 0) return false;
-    if (at(ref.tensor) >= of_.narrow.size()) return true;  // a mask
+    if (at(ref.tensor) >= of_.narrow.size()) return true;  // a mask or a transpose
     if (ref.role == Role::Products) return bool(task_.cell.tensor(ref.tensor).outer);
     return of_.narrow[at(ref.tensor)];
   }
   const WidenedCell::Mask* mask_of(TensorRef ref) const {
     const auto found = std::ranges::find(of_.masks, ref.tensor, &WidenedCell::Mask::param);
     return found == of_.masks.end() ? nullptr : &*found;
+  }
+
+  const WidenedCell::Transpose* transpose_of(TensorRef ref) const {
+    const auto found = std::ranges::find(of_.transposes, ref.tensor, &WidenedCell::Transpose::param);
+    return found == of_.transposes.end() ? nullptr : &*found;
+  }
+  // The tensor of the task's cell from which one of the walk's is made, or which is made of it.
+  TensorRef given_of(TensorRef ref) const {
+    const WidenedCell::Transpose* transpose = transpose_of(ref);
+    return transpose == nullptr ? ref : TensorRef{ref.role, transpose->of};
   }
 
   void rename(LaunchArgument& argument, bool written) {
@@ -109,14 +133,13 @@ class AroundWideWalk {
     return {{as, kWide + static_cast<int>(plan_.wide.size())}, storage, size};
   }
 
-  WideCopy copy_of(const Used& used) const {
-    return {used.of, &plan_.wide[used.place], tensor_in_role(used.of, task_.cell),
-            tensor_in_role(used.of, walked_.cell)};
+  WideSide side_of(const Used& used) const {
+    return {&plan_.wide[used.place], tensor_in_role(used.of, walked_.cell), transpose_of(used.of) != nullptr};
   }
   Launch bring(const Used& used) const {
     if (const WidenedCell::Mask* mask = mask_of(used.of))
       return write_mask(task_, plan_.wide[used.place], mask->size, walked_.cell.tensor(mask->param).name);
-    return copy_to_wide(task_, copy_of(used));
+    return copy_to_wide(task_, given_of(used.of), side_of(used));
   }
 
   // What lies in a result of the walk that is no result of the plan has memory of its own.
@@ -155,6 +178,8 @@ Legality Widening::legal(const Task& task) const {
   const auto wide = wide_of(task);
   if (!*wide) return walk_.legal(task);
   const std::int64_t dim = task.problem.sizes.dim;
+  if (!(*wide)->of.transposes.empty() && passes_products(task.problem))
+    return {false, "products of a transposed matrix are not saved: save states"};
   if ((*wide)->of.largest > dim)
     return {false, fmt::format("a state, a parameter or an output has an extent of {}, more than the {} "
                                "channels of a head: write the cell with the largest extent as its first",
@@ -183,8 +208,8 @@ std::vector<EstimatePart> Widening::parts(const Task& task, const Parameters& pa
   const auto wide = wide_of(task);
   if (!*wide) return walk_.parts(task, parameters);
   std::vector<EstimatePart> parts = walk_.parts(walked_by(**wide, task), parameters);
-  parts.push_back({EstimatePart::Of::Launches, "copies to and from D channels",
-                   seconds_of_copies(task, (*wide)->of)});
+  parts.push_back(
+      {EstimatePart::Of::Launches, "copies to and from D channels", seconds_of_copies(task, (*wide)->of)});
   return parts;
 }
 

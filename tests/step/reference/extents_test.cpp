@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "compiler/frontend/frontend.h"
+#include "compiler/step/derive.h"
 #include "compiler/step/extents.h"
 #include "compiler/step/reference/executor.h"
 #include "compiler/step/verify.h"
@@ -128,6 +129,29 @@ TEST(OwnExtents, TheVerifierKnowsThem) {
   other = layer;
   other.graph.reduce_sum(other.graph.leaf(0, 0, Extent::Vector));
   EXPECT_TRUE(finds(other, "of another extent"));
+}
+
+// The gradient of a matrix has factors of its extents.
+TEST(OwnExtents, TheVerifierKnowsGradients) {
+  const Cell layer = cell_of(kLayer);
+  BackwardStep step = backward_step(layer);
+  ASSERT_TRUE(verify(layer, step).empty());
+  for (MatrixGradient& matrix : step.matrices)
+    if (layer.tensor(matrix.tensor).inner) std::swap(matrix.left, matrix.right);
+  const std::vector<std::string> defects = verify(layer, step);
+  ASSERT_FALSE(defects.empty());
+  EXPECT_NE(defects.front().find("has a factor of another extent"), std::string::npos) << defects.front();
+}
+
+// What a transpose gives has the extent of an input, which a walk has then.
+TEST(OwnExtents, TransposesWalkTheirExtents) {
+  const Cell cell = cell_of(
+      "cell c(D, E = 3) {\n input u[E]\n param W[D, E]\n state h[D]\n"
+      " next h = tanh(W @ (transpose(W) @ h) + W @ u)\n output h\n}");
+  EXPECT_EQ(walked_extents(cell), std::vector<bool>{true});
+  EXPECT_EQ(walked_extents(cell_of(kLayer)), std::vector<bool>{false});
+  EXPECT_TRUE(multiplies_beside_walk(cell_of(kLayer), cell_of(kLayer).tensors[1]));
+  EXPECT_FALSE(multiplies_beside_walk(cell, cell.tensors[1]));
 }
 
 // LSTM with a projection, beside one whose matrix is the product of both (Sak et al. 2014,

@@ -1,0 +1,115 @@
+// Cells with extents of their own, and with transposes, on the GPU against the reference, by the model's
+// choice: inputs whose products are made for all steps, and states and matrices that a walk has with D
+// channels. In every form of the sequence.
+#include <map>
+#include <string>
+#include <tuple>
+
+#include "compiler/step/forms.h"
+#include "tests/gpu/each.h"
+#include "tests/gpu/gpu.h"
+
+namespace rondo::tuner {
+namespace {
+
+using kernel::Storage;
+using schedule::Pass;
+
+struct OwnExtentCell {
+  const char* name;
+  const char* text;
+};
+constexpr OwnExtentCell kOwnExtentCells[] = {{"layer", R"(
+cell layer(D, E = 40) {
+  input u[E]
+  param W[4, D, E], R[4, D, D], b[4, D]
+  state h[D], c[D]
+  g = R @ h + W @ u + b
+  next c = sigmoid(g[1]) * c + sigmoid(g[0]) * tanh(g[2])
+  next h = sigmoid(g[3]) * tanh(next c)
+  output h
+})"},
+                                             {"projected", R"(
+cell projected(D, P = 24) {
+  input x[4, D]
+  param R[4, D, P], W[P, D]
+  state r[P], c[D]
+  g = R @ r + x
+  next c = sigmoid(g[1]) * c + sigmoid(g[0]) * tanh(g[2])
+  next r = W @ (sigmoid(g[3]) * tanh(next c))
+  output r
+})"},
+                                             {"singular", R"(
+cell singular(D, P = 24, E = 40) {
+  input u[E], v[P]
+  param R[D, P], W[P, D], V[P, E], b[P]
+  state h[P], c[D]
+  m = W @ c
+  z = tanh(log(b * b)) + sigmoid(m) * tanh(1 / (v * v))
+  next c = tanh(R @ (z * h))
+  next h = 0.5 * h + tanh(m + V @ u)
+  output h
+  output y = next c
+})"},
+                                             {"transposed", R"(
+cell transposed(D, P = 24) {
+  input x[D]
+  param R[D, D], W[P, D]
+  state h[D], p[P]
+  next h = tanh(R @ h - transpose(R) @ h + transpose(W) @ p + x)
+  next p = tanh(W @ h)
+  output h
+})"},
+                                             {"diagonal", R"(
+cell diagonal(D, P = 24, E = 40) {
+  input u[E], v[P]
+  param W[D, E], a[D], b[2, P]
+  state h[D], p[P]
+  next h = tanh(a) * h + W @ u
+  next p = sigmoid(b[0]) * p + b[1] * v
+  output h
+  output p
+})"}};
+
+class OwnExtentsOnGpu : public rondo::testing::GpuTest,
+                        public ::testing::WithParamInterface<std::tuple<OwnExtentCell, Storage, Pass>> {
+ protected:
+  void verify(const step::Forms& forms, const std::map<std::string, double>& extents,
+              const step::Sizes& sizes) {
+    const char* const text = std::get<0>(GetParam()).text;
+    const frontend::Parsed parsed = frontend::parse(text, "extents.cell");
+    ASSERT_EQ(parsed.cells.size(), 1u);
+    const step::Cell cell = step::with_forms(parsed.cells[0], forms).value();
+    schedule::Problem p = problem(std::get<2>(GetParam()), sizes, std::get<1>(GetParam()));
+    for (const auto& [name, size] : extents)
+      for (const step::NamedConstant& constant : cell.constants)
+        if (constant.name == name) p.constants[name] = size;
+    const std::vector<engine::VerifyCase> cases{{{2, 1, sizes.heads, sizes.dim}, {}, true},
+                                                {sizes, {engine::TensorLayout::Order::TimeMajor, 0}, true}};
+    const auto plan = load_chosen(cell, p, 2);
+    ASSERT_NE(plan, nullptr);
+    const auto verifier = rondo::testing::verifier_of(cell, p, cases, 23);
+    ASSERT_TRUE(verifier.ok()) << verifier.error().message;
+    const auto result = (*verifier)->check(*gpu_->device, lent(*plan));
+    ASSERT_TRUE(result.ok()) << result.error().message;
+    for (const engine::TensorCheck& check : result->checks) EXPECT_TRUE(check.passed) << check.text();
+  }
+};
+
+TEST_P(OwnExtentsOnGpu, Plain) { verify({}, {}, {5, 33, 2, 64}); }
+TEST_P(OwnExtentsOnGpu, OddExtents) { verify({}, {{"P", 17}, {"E", 71}}, {3, 19, 1, 40}); }
+TEST_P(OwnExtentsOnGpu, LengthsAndResets) { verify({true, true}, {{"P", 48}}, {5, 21, 2, 64}); }
+TEST_P(OwnExtentsOnGpu, Reversed) { verify({false, true, true}, {}, {4, 21, 2, 48}); }
+TEST_P(OwnExtentsOnGpu, BothDirections) { verify({false, false, false, false, true}, {}, {4, 21, 2, 48}); }
+
+INSTANTIATE_TEST_SUITE_P(Cells, OwnExtentsOnGpu,
+                         ::testing::Combine(::testing::ValuesIn(kOwnExtentCells),
+                                            rondo::testing::kEachStorage, rondo::testing::kBothPasses),
+                         [](const auto& test) {
+                           return std::string(std::get<0>(test.param).name) + "_" +
+                                  kernel::storage_name(std::get<1>(test.param)) + "_" +
+                                  schedule::pass_name(std::get<2>(test.param));
+                         });
+
+}  // namespace
+}  // namespace rondo::tuner
