@@ -106,7 +106,6 @@ CASES = {
     "wide fw": WIDE + "--cell projected --pass fw " + KEPT,
     "wide bw": WIDE + "--cell projected --pass bw " + KEPT,
     "wide of directions": WIDE + "--cell projected --pass fw --forms directions --arch cpu",
-    "wide in fp64": WIDE + "--cell projected --pass fw --dtype fp64 --arch cpu",
     "transposes fw": WIDE + "--cell transposed --pass fw " + KEPT,
     "transposes bw": WIDE + "--cell transposed --pass bw " + KEPT,
     "tiles in turn": "lstm --shape B=11,T=40,D=64 --pass fws " + IN_TURN,

@@ -93,7 +93,8 @@ bool are_only_multiplied(const step::Cell& cell, const std::vector<Product>& pro
   std::vector<bool> such;  // by node: such an input, masked or not
   const auto is_such = [&](NodeId id) { return such[at(id)]; };
   for (const Node& node : cell.graph.nodes) {
-    const bool reads = std::ranges::any_of(node.operands, is_such), mask = reads && step::chooses_valid_steps(cell, node);
+    const bool reads = std::ranges::any_of(node.operands, is_such),
+               mask = reads && step::chooses_valid_steps(cell, node);
     if (reads && !mask && !step::is_product(node)) return false;
     such.push_back(mask || (node.kind == NodeKind::Leaf && inputs.contains(node.tensor)));
   }

@@ -174,6 +174,20 @@ cell grows(D, P = 9) {
   Comparison(std::move(c)).run();
 }
 
+TEST(Widening, InFp64AllIsFp64) {
+  Problem problem;
+  problem.sizes = {2, 16, 2, 32};
+  problem.storage = Storage::F64;
+  problem.math = default_math(Storage::F64);
+  const target::Profile cpu = target::host_profile({target::Target::Kind::X86_64, 3});
+  const Strategy& host = *find_strategy("host");
+  const Task task{cell_of_text(kProjected), problem, cpu};
+  const Result<KernelPlan> plan = host.build(task, first_point(host, task));
+  ASSERT_TRUE(plan.ok()) << plan.error().message;
+  EXPECT_GE(plan->wide.size(), 5u);
+  for (const WideTensor& tensor : plan->wide) EXPECT_EQ(tensor.storage, Storage::F64);
+}
+
 // What the walk has: tensors of D channels alone, and masks where something behind an extent may matter.
 TEST(Widening, MasksStandWhereTheyAreNeeded) {
   const auto masks_of = [](const char* text) {
