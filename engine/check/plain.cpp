@@ -44,8 +44,6 @@ Status plain_serves(const schedule::Task& task) {
     return Error{ErrorKind::Unsupported, "no plain plan reduces over the head"};
   if (task.structure.has_along)
     return Error{ErrorKind::Unsupported, "no plain plan shifts or sums up along the channels"};
-  if (!task.profile.is_cpu() && step::has_max_plus(task.cell))
-    return Error{ErrorKind::Unsupported, "no plain plan for GPUs has max-plus products"};
   for (const step::Tensor& tensor : cell.tensors)
     if (tensor.tail == step::Tail::Scalar && tensor.kind != step::TensorKind::Param &&
         !step::is_flag(tensor.kind))

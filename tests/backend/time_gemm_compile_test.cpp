@@ -29,10 +29,26 @@ TEST_P(TimeGemmCompile, StaysInRegisters) {
     const Task task(cell, problem, board);
     KernelPlan plan;
     std::vector<Launch>& launches = plan.launches;
-    launches = matrix_gradients(task, terms(), {kScratchRows},
-                                gemm_parameters(problem, board, GemmUse::MatrixGradient, 2));
-    launches.push_back(time_product(task, products(previous_state(0)), {kScratchRows},
+    std::vector<int> rows(kChosen + 1, 0);
+    rows[0] = kScratchRows, rows[kChosen] = 5;
+    std::vector<MatrixTerm> all = terms();
+    all.push_back(all.front());
+    all.back().right.row.tensor = {Role::Scratch, kChosen};
+    all.back().chosen = true;
+    launches = matrix_gradients(task, all, rows, gemm_parameters(problem, board, GemmUse::MatrixGradient, 2));
+    launches.push_back(time_product(task, products(previous_state(0)), rows,
                                     gemm_parameters(problem, board, GemmUse::TimeProduct, 4)));
+    for (const ProductKind kind : {ProductKind::Max, ProductKind::Channel}) {
+      if (dim != (kind == ProductKind::Max ? 72 : 2048) && dim != 768) continue;
+      std::vector<TimeProduct> max_plus = products(previous_state(0));
+      for (TimeProduct& product : max_plus) {
+        product.kind = kind;
+        if (kind == ProductKind::Channel) product.out.tensor = {Role::Scratch, kChosen};
+      }
+      GemmParameters parameters = gemm_parameters(problem, board, GemmUse::MaxPlus, 4);
+      parameters.kind = kind;
+      launches.push_back(time_product(task, max_plus, rows, parameters));
+    }
     simplify_kernels(task, plan);
     std::vector<const kernel::Kernel*> kernels;
     for (const Launch& launch : launches) kernels.push_back(&launch.kernel);

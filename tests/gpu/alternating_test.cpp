@@ -44,6 +44,37 @@ INSTANTIATE_TEST_SUITE_P(Types, LargeHead,
                                   schedule::pass_name(std::get<1>(test.param));
                          });
 
+class MaxPlus : public rondo::testing::GpuTest,
+                public ::testing::WithParamInterface<std::tuple<Storage, Pass>> {};
+
+TEST_P(MaxPlus, ViterbiAgreesWithTheReference) {
+  const auto [storage, pass] = GetParam();
+  const step::Cell cell = library_cell("viterbi");
+  for (const step::Sizes& sizes : {step::Sizes{5, 19, 2, 33}, step::Sizes{17, 7, 1, 256}}) {
+    const schedule::Problem p = problem(pass, sizes, storage);
+    const auto choice = engine::choose_with({cell, p, gpu_->profile}, {"alternating", {}});
+    ASSERT_TRUE(choice.ok()) << choice.error().message;
+    const auto plan = load(cell, p, choice->strategy, choice->parameters);
+    ASSERT_NE(plan, nullptr);
+    const auto verifier = engine::Verifier::make({cell, p, {}}, {{sizes, {}, true}}, 31);
+    ASSERT_TRUE(verifier.ok()) << verifier.error().message;
+    const auto result = verifier->check(*gpu_->device, lent(*plan));
+    ASSERT_TRUE(result.ok()) << result.error().message;
+    for (const engine::TensorCheck& check : result->checks) EXPECT_TRUE(check.passed) << check.text();
+    const Status repeatable = verifier->check_repeatable(*gpu_->device, lent(*plan), 10);
+    EXPECT_TRUE(repeatable.ok()) << repeatable.error().message;
+  }
+}
+
+// Rounded to 16 bits, other channels tie and are chosen, and gradients are other numbers.
+const auto kMaxPlus = ::testing::Values(
+    std::tuple{Storage::F32, Pass::ForwardSave}, std::tuple{Storage::F32, Pass::Backward},
+    std::tuple{Storage::BF16, Pass::ForwardSave}, std::tuple{Storage::F16, Pass::ForwardSave});
+INSTANTIATE_TEST_SUITE_P(Types, MaxPlus, kMaxPlus, [](const auto& test) {
+  return std::string(kernel::storage_name(std::get<0>(test.param))) + "_" +
+         schedule::pass_name(std::get<1>(test.param));
+});
+
 class StepLaunches : public rondo::testing::GpuTest {};
 
 TEST_F(StepLaunches, AllWaysToLaunchGiveTheSameBits) {

@@ -1,15 +1,15 @@
 """Faults of max-plus products: their values, the channels that they choose, and gradients by these."""
 from cases import fault
 
-HOST, STEP = "schedule/host/", "step/"
+HOST, STEP, TERMS = "schedule/host/", "step/", "schedule/lower/product_terms.cpp"
+GPU, GEMM = "schedule/alternating/", "schedule/gemm/"
 EXACT, MANY, REAL = (f"test_schedule HostMaxPlus.{name}" for name in
                      ("IntegersToTheBit", "ManyChannels", "CellsAgreeWithTheReference"))
+GPU_EXACT, GPU_MANY, GPU_REAL = (test.replace("HostMaxPlus", "AlternatingMaxPlus") for test in (EXACT, MANY, REAL))
 
 FAULTS = [
-    fault("max-plus: of channels that tie the last is chosen", HOST + "register_tile.cpp", "before < sum", "before <= sum",
-          test=EXACT),
-    fault("max-plus: no sum is below 0", HOST + "register_tile.cpp", "-std::numeric_limits<double>::infinity()", "0.0",
-          test=EXACT),
+    fault("max-plus: of channels that tie the last is chosen", TERMS, "before < term", "before <= term", test=EXACT),
+    fault("max-plus: no sum is below 0", TERMS, "-std::numeric_limits<double>::infinity()", "0.0", test=EXACT),
     fault("max-plus: chosen channels are rounded to the storage type", "schedule/plan/signature.cpp",
           "ref.tensor <= kChosen) return computed", "ref.tensor < kChosen) return computed",
           test=MANY),
@@ -29,6 +29,26 @@ FAULTS = [
     fault("max-plus: the gradient of the matrix is an outer product", STEP + "derive.cpp",
           "{node.tensor, node.row, left, chosen, true}", "{node.tensor, node.row, left, chosen, false}",
           test="test_step MaxPlus.Gradients"),
+    fault("max-plus: packed matrices end with zeros", GPU + "pack.cpp", "b_.real(neutral(group_.kind))", "b_.real(0)",
+          test=GPU_EXACT),
+    fault("max-plus: what the warps have is added up", GPU + "product.cpp", "joined(b, of(*own).kind, total, part)",
+          "total + part", test=GPU_EXACT),
+    fault("max-plus: the sweep of GPUs reads what the step at the other end has chosen", GPU + "plain_product.cpp",
+          "forward ? place.count : place.time - 1 - place.count", "forward ? place.count : place.count", test=GPU_EXACT),
+    fault("max-plus: all products of a group on GPUs have chosen what the first has", GPU + "plain_product.cpp",
+          ".row.row * g.dim", ".row.row * 0", test=GPU_EXACT),
+    fault("max-plus: the second batch tile has chosen what the first has", GPU + "plain_product.cpp",
+          "product * batch_tiles() + n / 2", "product * batch_tiles() + n / 2 * 0", test=GPU_REAL),
+    fault("max-plus: products of all steps end with zeros", GEMM + "time_product.cpp", "tile_.clear(to, neutral(p_.kind))",
+          "tile_.clear(to)", test=GPU_REAL),
+    fault("max-plus: each stage of all steps' products counts channels from its own", GEMM + "tile.cpp",
+          "(index - (stages - 1)) * p_.tile_k", "(index - (stages - 1)) * 0", test=GPU_EXACT),
+    fault("max-plus: the gradient of a matrix loses its sums of outer products", GEMM + "chosen_gradient.cpp",
+          'Value sum = b_.load("gradient", result_.memory[to]);', "Value sum = b_.real(0);", test=GPU_REAL),
+    fault("max-plus: a block of a matrix's gradient counts columns from its own", GEMM + "chosen_gradient.cpp",
+          "number - first_real_", "number - first_real_ * b_.real(0)", test=GPU_EXACT),
+    fault("max-plus: the last part of the steps adds nothing to a matrix's gradient", GEMM + "chosen_gradient.cpp",
+          "part < kParts; ++part", "part < kParts - 1; ++part", test=GPU_REAL),
     fault("saved products: their outputs are in the order of nodes", "schedule/analysis/saved_products.cpp",
           "cell.outputs.begin() + first, cell.outputs.end(), {}", "cell.outputs.end(), cell.outputs.end(), {}",
           test="test_schedule SavedProducts.OutputsLieInTheOrderOfTheirRows"),

@@ -13,7 +13,7 @@ AlternatingGeometry::AlternatingGeometry(const Problem& problem, const Alternati
 }
 
 std::int64_t AlternatingGeometry::packed_elements(const Problem& problem, const ProductGroup& group) const {
-  return problem.sizes.heads * tiles * chunks * row_tiles(group) * 2 * piece_elements();
+  return problem.sizes.heads * tiles * chunks * matrix_pieces(group) * piece_elements();
 }
 
 }  // namespace rondo::schedule

@@ -8,6 +8,9 @@
 //
 // Chunks come in pieces of 512 bytes, 16 a lane: two of each row tile, packed beforehand in this order, and
 // one of each batch tile (row lane / 4 of the tile, 16 bytes at lane % 4).
+//
+// Products of other kinds are made by plain lanes, whatever the storage type, and their pieces lie like those
+// of fp32. A Scatter has no matrix: pieces of chosen channels, fp32, come beside those of its vector.
 #pragma once
 
 #include <cstdint>
@@ -57,6 +60,12 @@ struct AlternatingGeometry {
   int threads() const { return 32 * p.warps; }
   StepTile tile() const { return {dim, p.units, threads(), batch, tiles, padded}; }
   int piece_elements() const { return kPieceLanes * lane_elements; }
+  // Of a group of products, in a chunk: those of the matrices.
+  int matrix_pieces(const ProductGroup& group) const {
+    return group.kind == ProductKind::Scatter ? 0 : 2 * row_tiles(group);
+  }
+  // Numbers of chosen channels of a product, a batch tile and a chunk.
+  int chosen_elements() const { return 8 * chunk; }
   int row_tiles(const ProductGroup& group) const {
     return (static_cast<int>(group.products.size()) * p.units + 15) / 16;
   }
@@ -66,5 +75,10 @@ struct AlternatingGeometry {
   int channels() const { return p.units * batch; }
   int turns() const { return ceil_div(channels(), threads()); }
 };
+
+// Whether products are made by plain lanes, not on tensor cores.
+inline bool is_plain(const Problem& problem, const ProductGroup& group) {
+  return problem.storage == kernel::Storage::F32 || group.kind != ProductKind::Sum;
+}
 
 }  // namespace rondo::schedule

@@ -14,6 +14,7 @@ struct AlternatingSweep : StepwiseSweep {
   AlternatingGeometry geometry;
 };
 
-// Before the steps: the matrices in the order in which they are multiplied, one launch a group of products.
+// Before the steps: the matrices in the order in which they are multiplied, one launch a group of products
+// that has some.
 std::vector<Launch> alternating_pack(const AlternatingSweep& sweep);
 }  // namespace rondo::schedule

@@ -1,10 +1,11 @@
 // Matrices in the order in which the steps multiply them, once for all steps: transposed where the transpose
-// is multiplied, rows of a group side by side, zeros past the head's end. A thread brings the 16 bytes of a
-// lane.
+// is multiplied, rows of a group side by side, past the head's end what adds nothing. A thread brings the 16
+// bytes of a lane.
 #include <fmt/format.h>
 
 #include "compiler/schedule/alternating/kernels.h"
 #include "compiler/schedule/gemm/time_operand.h"
+#include "compiler/schedule/lower/product_terms.h"
 #include "compiler/schedule/plan/signature.h"
 #include "compiler/support/integers.h"
 
@@ -41,7 +42,8 @@ class PackBuilder {
       const Value chunk = b_.let("chunk", i / (64 * tiles) % g_.chunks);
       const Value block = b_.let("of_block", i / (std::int64_t{64} * tiles * g_.chunks));
       place(lane, half, chunk);
-      for (int e = 0; e < g_.lane_elements; ++e) values_.push_back(b_.variable("r", b_.real(0)));
+      for (int e = 0; e < g_.lane_elements; ++e)
+        values_.push_back(b_.variable("r", b_.real(neutral(group_.kind))));
       for (int row = 0; row < rows_; ++row) bring(row, row_tile, block % g_.tiles, block / g_.tiles);
       store(packed_.memory[i * g_.lane_elements + first_]);
     });
@@ -51,13 +53,13 @@ class PackBuilder {
  private:
   // PTX ISA, mma.m16n8k16, fragment A: pairs 0 and 2 are row g, pairs 1 and 3 row g + 8; 2 and 3 are the
   // later columns. Lane 4g + q's columns are 8q to 8q + 7 of the chunk, four of them a half, as it has them
-  // of the vector. With fp32 storage: [four columns][16 rows].
+  // of the vector. For plain lanes: [columns of 16 bytes][16 rows].
   void place(Value lane, Value half, Value chunk) {
-    if (sweep_.task.problem.storage == kernel::Storage::F32) {
+    if (is_plain(sweep_.task.problem, group_)) {
       const Value piece = half * 32 + lane;
       rows_ = 1;
       row_ = b_.let("row", piece % 16);
-      column_ = b_.let("column", chunk * g_.chunk + piece / 16 * 4);
+      column_ = b_.let("column", chunk * g_.chunk + piece / 16 * g_.lane_elements);
     } else {
       rows_ = 2;
       row_ = b_.let("row", lane / 4);
@@ -88,7 +90,7 @@ class PackBuilder {
   }
 
   void store(kernel::Place to) {
-    if (rows_ == 1) return b_.store_vector(to, values_);
+    if (sweep_.task.problem.storage == kernel::Storage::F32) return b_.store_vector(to, values_);
     std::vector<Value> pairs;
     for (std::size_t e = 0; e < values_.size(); e += 2)
       pairs.push_back(b_.pack(sweep_.task.problem.storage, values_[e], values_[e + 1]));
@@ -114,6 +116,7 @@ std::vector<Launch> alternating_pack(const AlternatingSweep& sweep) {
   std::vector<Launch> launches;
   std::int64_t first = 0;
   for (std::size_t group = 0; group < sweep.stages.groups.size(); ++group) {
+    if (sweep.geometry.matrix_pieces(sweep.stages.groups[group]) == 0) continue;
     launches.push_back(PackBuilder(sweep, group, first).build());
     first += sweep.geometry.packed_elements(sweep.task.problem, sweep.stages.groups[group]);
   }

@@ -4,35 +4,38 @@
 
 #include <algorithm>
 
+#include "compiler/schedule/lower/product_terms.h"
+
 namespace rondo::schedule {
 
 using kernel::kFullUnroll;
 
-namespace {
-
-constexpr int kReals = 4;  // fp32 numbers in 16 bytes
-
-}  // namespace
-
 AlternatingProduct::AlternatingProduct(kernel::Builder& builder, const Problem& problem,
-                                       const AlternatingGeometry& geometry,
-                                       const std::vector<ProductGroup>& groups,
-                                       const std::vector<std::size_t>& own)
-    : builder_(builder), problem_(problem), geometry_(geometry), groups_(groups) {
+                                       const AlternatingSweep& sweep, const std::vector<std::size_t>& own)
+    : builder_(builder),
+      problem_(problem),
+      sweep_(sweep.sweep),
+      geometry_(sweep.geometry),
+      groups_(sweep.stages.groups) {
   std::int64_t packed = 0;
-  for (std::size_t g = 0; g < groups.size(); ++g) {
-    const int tiles = geometry.row_tiles(groups[g]);
+  for (std::size_t g = 0; g < groups_.size(); ++g) {
+    const int tiles = geometry_.row_tiles(groups_[g]), matrices = geometry_.matrix_pieces(groups_[g]);
     if (std::ranges::find(own, g) != own.end()) {
-      own_.push_back({g, tiles, row_tiles_, pieces_, packed, {}});
+      own_.push_back({g, tiles, row_tiles_, pieces_, matrices, packed, chosen_pieces_, {}});
       row_tiles_ += tiles;
-      pieces_ += 2 * tiles + batch_tiles();
+      pieces_ += matrices + batch_tiles();
+      if (scatters(own_.back()))
+        chosen_pieces_ += static_cast<int>(groups_[g].products.size()) * batch_tiles();
     }
-    packed += geometry.packed_elements(problem, groups[g]);
+    packed += geometry_.packed_elements(problem, groups_[g]);
   }
 }
 
-std::int64_t AlternatingProduct::ring_bytes(const AlternatingGeometry& geometry, int row_tiles, int groups) {
-  const int pieces = 2 * row_tiles + groups * geometry.p.batch_tiles;
+bool AlternatingProduct::any_plain() const {
+  return std::ranges::any_of(own_, [&](const Group& group) { return plain(group); });
+}
+
+std::int64_t AlternatingProduct::ring_bytes(const AlternatingGeometry& geometry, int pieces) {
   return std::int64_t{geometry.p.stages} * geometry.p.warps * pieces * AlternatingGeometry::kPieceBytes;
 }
 
@@ -46,12 +49,20 @@ int AlternatingProduct::pitch() const { return 16 * row_tiles_ + kReals; }
 
 void AlternatingProduct::declare(Signature& signature, kernel::Memory vectors) {
   const AlternatingGeometry& g = geometry_;
-  packed_ = signature.reads({Role::Packed, -1});
+  if (!std::ranges::all_of(own_, [&](const Group& group) { return scatters(group); }))
+    packed_ = signature.reads({Role::Packed, -1});
+  if (chosen_pieces_ > 0) chosen_ = signature.reads({Role::Scratch, kChosen});
   vectors_ = vectors;
   ring_ = builder_.shared("ring", problem_.storage,
                           std::int64_t{g.p.stages} * g.p.warps * pieces_ * g.piece_elements(),
                           fmt::format("[stages {}, warps {}, pieces {}, lanes 32, {}]", g.p.stages, g.p.warps,
                                       pieces_, g.lane_elements));
+  if (chosen_pieces_ > 0)
+    chosen_ring_ =
+        builder_.shared("chosen_ring", kernel::Storage::F32,
+                        std::int64_t{g.p.stages} * g.p.warps * chosen_pieces_ * g.chosen_elements(),
+                        fmt::format("[stages {}, warps {}, pieces {}, columns {}]", g.p.stages, g.p.warps,
+                                    chosen_pieces_, "in fours, 8 batch rows, 4"));
   partial_ =
       builder_.shared("partial", kernel::Storage::F32, std::int64_t{g.p.warps} * g.batch * pitch(),
                       fmt::format("[warps {}, batch {}, rows {} + 4]", g.p.warps, g.batch, 16 * row_tiles_));
@@ -67,13 +78,13 @@ void AlternatingProduct::start(const Place& place) {
   quarter_ = b.let("quarter", lane_ % 4);
   count_ = b.let("count", (b.constant(g.chunks + g.p.warps - 1) - warp_) / g.p.warps);
   own_ring_ = b.let("own_ring", (warp_ * (pieces_ * 32) + lane_) * g.lane_elements);
-  // fp32: [16 bytes][8 rows], so that lanes that read different rows read different banks.
-  own_vector_ =
-      tensor_cores()
-          ? own_ring_
-          : b.let("own_vector", (warp_ * (pieces_ * 32) + quarter_ * 8 + group_lane_) * g.lane_elements);
+  // For plain lanes: [16 bytes][8 rows], so that lanes that read different rows read different banks.
+  own_vector_ = !any_plain() ? own_ring_
+                             : b.let("own_vector",
+                                     (warp_ * (pieces_ * 32) + quarter_ * 8 + group_lane_) * g.lane_elements);
   for (Group& group : own_) {
-    const std::int64_t chunk = std::int64_t{2} * group.row_tiles * g.piece_elements();
+    if (scatters(group)) continue;
+    const std::int64_t chunk = std::int64_t{group.matrix_pieces} * g.piece_elements();
     const Value first = b.wide(place.head * g.tiles + place.tile) * (g.chunks * chunk) + group.first_packed;
     group.packed_at = b.let("packed_at", first + b.wide(lane_ * g.lane_elements));
   }
@@ -84,6 +95,7 @@ void AlternatingProduct::start(const Place& place) {
         b.let("vector_at", vector_row(problem_, g.tile(), groups_.size(), row, place.head, 0, place.parity) +
                                b.wide(quarter_ * g.lane_elements)));
   }
+  if (chosen_pieces_ > 0) start_chosen(place);
   for (int turn = 0; turn + 1 < g.p.stages; ++turn) {
     if (g.chunks >= (turn + 1) * g.p.warps)
       copy(b.constant(turn), b.constant(turn));
@@ -91,7 +103,7 @@ void AlternatingProduct::start(const Place& place) {
       b.if_(count_ >= turn + 1, [&] { copy(b.constant(turn), b.constant(turn)); });
     b.commit_copies();
   }
-  // What is on its way is not waited for: past the end of all rows the sums stay zero.
+  // What is on its way is not waited for: past the end of all rows the sums stay as they begin.
   if (place.any.valid()) count_ = b.let("count", b.select(place.any, count_, b.constant(0)));
 }
 
@@ -102,29 +114,39 @@ void AlternatingProduct::copy(Value turn, Value slot) {
   const Value chunk = b.let("chunk", turn * g.p.warps + warp_);
   const Value to = slot * (g.p.warps * pieces_ * g.piece_elements());
   for (const Group& group : own_) {
-    const int pieces = 2 * group.row_tiles;
-    const Value from = b.let("from", group.packed_at + b.wide(chunk) * (pieces * g.piece_elements()));
-    b.for_("piece", 0, pieces, kFullUnroll, [&](Value piece) {
-      b.copy_async(ring_[to + own_ring_ + (piece + group.first_piece) * g.piece_elements()],
-                   packed_.memory[from + piece * g.piece_elements()], g.lane_elements);
-    });
+    const int pieces = group.matrix_pieces;
+    if (scatters(group)) {
+      copy_chosen(group, chunk, slot);
+    } else {
+      const Value from = b.let("from", group.packed_at + b.wide(chunk) * (pieces * g.piece_elements()));
+      b.for_("piece", 0, pieces, kFullUnroll, [&](Value piece) {
+        b.copy_async(ring_[to + own_ring_ + (piece + group.first_piece) * g.piece_elements()],
+                     packed_.memory[from + piece * g.piece_elements()], g.lane_elements);
+      });
+    }
+    const Value own = plain(group) ? own_vector_ : own_ring_;
     for (int j = 0; j < batch_tiles(); ++j)
-      b.copy_async(ring_[to + own_vector_ + (group.first_piece + pieces + j) * g.piece_elements()],
+      b.copy_async(ring_[to + own + (group.first_piece + pieces + j) * g.piece_elements()],
                    vectors_[vector_at_[static_cast<std::size_t>(j)] +
                             static_cast<std::int64_t>(2 * group.index) * g.padded + b.wide(chunk * g.chunk)],
                    g.lane_elements);
   }
 }
 
-// With 16-bit storage a lane reads only what it has copied itself, so its own wait is enough. With fp32 it
-// also reads what other lanes have copied, so the warp synchronises. The copies of a turn come after that,
+// On tensor cores a lane reads only what it has copied itself, so its own wait is enough. A plain lane also
+// reads what other lanes have copied, so the warp synchronises. The copies of a turn come after that,
 // because they go to the slot that the warp used up in the turn before.
 void AlternatingProduct::multiply() {
   auto& b = builder_;
   const AlternatingGeometry& g = geometry_;
   sums_ = b.array("sums", Type::F32, row_tiles_ * batch_tiles() * 4);
   b.for_("i", 0, row_tiles_ * batch_tiles() * 4, kFullUnroll, [&](Value i) { b.write(sums_, i, b.real(0)); });
-  if (tensor_cores()) {
+  for (const Group& group : own_)
+    if (const double first = neutral(of(group).kind); first != 0)
+      b.for_("i", group.first_tile * batch_tiles() * 4,
+             (group.first_tile + group.row_tiles) * batch_tiles() * 4, kFullUnroll,
+             [&](Value i) { b.write(sums_, i, b.real(first)); });
+  if (!std::ranges::all_of(own_, [&](const Group& group) { return plain(group); })) {
     matrix_ = b.array("matrix_pairs", Type::I32, 4);
     vector_ = b.array("vector_pairs", Type::I32, batch_tiles() * 4);
   }
@@ -135,12 +157,14 @@ void AlternatingProduct::multiply() {
   };
   b.for_("turn", b.constant(0), count_, b.constant(1), 1, [&](Value turn) {
     b.wait_copies(g.p.stages - 2);
-    if (!tensor_cores()) b.warp_sync();
+    if (any_plain()) b.warp_sync();
     b.if_(turn + (g.p.stages - 1) < count_, [&] { copy(turn + (g.p.stages - 1), to_slot); });
     b.commit_copies();
     const Value from = b.let("from", slot * (g.p.warps * pieces_ * g.piece_elements()));
     for (const Group& group : own_)
-      tensor_cores() ? multiply_pairs(group, from) : multiply_reals(group, from);
+      scatters(group) ? scatter(group, from, slot)
+      : plain(group)  ? multiply_plain(group, from)
+                      : multiply_pairs(group, from);
     advance(slot);
     advance(to_slot);
   });
@@ -155,7 +179,7 @@ void AlternatingProduct::multiply_pairs(const Group& group, Value slot) {
   const Value from = slot + own_ring_;
   const auto piece = [&](Value number) { return ring_[from + number * g.piece_elements()]; };
   b.for_("j", 0, batch_tiles(), kFullUnroll, [&](Value j) {
-    const auto pairs = b.load_packed("pair", piece(j + (group.first_piece + 2 * group.row_tiles)), 4);
+    const auto pairs = b.load_packed("pair", piece(j + (group.first_piece + group.matrix_pieces)), 4);
     for (int i = 0; i < 4; ++i) b.write(vector_, j * 4 + i, pairs[static_cast<std::size_t>(i)]);
   });
   b.for_("i", 0, group.row_tiles, kFullUnroll, [&](Value i) {
@@ -166,38 +190,6 @@ void AlternatingProduct::multiply_pairs(const Group& group, Value slot) {
         b.mma(problem_.storage, sums_, ((i + group.first_tile) * batch_tiles() + j) * 4, matrix_,
               b.constant(0), vector_, j * 4 + half * 2);
       });
-    });
-  });
-}
-
-// A chunk is 16 columns, in fours: of each, this lane's rows g and g + 8 of a row tile and batch rows 2q and
-// 2q + 1 of a batch tile.
-void AlternatingProduct::multiply_reals(const Group& group, Value slot) {
-  auto& b = builder_;
-  const AlternatingGeometry& g = geometry_;
-  const Value first = slot + warp_ * (pieces_ * g.piece_elements());
-  b.for_("four", 0, 4, kFullUnroll, [&](Value four) {
-    std::vector<std::vector<Value>> columns;  // by batch row: [batch tile][2]
-    for (int j = 0; j < batch_tiles(); ++j)
-      for (int side = 0; side < 2; ++side) {
-        const int piece = group.first_piece + 2 * group.row_tiles + j;
-        const Value row = four * 8 + quarter_ * 2 + side;
-        columns.push_back(
-            b.load_vector("v", ring_[first + piece * g.piece_elements() + row * kReals], kReals));
-      }
-    b.for_("i", 0, group.row_tiles, kFullUnroll, [&](Value i) {
-      for (int half = 0; half < 2; ++half) {
-        const Value row = four * 16 + group_lane_ + 8 * half;
-        const Value tile = (i * 2 + group.first_piece) * g.piece_elements();
-        const std::vector<Value> r = b.load_vector("r", ring_[first + tile + row * kReals], kReals);
-        for (int n = 0; n < 2 * batch_tiles(); ++n) {
-          const Value at = ((i + group.first_tile) * batch_tiles() + n / 2) * 4 + (2 * half + n % 2);
-          Value sum = b.read(sums_, at);
-          for (std::size_t k = 0; k < kReals; ++k)
-            sum = b.math(scalar::Op::Fma, {r[k], columns[static_cast<std::size_t>(n)][k], sum});
-          b.write(sums_, at, sum);
-        }
-      }
     });
   });
 }
@@ -224,7 +216,7 @@ Value AlternatingProduct::sum(std::size_t group, std::size_t product, int, Value
   Value total;
   for (int warp = 0; warp < geometry_.p.warps; ++warp) {
     const Value part = b.load("part", partial_[at + warp * geometry_.batch * pitch()]);
-    total = total.valid() ? total + part : part;
+    total = total.valid() ? joined(b, of(*own).kind, total, part) : part;
   }
   return total;
 }

@@ -24,21 +24,33 @@ constexpr int kMostTurns = 4;                 // channels a thread
 
 // What decides which points a launch of the step can run at.
 struct StageShape {
-  std::vector<int> products;  // of each group
-  int reads = 0;              // values a channel reads ahead
+  std::vector<ProductGroup> groups;
+  int reads = 0;  // values a channel reads ahead
   int rows() const {
     int sum = 0;
-    for (const int of_group : products) sum += of_group;
+    for (const ProductGroup& group : groups) sum += static_cast<int>(group.products.size());
     return sum;
   }
+  // Of chosen channels, fp32, beside the pieces of a batch tile's vectors.
+  int chosen_pieces(kernel::Storage storage) const {
+    int products = 0;
+    for (const ProductGroup& group : groups)
+      if (group.kind == ProductKind::Scatter) products += static_cast<int>(group.products.size());
+    return products * kernel::storage_bytes(kernel::Storage::F32) / kernel::storage_bytes(storage);
+  }
 };
+
+// Of a lane for each term of a product.
+int operations(ProductKind kind) {
+  return kind == ProductKind::Sum ? 1 : kind == ProductKind::Scatter ? 3 : 2;
+}
 
 int reads_of(const step::Cell& cell, const StepStage& stage) {
   int reads = 0;
   for (const step::NodeId id : reachable(stage.graph, stage.demand)) {
     const step::NodeKind kind = stage.graph.at(id).kind;
     reads += kind == step::NodeKind::Leaf || kind == step::NodeKind::Gradient ||
-             kind == step::NodeKind::MatVec || kind == step::NodeKind::MatTVec;
+             step::is_product(stage.graph.at(id));
   }
   return reads + static_cast<int>(cell.next.size());
 }
@@ -62,8 +74,7 @@ SweepShapes shapes_of(const Task& task) {
   const std::size_t count = stages.stages.size();
   for (std::size_t s = std::min<std::size_t>(1, count - 1); s < count; ++s) {
     StageShape shape;
-    for (const std::size_t group : stages.stages[s].groups)
-      shape.products.push_back(static_cast<int>(stages.groups[group].products.size()));
+    for (const std::size_t group : stages.stages[s].groups) shape.groups.push_back(stages.groups[group]);
     shape.reads = reads_of(task.cell, stages.stages[s]);
     if (s + 1 == count && s > 0) shape.reads += reads_of(task.cell, stages.stages.front());
     shapes.launches.push_back(std::move(shape));
@@ -85,20 +96,28 @@ void require_resources(constraint::System& s, const StageShape& shape, std::size
                        const constraint::Var& stages) {
   using namespace constraint;
   const std::string number = "_" + std::to_string(launch + 1);
-  const auto groups = static_cast<int>(shape.products.size());
-  Expr row_tiles = Expr(0);
-  for (const int products : shape.products) row_tiles = row_tiles + ceil_div(products * units, 16);
-  const Expr pieces = 2 * row_tiles + groups * batch_tiles;
+  const auto groups = static_cast<int>(shape.groups.size());
+  bool plain = false;
+  Expr row_tiles = Expr(0), matrix_tiles = Expr(0);
+  for (const ProductGroup& group : shape.groups) {
+    const Expr tiles = ceil_div(static_cast<int>(group.products.size()) * units, 16);
+    row_tiles = row_tiles + tiles;
+    if (group.kind != ProductKind::Scatter) matrix_tiles = matrix_tiles + tiles;
+    plain = plain || is_plain(problem, group);
+  }
+  const Expr pieces = 2 * matrix_tiles + (groups + shape.chosen_pieces(problem.storage)) * batch_tiles;
   const Expr ring = stages * warps * pieces * AlternatingGeometry::kPieceBytes;
   const Expr partial = warps * (8 * batch_tiles) * (16 * row_tiles + 4) * 4;
   const Expr shared = s.define("shared_bytes" + number, when(row_tiles == 0, 0, ring + partial),
                                "bytes of shared memory a block");
   s.require(shared <= limits.shared_per_block, "shared memory");
-  const bool reals = problem.storage == kernel::Storage::F32;
+  // A plain lane has 16 bytes of two batch rows a tile as fp32, and chosen channels beside them.
+  const int reals = 2 * (16 / kernel::storage_bytes(problem.storage));
+  const int values = !plain ? 4 : shape.chosen_pieces(problem.storage) > 0 ? 2 * reals : reals;
   const Expr turns = ceil_div(units * 8 * batch_tiles, 32 * warps);
   const Expr registers =
       s.define("registers" + number,
-               max(4 * row_tiles * batch_tiles + (reals ? 8 : 4) * batch_tiles + 2 * batch_tiles + 2 * groups,
+               max(4 * row_tiles * batch_tiles + values * batch_tiles + 2 * batch_tiles + 2 * groups,
                    Expr(shape.rows())) +
                    turns * (shape.reads + 6) + kRegistersBeside,
                "registers a thread");
@@ -155,19 +174,24 @@ struct Model {
 // A launch of the step: a wave's blocks pull matrices and vectors from L2, or from memory what it cannot
 // hold.
 double Model::launch_seconds(const StageShape& shape, const AlternatingGeometry& g) const {
-  const bool in_launch_before = g.tiles == 1 && shape.products.empty();
-  int row_tiles = 0;
-  for (const int products : shape.products) row_tiles += (products * g.p.units + 15) / 16;
-  const int pieces = 2 * row_tiles + static_cast<int>(shape.products.size()) * g.p.batch_tiles;
+  const bool in_launch_before = g.tiles == 1 && shape.groups.empty();
+  int row_tiles = 0, matrix_pieces = 0, mma_tiles = 0, lane_tiles = 0;
+  for (const ProductGroup& group : shape.groups) {
+    row_tiles += g.row_tiles(group);
+    matrix_pieces += g.matrix_pieces(group);
+    (is_plain(problem, group) ? lane_tiles : mma_tiles) += g.row_tiles(group) * operations(group.kind);
+  }
+  const int pieces =
+      matrix_pieces +
+      (static_cast<int>(shape.groups.size()) + shape.chosen_pieces(problem.storage)) * g.p.batch_tiles;
   const double piece = AlternatingGeometry::kPieceBytes;
   const double of_block = piece * pieces * g.chunks;
   const double rows = std::ceil(static_cast<double>(problem.sizes.batch) / g.batch);
   const double teams = static_cast<double>(problem.sizes.heads) * g.tiles;
-  const double matrices = piece * 2 * row_tiles * g.chunks * teams;
+  const double matrices = piece * matrix_pieces * g.chunks * teams;
   // Blocks that share an SM, as its shared memory and its threads allow.
-  const auto shared = static_cast<double>(
-      AlternatingProduct::ring_bytes(g, row_tiles, static_cast<int>(shape.products.size())) +
-      AlternatingProduct::partial_bytes(g, row_tiles) + kSharedBeside);
+  const auto shared = static_cast<double>(AlternatingProduct::ring_bytes(g, pieces) +
+                                          AlternatingProduct::partial_bytes(g, row_tiles) + kSharedBeside);
   const double together =
       std::max(1.0, std::min({std::floor(limits.shared_per_sm / shared),
                               std::floor(static_cast<double>(limits.threads_per_sm) / g.threads()),
@@ -183,11 +207,11 @@ double Model::launch_seconds(const StageShape& shape, const AlternatingGeometry&
   double stream =
       pieces == 0 ? 0 : std::max(per_sm * of_block / of_sm, teams * rows * of_block / speeds.l2_bytes_per_s);
   if (!in_l2) stream = std::max(stream, matrices / speeds.copy_bytes_per_s);
-  // Products: an mma, or multiply-adds.
-  const double products = static_cast<double>(row_tiles) * g.p.batch_tiles * g.chunks;
-  const double cycles = problem.storage == kernel::Storage::F32
-                            ? products * 16 * 8 * g.chunk / speeds.alu_per_cycle_sm * 1.3
-                            : products * 2 * mma_cycles / std::min(4, g.p.warps);
+  // Products: mma, or what lanes do.
+  const double on_lanes = static_cast<double>(lane_tiles) * g.p.batch_tiles * g.chunks,
+               on_cores = static_cast<double>(mma_tiles) * g.p.batch_tiles * g.chunks;
+  const double cycles = on_lanes * 16 * 8 * g.chunk / speeds.alu_per_cycle_sm * 1.3 +
+                        on_cores * 2 * mma_cycles / std::min(4, g.p.warps);
   const double exchange = 300 + 30.0 * shape.rows() * g.p.warps * g.turns() / 8;  // sums of the warps
   const double turn_cycles =
       shapes.cost.chain + 60.0 +

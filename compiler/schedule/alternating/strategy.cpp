@@ -11,7 +11,7 @@ Legality Alternating::serves(const target::Profile& profile) const {
   return needs_turing(profile, "matrix products of 16 x 8 on the tensor cores");
 }
 
-Legality Alternating::legal(const Task& task) const { return linear_legal(task.cell); }
+Legality Alternating::legal(const Task& task) const { return dense_legal(task.cell); }
 
 void Alternating::add_launches(const Task& task, const AlternatingParameters& own, KernelPlan& plan) const {
   const auto add_sweep = [&](Sweep sweep) {
@@ -19,7 +19,7 @@ void Alternating::add_launches(const Task& task, const AlternatingParameters& ow
     const AlternatingGeometry geometry(task.problem, own);
     AlternatingSweep all{{task, name(), geometry.tile(), std::move(sweep), std::move(stages), {}}, geometry};
     all.product = [&](kernel::Builder& b, const std::vector<std::size_t>& groups) {
-      return std::make_unique<AlternatingProduct>(b, task.problem, all.geometry, all.stages.groups, groups);
+      return std::make_unique<AlternatingProduct>(b, task.problem, all, groups);
     };
     for (Launch& launch : alternating_pack(all)) plan.launches.push_back(std::move(launch));
     plan.launches.push_back(stepwise_first(all));

@@ -46,10 +46,9 @@ Legality dense_legal(const step::Cell& cell) {
 
 Legality linear_legal(const step::Cell& cell) {
   if (step::has_max_plus(cell))
-    return {
-        false,
-        "the step has a max-plus product (maxplus), which kernels for GPUs do not compute yet: --arch cpu "
-        "does"};
+    return {false,
+            "the step has a max-plus product (maxplus), which tensor cores do not know: alternating computes "
+            "such cells"};
   return dense_legal(cell);
 }
 
@@ -84,8 +83,10 @@ BeforeSweep before_sweep(const Task& task) {
                       row * (rows_read(split, task.cell, vector) + 1) / task.profile.speeds.copy_bytes_per_s;
   for (const ProductGroup& group : split.forward) {
     const auto rows = static_cast<int>(group.products.size());
-    before.seconds += seconds_of_time_product(task, rows);
-    before.bytes += elements * rows * kernel::storage_bytes(task.problem.storage);
+    before.seconds += seconds_of_time_product(task, rows, sizes.dim, group.kind);
+    const kernel::Storage of_result =
+        group.kind == ProductKind::Channel ? kernel::Storage::F32 : task.problem.storage;
+    before.bytes += elements * rows * kernel::storage_bytes(of_result);
   }
   return before;
 }
@@ -161,8 +162,11 @@ void dense_backward(const Task& task, const BackwardSplit& split, int vector,
   const std::vector<int> rows = scratch_rows(split);
   const TimeLaunches launches{
       [&](const std::vector<TimeProduct>& products, std::size_t) {
-        return std::vector<Launch>{
-            time_product(task, products, rows, gemm(GemmUse::TimeProduct, products.size()))};
+        const ProductKind kind = products.front().kind;
+        GemmParameters p =
+            gemm(kind == ProductKind::Sum ? GemmUse::TimeProduct : GemmUse::MaxPlus, products.size());
+        p.kind = kind;
+        return std::vector<Launch>{time_product(task, products, rows, p)};
       },
       [&](const std::vector<MatrixTerm>& terms) {
         return matrix_gradients(task, terms, rows, gemm(GemmUse::MatrixGradient, terms.size()));

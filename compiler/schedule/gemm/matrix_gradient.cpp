@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "compiler/schedule/gemm/chosen_gradient.h"
 #include "compiler/support/integers.h"
 
 namespace rondo::schedule {
@@ -23,10 +24,11 @@ std::vector<TensorId> matrices_of(const step::Cell& cell) {
   return matrices;
 }
 
+// Those that are sums of outer products.
 std::vector<MatrixTerm> terms_of(const std::vector<MatrixTerm>& terms, TensorId matrix, int row) {
   std::vector<MatrixTerm> result;
   for (const MatrixTerm& term : terms)
-    if (term.matrix == matrix && term.row == row) result.push_back(term);
+    if (term.matrix == matrix && term.row == row && !term.chosen) result.push_back(term);
   return result;
 }
 
@@ -40,7 +42,8 @@ std::int64_t first_part(const Task& task, const std::vector<MatrixTerm>& terms,
                         const GemmParameters& parameters, TensorId matrix) {
   std::int64_t elements = 0;
   for (const TensorId id : matrices_of(task.cell)) {
-    const bool used = std::ranges::any_of(terms, [&](const MatrixTerm& t) { return t.matrix == id; });
+    const bool used =
+        std::ranges::any_of(terms, [&](const MatrixTerm& t) { return t.matrix == id && !t.chosen; });
     if (id < matrix && used && parameters.split_k > 1)
       elements += parameters.split_k * gradient_elements(task, id);
   }
@@ -274,7 +277,7 @@ std::int64_t matrix_gradient_workspace(const Task& task, const std::vector<Matri
 std::vector<Launch> matrix_gradients(const Task& task, const std::vector<MatrixTerm>& terms,
                                      const std::vector<int>& scratch_rows, const GemmParameters& parameters,
                                      const std::vector<TensorId>& left_out) {
-  std::vector<Launch> products, sums;
+  std::vector<Launch> products, sums, chosen;
   for (const TensorId matrix : matrices_of(task.cell)) {
     if (std::ranges::find(left_out, matrix) != left_out.end()) continue;
     const std::int64_t first = first_part(task, terms, parameters, matrix);
@@ -285,8 +288,12 @@ std::vector<Launch> matrix_gradients(const Task& task, const std::vector<MatrixT
     }
     if (parameters.split_k > 1 || std::ranges::find(summed, false) != summed.end())
       sums.push_back(sum_parts(task, matrix, summed, first, parameters.split_k));
+    for (Launch& launch : chosen_gradients(task, terms, scratch_rows, matrix))
+      chosen.push_back(std::move(launch));
   }
-  products.insert(products.end(), std::make_move_iterator(sums.begin()), std::make_move_iterator(sums.end()));
+  for (std::vector<Launch>* more : {&sums, &chosen})
+    products.insert(products.end(), std::make_move_iterator(more->begin()),
+                    std::make_move_iterator(more->end()));
   return products;
 }
 

@@ -9,7 +9,7 @@
 
 namespace rondo::schedule {
 
-// gradient[h, row, i, j] += sum over b and t of left[b, t, h, i] * right[b, t, h, j]. Or, on CPUs, of
+// gradient[h, row, i, j] += sum over b and t of left[b, t, h, i] * right[b, t, h, j]. Or of
 // left[b, t, h, i] where right[b, t, h, i] is j.
 struct MatrixTerm {
   step::TensorId matrix = -1;
@@ -21,8 +21,8 @@ struct MatrixTerm {
 // The gradient (Role::ParamGradient) of every matrix of the cell that is not left out; rows without a term
 // get zeros, and where the cell has lengths nothing is read of inputs past the end of a row. Rows whose terms
 // have neighbouring rows as left operands are worked on together, each such run in one launch. Its steps are
-// cut into parameters.split_k parts, which launches at the end add. Tensors with a time axis are aligned to
-// `vector` elements; gradients only to their own.
+// cut into parameters.split_k parts, which launches at the end add; chosen terms come last. Tensors with a
+// time axis are aligned to `vector` elements; gradients only to their own.
 std::vector<Launch> matrix_gradients(const Task& task, const std::vector<MatrixTerm>& terms,
                                      const std::vector<int>& scratch_rows, const GemmParameters& parameters,
                                      const std::vector<step::TensorId>& left_out = {});

@@ -95,7 +95,9 @@ bool by_warpgroups(const Problem& problem, const target::Profile& profile, GemmU
   const std::int64_t least = std::min(extents.left, extents.right);
   const std::int64_t across = use == GemmUse::TimeProduct ? extents.left : extents.right;
   const bool wgmma = profile.has_own_instructions_of(90);  // no other generation has it
-  if (!wgmma || problem.storage == kernel::Storage::F32 || p.vector < 8 || least < kLeast) return false;
+  if (!wgmma || use == GemmUse::MaxPlus || problem.storage == kernel::Storage::F32 || p.vector < 8 ||
+      least < kLeast)
+    return false;
   p.warpgroups = true;
   p.tile_m = 128;
   p.tile_n = across > kLeast ? cover(across, 256) : 128;
@@ -128,19 +130,21 @@ int widest_access(const Problem& problem, int vector) {
 GemmParameters gemm_parameters(const Problem& problem, const target::Profile& profile, GemmUse use,
                                GemmExtents extents, int vector) {
   const auto [left, right] = extents;
-  const bool reals = problem.storage == kernel::Storage::F32;
+  const bool max_plus = use == GemmUse::MaxPlus;
+  const bool reals = max_plus || problem.storage == kernel::Storage::F32;
   GemmParameters p;
   p.vector = widest_access(problem, vector);
-  p.multiply_adds = !has_mma(profile.target, problem.storage);
+  p.multiply_adds = max_plus || !has_mma(profile.target, problem.storage);
   if (by_warpgroups(problem, profile, use, extents, p)) {
     if (use == GemmUse::MatrixGradient) p.split_k = choose_split_k(problem, p, extents);
     return p;
   }
-  if (use == GemmUse::TimeProduct) {
+  if (use != GemmUse::MatrixGradient) {
     p.tile_n = cover(left, 128);
     p.tile_k = right <= 16 || reals ? 16 : 32;
     p.stages = static_cast<int>(std::clamp(ceil_div(right, p.tile_k) + 1, std::int64_t{2}, std::int64_t{4}));
     if (profile.target.before_ampere()) suit_turing(p);
+    if (max_plus) p.tile_m = std::min(p.tile_m, 64);  // a channel takes a register beside its sum
     choose_warps(p);
     if (!reals) deepen(right, profile.limits, p);
     if (!reals && p.tile_k * (p.stages - 1) >= right) make_small(p);

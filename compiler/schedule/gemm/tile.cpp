@@ -4,7 +4,8 @@
 
 #include <algorithm>
 #include <stdexcept>
-#include <vector>
+
+#include "compiler/schedule/lower/product_terms.h"
 
 namespace rondo::schedule {
 
@@ -55,6 +56,8 @@ void GemmTile::check() const {
     const int abreast = p_.threads() / per_row;
     require(abreast >= t.rows || t.rows % abreast == 0, "rows copied side by side divide the tile");
   }
+  require(p_.kind == ProductKind::Sum || (!tensor_cores() && rows_ == Rows::AlongSum),
+          "max and plus by other than multiply-adds along the sum");
   if (p_.warpgroups) check_warpgroups();
 }
 
@@ -81,7 +84,12 @@ void GemmTile::begin() {
   dealt_b_ = deal("b", tile(Side::B));
   sums_ = b.array("sums", Type::F32, fragments_m() * fragments_n() * 4);
   b.for_("i", 0, fragments_m() * fragments_n() * 4, kFullUnroll,
-         [&](Value i) { b.write(sums_, i, b.real(0)); });
+         [&](Value i) { b.write(sums_, i, b.real(neutral(p_.kind))); });
+  if (p_.kind == ProductKind::Channel) {
+    channels_ = b.array("channels", Type::F32, fragments_m() * fragments_n() * 4);
+    b.for_("i", 0, fragments_m() * fragments_n() * 4, kFullUnroll,
+           [&](Value i) { b.write(channels_, i, b.real(0)); });
+  }
   if (!tensor_cores()) return name_reals();
   if (p_.warpgroups) {
     panel_a_ = panel_column(dealt_a_, Side::A);
@@ -119,6 +127,8 @@ void GemmTile::walk(Value count, const std::function<void(Value)>& stage) {
     b.barrier();
     a_rows_ = b.let("a_rows", slot + a_lane_);
     b_rows_ = b.let("b_rows", slot + b_lane_);
+    if (p_.kind == ProductKind::Channel)
+      first_summed_ = b.let("first_summed", (index - (stages - 1)) * p_.tile_k);
     b.if_(index >= stages - 1, [&] {
       if (tensor_cores()) load_fragments(b.constant(0));
       multiply_step(b.constant(0));
@@ -176,14 +186,17 @@ void GemmTile::copy(Place to, Place from) {
     builder_.store(to, builder_.load("element", from));
 }
 
-void GemmTile::clear(Place to) {
+void GemmTile::clear(Place to, double value) {
   auto& b = builder_;
+  const auto pair = [&] {
+    return value == 0 ? b.constant(0) : b.pack(problem_.storage, b.real(value), b.real(value));
+  };
   if (!halves())
-    b.store_vector(to, std::vector<Value>(static_cast<std::size_t>(p_.vector), b.real(0)));
+    b.store_vector(to, std::vector<Value>(static_cast<std::size_t>(p_.vector), b.real(value)));
   else if (p_.vector > 1)
-    b.store_packed(to, std::vector<Value>(static_cast<std::size_t>(p_.vector / 2), b.constant(0)));
+    b.store_packed(to, std::vector<Value>(static_cast<std::size_t>(p_.vector / 2), pair()));
   else
-    b.store(to, b.real(0));
+    b.store(to, b.real(value));
 }
 
 void GemmTile::store_vector(Place to, Place from) {
@@ -234,7 +247,8 @@ void GemmTile::each_pair(const Pair& pair) {
     b.for_("j", 0, fragments_n(), kFullUnroll, [&](Value j) {
       for (int half = 0; half < 2; ++half) {
         const Value sum = (i * fragments_n() + j) * 4 + 2 * half;
-        pair(m_lane + i * kMmaM + 8 * half, n_lane + j * 8, b.read(sums_, sum), b.read(sums_, sum + 1));
+        pair(m_lane + i * kMmaM + 8 * half, n_lane + j * 8, b.read(results(), sum),
+             b.read(results(), sum + 1));
       }
     });
   });

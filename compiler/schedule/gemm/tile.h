@@ -11,8 +11,10 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "compiler/kernel/builder/builder.h"
+#include "compiler/schedule/analysis/product_groups.h"
 #include "compiler/schedule/problem/problem.h"
 #include "compiler/target/profile.h"
 
@@ -30,12 +32,15 @@ struct GemmParameters {
   bool warpgroups = false;
   // Products by multiply-adds (tile_reals.cpp): those of fp32 always are.
   bool multiply_adds = false;
+  // What becomes of the terms: a Max, or the Channel that gives it, of products by multiply-adds alone, whose
+  // elements of the sum lie side by side.
+  ProductKind kind = ProductKind::Sum;
 
   int threads() const { return 32 * warps_m * warps_n; }
 };
 
-// The products these parameters are for.
-enum class GemmUse { TimeProduct, MatrixGradient };
+// The products these parameters are for; a MaxPlus is a TimeProduct over the semiring of max and plus.
+enum class GemmUse { TimeProduct, MaxPlus, MatrixGradient };
 // How much a head's product has. Of a TimeProduct `left` are the results, all in one launch, and `right` the
 // elements that are added up; of a MatrixGradient the channels of its two factors.
 struct GemmExtents {
@@ -84,9 +89,10 @@ class GemmTile {
   using Copy = std::function<void(kernel::Place to, kernel::Value turn, kernel::Value row)>;
   void stage(Side side, const Copy& copy);
   void copy(kernel::Place to, kernel::Place from);  // one vector, to shared memory
-  void clear(kernel::Place to);
+  void clear(kernel::Place to, double value = 0);
 
-  // After the walk: each pair of neighbours in n that the thread holds, by place in the tile.
+  // After the walk: each pair of neighbours in n that the thread holds, by place in the tile; of a Channel
+  // the numbers of the channels.
   using Pair = std::function<void(kernel::Value m, kernel::Value n, kernel::Value low, kernel::Value high)>;
   void each_pair(const Pair& pair);
   // After the walk: rounds C to the storage type and deals it out anew, so that each thread has whole vectors
@@ -119,7 +125,9 @@ class GemmTile {
   void multiply_reals(kernel::Value k);
   void multiply_along_sum(kernel::Value four);
   void multiply_mn_major(kernel::Value k);
-  void add_product(kernel::Value i, int half, int j, int side, kernel::Value a, kernel::Value b);
+  void add_product(kernel::Value i, int half, int j, int side, kernel::Value a, kernel::Value b,
+                   std::size_t e);
+  kernel::Array results() const { return p_.kind == ProductKind::Channel ? channels_ : sums_; }
   // The forms with `warpgroups`.
   kernel::Value panel_column(const Dealt& dealt, Side side);
   void walk_warpgroups(kernel::Value count, const std::function<void(kernel::Value stage)>& stage);
@@ -137,12 +145,14 @@ class GemmTile {
   GemmParameters p_;
   Rows rows_;
   kernel::Memory ring_;
-  kernel::Array sums_, a_, b_;
+  kernel::Array sums_, channels_, a_, b_;
   Dealt dealt_a_, dealt_b_;
   kernel::Value panel_a_, panel_b_;  // with `warpgroups`: where in a row of 64 this thread's copies go
   kernel::Value warp_m_, warp_n_, lane_, a_lane_, b_lane_;
-  kernel::Value to_slot_;          // first element of the slot that is being filled
-  kernel::Value a_rows_, b_rows_;  // rows this lane names (fp32: reads), in the slot that is multiplied
+  kernel::Value to_slot_;               // first element of the slot that is being filled
+  kernel::Value a_rows_, b_rows_;       // rows this lane names (fp32: reads), in the slot that is multiplied
+  kernel::Value first_summed_;          // of a Channel: that slot's first element of the sum
+  std::vector<kernel::Value> numbers_;  // and those of the four that are added
 };
 
 }  // namespace rondo::schedule

@@ -3,6 +3,8 @@
 // 1 of each 8.
 #include "compiler/schedule/gemm/tile.h"
 
+#include "compiler/schedule/lower/product_terms.h"
+
 namespace rondo::schedule {
 
 using kernel::kFullUnroll;
@@ -35,6 +37,9 @@ void GemmTile::multiply_reals(Value k) {
 void GemmTile::multiply_along_sum(Value first) {
   auto& b = builder_;
   const int pitch_a = tile(Side::A).pitch(), pitch_b = tile(Side::B).pitch();
+  numbers_.clear();
+  if (p_.kind == ProductKind::Channel)
+    for (int e = 0; e < kFour; ++e) numbers_.push_back(b.let("number", b.to_real(first_summed_ + first + e)));
   std::vector<std::vector<Value>> right;  // [fragment][side]
   right.reserve(2 * static_cast<std::size_t>(fragments_n()));
   for (int n = 0; n < 2 * fragments_n(); ++n)
@@ -45,7 +50,7 @@ void GemmTile::multiply_along_sum(Value first) {
           b.load_vector("a", ring_[a_rows_ + first + i * (16 * pitch_a) + 8 * half * pitch_a], kFour);
       for (int n = 0; n < 2 * fragments_n(); ++n)
         for (std::size_t e = 0; e < kFour; ++e)
-          add_product(i, half, n / 2, n % 2, left[e], right[static_cast<std::size_t>(n)][e]);
+          add_product(i, half, n / 2, n % 2, left[e], right[static_cast<std::size_t>(n)][e], e);
     }
   });
 }
@@ -61,15 +66,17 @@ void GemmTile::multiply_mn_major(Value k) {
     for (int half = 0; half < 2; ++half) {
       const Value left = b.load("a", ring_[a_row + i * 16 + 8 * half]);
       for (int n = 0; n < 2 * fragments_n(); ++n)
-        add_product(i, half, n / 2, n % 2, left, right[static_cast<std::size_t>(n)]);
+        add_product(i, half, n / 2, n % 2, left, right[static_cast<std::size_t>(n)], 0);
     }
   });
 }
 
-void GemmTile::add_product(Value i, int half, int j, int side, Value left, Value right) {
+// Of the four elements of the sum that are added together, `e` says which.
+void GemmTile::add_product(Value i, int half, int j, int side, Value left, Value right, std::size_t e) {
   auto& b = builder_;
   const Value at = (i * fragments_n() + j) * 4 + (2 * half + side);
-  b.write(sums_, at, b.math(scalar::Op::Fma, {left, right, b.read(sums_, at)}));
+  if (p_.kind == ProductKind::Channel) return choose(b, sums_, channels_, at, left + right, numbers_[e]);
+  b.write(sums_, at, with_term(b, p_.kind, b.read(sums_, at), left, right));
 }
 
 }  // namespace rondo::schedule

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <tuple>
 
+#include "compiler/schedule/lower/product_terms.h"
 #include "compiler/support/integers.h"
 
 namespace rondo::schedule {
@@ -49,7 +50,10 @@ std::string name_for(const step::Cell& cell, const std::vector<TimeProduct>& pro
   const TimeProduct& first = products.front();
   if (is_packed(first))
     return fmt::format("{}_{}_{}", cell.name, name_of(first.out.tensor, cell), first.out.row);
-  return fmt::format("{}_product_{}_{}_of_{}{}_{}", cell.name, name_of({Role::Param, first.matrix}, cell),
+  const char* const kind = first.kind == ProductKind::Sum   ? "product"
+                           : first.kind == ProductKind::Max ? "max_plus"
+                                                            : "chosen";
+  return fmt::format("{}_{}_{}_{}_of_{}{}_{}", cell.name, kind, name_of({Role::Param, first.matrix}, cell),
                      first.row, first.vector.shifted ? "previous_" : "",
                      name_of(first.vector.row.tensor, cell), first.vector.row.row);
 }
@@ -88,7 +92,13 @@ class TimeProductKernel {
     whole_ = b_.let("whole", vector_->whole(first_step_, p_.tile_m, time_));
     const Value stages = b_.constant(ceil_div(summed_, p_.tile_k));
     tile_.walk(stages, [&](Value) { stage_both(); });
-    tile_.each_vector([&](Place from, Value m, Value n) { store(from, m, n); });
+    if (p_.kind == ProductKind::Channel)
+      tile_.each_pair([&](Value m, Value n, Value low, Value high) {
+        store_channel(m, n, low);
+        store_channel(m, n + 1, high);
+      });
+    else
+      tile_.each_vector([&](Place from, Value m, Value n) { store(from, m, n); });
     return {b_.kernel(), signature_.arguments(), 0, tiles_ * problem_.sizes.heads, 1, p_.tile_m};
   }
 
@@ -179,7 +189,7 @@ class TimeProductKernel {
                                       summed(), sum_divides());
       const auto copy = [&] { copy_matrix(to, matrix_at_ + b_.wide(turn) * (hop * summed_)); };
       if (!exists.valid()) return copy();
-      b_.if_(exists, copy, [&] { tile_.clear(to); });
+      b_.if_(exists, copy, [&] { tile_.clear(to, neutral(p_.kind)); });
     });
     vector_->next_channels(p_.tile_k);
     b_.assign(matrix_at_, matrix_at_ + p_.tile_k);
@@ -190,16 +200,24 @@ class TimeProductKernel {
     in_run([&](const ProductRun& run) { tile_.copy(to, run.weights.memory[from]); });
   }
 
-  void store(Place from, Value m, Value n) {
+  // Calls `store` with the place of output n of step m, if there is one.
+  void at_result(Value m, Value n, const std::function<void(Place)>& store) {
     const Value t = first_step_ + m, i = first_output_ + n;
     b_.if_(and_inside(t < time_, i, outputs_, outputs_divide()), [&] {
       in_run([&](const ProductRun& run) {
         const KernelTensor& out = run.results;
         const Value to = out.row_begin(batch_row_) + b_.wide(t) * out.stride_t +
                          b_.wide((head_ * out.rows + run.out.row) * columns() + i);
-        tile_.store_vector(out.memory[to], from);
+        store(out.memory[to]);
       });
     });
+  }
+  void store(Place from, Value m, Value n) {
+    at_result(m, n, [&](Place to) { tile_.store_vector(to, from); });
+  }
+  // As fp32, whatever the storage type.
+  void store_channel(Value m, Value n, Value number) {
+    at_result(m, n, [&](Place to) { b_.store(to, number); });
   }
 
   const Problem& problem_;
@@ -233,11 +251,11 @@ Launch time_product(const Task& task, const std::vector<TimeProduct>& products,
   return TimeProductKernel(task, products, scratch_rows, parameters).build();
 }
 
-double seconds_of_time_product(const Task& task, int products, std::int64_t summed) {
+double seconds_of_time_product(const Task& task, int products, std::int64_t summed, ProductKind kind) {
   const target::Speeds& speeds = task.profile.speeds;
   const step::Sizes& sizes = task.problem.sizes;
-  const bool multiply_adds =
-      task.problem.storage == kernel::Storage::F32 || !has_mma(task.profile.target, task.problem.storage);
+  const bool multiply_adds = kind != ProductKind::Sum || task.problem.storage == kernel::Storage::F32 ||
+                             !has_mma(task.profile.target, task.problem.storage);
   const double of_sm = multiply_adds ? 2 * speeds.alu_per_cycle_sm : speeds.mma_flops_per_cycle_sm;
   const double flops = of_sm * task.profile.limits.sm_count * speeds.clock_hz;
   const std::int64_t elements =

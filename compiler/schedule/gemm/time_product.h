@@ -12,8 +12,8 @@ namespace rondo::schedule {
 
 // The extents are those of the tensors: D, or that of an input and of the matrices that multiply it.
 //
-// out[b, t, h, i] = sum over j of matrix[h, row, i, j] * vector[b, t, h, j], rounded to the storage type. Or,
-// on CPUs, what another kind of product makes of the same matrix and vector.
+// out[b, t, h, i] = sum over j of matrix[h, row, i, j] * vector[b, t, h, j], rounded to the storage type. Or
+// what another kind of product makes of the same matrix and vector.
 //
 // Of a matrix that another launch has packed, [H, columns of out, rows * D] of Role::Packed from `packed` on,
 // the vector is so many neighbouring rows: out[b, t, h, i] = sum over k of packed[h, i, k] * vector[b, t, h,
@@ -28,9 +28,10 @@ struct TimeProduct {
   int vector_rows = 1;
 };
 
-// One launch for products that share `vector`. Blocks take tile_m steps of a batch row and tile_n outputs;
-// products with neighbouring rows of one matrix and of one result are one product with as many more outputs.
-// Matrices and tensors with a time axis are aligned to `vector` elements.
+// One launch for products that share `vector`, all of one kind, which is that of the parameters. Blocks take
+// tile_m steps of a batch row and tile_n outputs; products with neighbouring rows of one matrix and of one
+// result are one product with as many more outputs. Matrices and tensors with a time axis are aligned to
+// `vector` elements.
 Launch time_product(const Task& task, const std::vector<TimeProduct>& products,
                     const std::vector<int>& scratch_rows, const GemmParameters& parameters);
 
@@ -39,7 +40,8 @@ Launch time_product(const Task& task, const std::vector<TimeProduct>& products,
 // of warpgroups took 16 to 30% less time than that on an H200; only the choice between strategies depends on
 // it.
 double seconds_of_time_product(const Task& task, int products);
-// The same of vectors of `summed` elements.
-double seconds_of_time_product(const Task& task, int products, std::int64_t summed);
+// The same of vectors of `summed` elements, and of another kind.
+double seconds_of_time_product(const Task& task, int products, std::int64_t summed,
+                               ProductKind kind = ProductKind::Sum);
 
 }  // namespace rondo::schedule

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compiler/schedule/host/register_tile.h"
+#include "compiler/schedule/lower/product_terms.h"
 #include "compiler/support/integers.h"
 
 namespace rondo::schedule {
@@ -72,7 +73,7 @@ void BlockedProduct::multiply_chunk(kernel::Builder& b, Value block, Value chunk
   const Value own = b.let("sums_at", chunk * (rows * p.together * p.channels()) + (b.thread() + first_sum));
   const Value begun = b.constant(adds ? 0 : std::int64_t{rows} * step);
   b.for_("i", b.constant(0), begun, b.constant(p.lanes), 1, [&](Value i) {
-    b.store(sums[own + i], b.real(RegisterTile::neutral(kind)));
+    b.store(sums[own + i], b.real(neutral(kind)));
     if (kind == ProductKind::Channel) b.store(sums[own + i + largest()], b.real(0));
   });
   const auto multiply_tile = [&](Value column, Value end, Value index, Value row, int tile_rows) {

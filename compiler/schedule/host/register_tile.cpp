@@ -1,28 +1,16 @@
 #include "compiler/schedule/host/register_tile.h"
 
-#include <limits>
+#include "compiler/schedule/lower/product_terms.h"
 
 namespace rondo::schedule {
 
-double RegisterTile::neutral(ProductKind kind) {
-  const bool largest = kind == ProductKind::Max || kind == ProductKind::Channel;
-  return largest ? -std::numeric_limits<double>::infinity() : 0;
-}
-
 void RegisterTile::add(kernel::Builder& b, Value place, const Term& term, Value column) const {
+  if (kind == ProductKind::Channel)
+    return choose(b, acc, channels, place, column + term.of_row, b.to_real(term.k));
   const Value before = b.read(acc, place);
-  switch (kind) {
-    case ProductKind::Sum: return b.write(acc, place, b.math(scalar::Op::Fma, {column, term.of_row, before}));
-    case ProductKind::Max:
-      return b.write(acc, place, b.math(scalar::Op::Max, {before, column + term.of_row}));
-    case ProductKind::Channel: {
-      const Value sum = b.let("sum", column + term.of_row), larger = b.let("larger", before < sum);
-      b.write(channels, place, b.select(larger, b.to_real(term.k), b.read(channels, place)));
-      return b.write(acc, place, b.select(larger, sum, before));
-    }
-    case ProductKind::Scatter:
-      return b.write(acc, place, before + b.select(term.chosen == column, term.of_row, b.real(0)));
-  }
+  b.write(acc, place,
+          kind == ProductKind::Scatter ? with_chosen(b, before, term.chosen, column, term.of_row)
+                                       : with_term(b, kind, before, column, term.of_row));
 }
 
 void RegisterTile::multiply(kernel::Builder& b, Value begin, Value end) const {

@@ -23,8 +23,6 @@ struct RegisterTile {
   std::function<void(kernel::Value k)> ahead = {};  // asks for what is needed later; may be empty
 
   void multiply(kernel::Builder& b, kernel::Value begin, kernel::Value end) const;
-  // What acc begins with.
-  static double neutral(ProductKind kind);
 
  private:
   struct Term {

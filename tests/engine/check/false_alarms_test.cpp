@@ -8,7 +8,6 @@
 #include <map>
 
 #include "compiler/schedule/plan/simulate_plan.h"
-#include "compiler/step/structure.h"
 #include "engine/check/verify_simulated.h"
 #include "engine/choice/candidates.h"
 #include "tests/engine/plan/cells.h"
@@ -38,8 +37,7 @@ schedule::Problem problem_at(const step::Sizes& sizes, Pass pass, Storage storag
 }
 
 Outcome outcome_of(const step::Cell& cell, const schedule::Problem& problem, std::uint64_t seed) {
-  // What kernels for GPUs do not compute is compared on CPUs.
-  const target::Profile profile = step::has_max_plus(cell) ? target::host_profile() : target::board();
+  const target::Profile& profile = target::board();
   const auto best = best_candidate({cell, problem, profile});
   if (!best) return {Outcome::Kind::NoStrategy, best.error().message};
   const schedule::KernelPlan plan =

@@ -102,9 +102,7 @@ class ShippedKernels : public ::testing::Test {
   void SetUp() override {
     const Status available = backend::preferred_backend().available();
     if (!available) FAIL() << available.error().message << " (tools/setup installs it)";
-    for (const EmbeddedCell& file : embedded_cells())
-      if (step::Cell cell = testing::library_cell(file.name); !step::has_max_plus(cell))  // of CPUs alone
-        cells_.push_back(std::move(cell));
+    for (const EmbeddedCell& file : embedded_cells()) cells_.push_back(testing::library_cell(file.name));
   }
 
   // Whether the board's architecture has its turn at the kernels of a problem.
