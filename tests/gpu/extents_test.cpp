@@ -86,7 +86,8 @@ class OwnExtentsOnGpu : public rondo::testing::GpuTest,
         if (constant.name == name) p.constants[name] = size;
     const std::vector<engine::VerifyCase> cases{{{2, 1, sizes.heads, sizes.dim}, {}, true},
                                                 {sizes, {engine::TensorLayout::Order::TimeMajor, 0}, true}};
-    const auto plan = load_chosen(cell, p, 2);
+    // Who tunes or serves passes over a choice that spills; what is right is right with it.
+    const auto plan = load_chosen(cell, p, engine::kFullAlignment, true);
     ASSERT_NE(plan, nullptr);
     const auto verifier = rondo::testing::verifier_of(cell, p, cases, 23);
     ASSERT_TRUE(verifier.ok()) << verifier.error().message;
