@@ -12,6 +12,7 @@
 #include "compiler/step/forms.h"
 #include "compiler/step/tangent.h"
 #include "compiler/step/verify.h"
+#include "compiler/support/index.h"
 #include "tests/schedule/comparison.h"
 #include "tests/schedule/text_cells.h"
 #include "tests/support/turns.h"
