@@ -95,4 +95,13 @@ Result<TrainingAnswer> answer_training_in_parts(const Request& request, const Ma
 // none of its parts needs it, where there is no such pass, or it is not faster. Errors: those of answer().
 Status add_again(Request of_part, TrainingAnswer& training);
 
+// That pass alone, beside the ForwardSave pass of the request: `known` says what its tensors stand for.
+struct AgainAnswer {
+  Answer answer;
+  std::shared_ptr<const schedule::KnownOutputs> known;
+};
+// Of a strategy that is asked for whether it is faster or not. Errors: Unsupported (there is no such pass, or
+// it is not faster; choices that are recorded are those of a cell's own passes), and those of answer().
+Result<AgainAnswer> answer_again(const Request& request, const Machine& machine);
+
 }  // namespace rondo::engine

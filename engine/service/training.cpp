@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
 #include <tuple>
@@ -127,6 +129,32 @@ bool saves_the_same(const Answer& again, const Answer& saving, const schedule::K
              std::ranges::count_if(tensors_of(saving), is_saved);
 }
 
+// The pass beside `saving`, a kernel's, whose problem it has. None where outputs hold no state or every one,
+// where it would save something else, and where the model says that it is no faster, unless a strategy is
+// asked for.
+Result<std::optional<AgainAnswer>> again_of(Request request, const Answer& saving) {
+  std::optional<AgainAnswer> none;
+  std::optional<schedule::KnownOutputs> found = schedule::with_known_outputs(
+      schedule::Task(*request.cell, saving.problem, saving.machine.profile).cell);
+  if (!found) return none;
+  const double limit = time_of(*request.cell, saving).by_model;
+  const auto known = std::make_shared<const schedule::KnownOutputs>(std::move(*found));
+  request.cell = &known->cell;
+  request.problem = saving.problem;
+  request.stand_in = StandIn::None;
+  request.trust.given = nullptr;  // of the tensors of the whole cell
+  const bool outlines = std::exchange(request.outline, true);
+  const Machine& machine = saving.machine;  // not another one, that stands in
+  const Result<Answer> outline = answer(request, machine);
+  if (request.overrides.empty() && (!outline || time_of(known->cell, *outline).by_model >= limit))
+    return none;
+  request.outline = outlines;
+  Result<Answer> again = answer(request, machine);
+  if (!again) return again.error();
+  if (!saves_the_same(*again, saving, *known)) return none;
+  return std::optional(AgainAnswer{std::move(again).value(), known});
+}
+
 // Of so many parts' steps passes of the kind.
 void add(PassTime& to, const PassTime& one, double parts) {
   if (one.measured == 0) to.measured = 0;
@@ -206,31 +234,37 @@ Result<TrainingAnswer> answer_training(const Request& request, const Machine& ma
 }
 
 // Of parts behind the first, before which there are no outputs, and before the last, which is saved as it is
-// walked. Not where the model says that it is no faster, and where kernels of the cell itself were asked for.
+// walked. Not where kernels of the cell itself were asked for.
 Status add_again(Request of_part, TrainingAnswer& training) {
   if (training.parts.count() < 3 || of_part.wants_kernel() || !training.has_kernels()) return success();
-  const schedule::Problem& saving = training.forward.problem;
-  std::optional<schedule::KnownOutputs> found = schedule::with_known_outputs(
-      schedule::Task(*of_part.cell, saving, training.forward.machine.profile).cell);
-  if (!found) return success();
-  const double limit = time_of(*of_part.cell, training.forward).by_model;
-  const auto known = std::make_shared<const schedule::KnownOutputs>(std::move(*found));
-  of_part.cell = &known->cell;
-  of_part.problem = saving;
   of_part.tune = nullptr;
-  of_part.stand_in = StandIn::None;
-  of_part.trust.given = nullptr;  // of the tensors of the whole cell
-  const bool outlines = std::exchange(of_part.outline, true);
-  const Machine& machine = training.forward.machine;  // not another one, that stands in
-  const Result<Answer> outline = answer(of_part, machine);
-  if (!outline || time_of(known->cell, *outline).by_model >= limit) return success();
-  of_part.outline = outlines;
-  Result<Answer> again = answer(of_part, machine);
+  Result<std::optional<AgainAnswer>> again = again_of(std::move(of_part), training.forward);
   if (!again) return again.error();
-  if (!saves_the_same(*again, training.forward, *known)) return success();
-  training.again = std::move(again).value();
-  training.known = known;
+  if (!*again) return success();
+  training.again = std::move((*again)->answer);
+  training.known = std::move((*again)->known);
   return success();
+}
+
+Result<AgainAnswer> answer_again(const Request& request, const Machine& machine) {
+  const Error none{ErrorKind::Unsupported,
+                   fmt::format("cell {} has no pass that makes states again of outputs in less time than its "
+                               "forward pass takes",
+                               request.cell->name),
+                   "run the forward pass again"};
+  if (request.only_recorded || request.trust.pinned != nullptr) return none;
+  Request of_saving = request;
+  of_saving.outline = true;
+  of_saving.overrides = {};
+  of_saving.tune = nullptr;
+  of_saving.trust.note = nullptr;
+  const Result<Answer> saving = answer(of_saving, machine);
+  if (!saving) return saving.error();
+  if (!saving->kernel) return none;
+  Result<std::optional<AgainAnswer>> again = again_of(request, *saving);
+  if (!again) return again.error();
+  if (!*again) return none;
+  return std::move(**again);
 }
 
 }  // namespace rondo::engine

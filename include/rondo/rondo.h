@@ -194,7 +194,16 @@ RONDO_MUST_USE RONDO_API rondo_status rondo_database_merge(rondo_database* datab
 
 /* ---- Plans ---- */
 
-enum { RONDO_PASS_FORWARD = 0, RONDO_PASS_FORWARD_SAVE = 1, RONDO_PASS_BACKWARD = 2 };
+enum {
+  RONDO_PASS_FORWARD = 0,
+  RONDO_PASS_FORWARD_SAVE = 1,
+  RONDO_PASS_BACKWARD = 2,
+  /* Of a plan: saves again what RONDO_PASS_FORWARD_SAVE saved, of its outputs. An output that is a state is
+   * an input of this pass, by its name in the cell, and has the value of the step before each step.
+   * UNSUPPORTED where outputs hold no state, or all that is saved, and where it is no faster than the forward
+   * pass, unless rondo_plan_options.strategy is given. */
+  RONDO_PASS_AGAIN = 3
+};
 /* Default: fast for 16-bit types, accurate for fp32. */
 enum { RONDO_MATH_DEFAULT = 0, RONDO_MATH_FAST = 1, RONDO_MATH_ACCURATE = 2, RONDO_MATH_TF32 = 3 };
 /* What a forward pass saves for the backward pass. Auto, of training alone: what takes less time in sum. */

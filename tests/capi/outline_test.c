@@ -198,6 +198,16 @@ static void test_states_made_again(void) {
     OK(rondo_training_destroy(training));
   }
   CHECK(0 < bytes[0] && bytes[0] < bytes[1]);
+  /* The same pass by itself: it has h as an input, and gives c. */
+  const rondo_problem again = one_head(RONDO_TYPE_BF16, RONDO_PASS_AGAIN, 16, EVERY, 768);
+  rondo_plan* plan = NULL;
+  if (OK(rondo_plan_outline(gpu, cell, &again, NULL, &plan))) {
+    int32_t h = -1, c = -1, none = -1;
+    if (OK(rondo_plan_find_tensor(plan, "h", &h))) CHECK(tensor_of(plan, h).role == RONDO_ROLE_INPUT);
+    if (OK(rondo_plan_find_tensor(plan, "c_history", &c))) CHECK(tensor_of(plan, c).written == 1);
+    FAILS(rondo_plan_find_tensor(plan, "h_out", &none), RONDO_ERROR_MISSING, "h_out");
+  }
+  OK(rondo_plan_destroy(plan));
   OK(rondo_cell_destroy(cell));
 }
 

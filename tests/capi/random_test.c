@@ -51,7 +51,7 @@ static rondo_problem any_problem(void) {
   problem.dim = size_of_call();
   problem.type = number(3);
   problem.math = below(3) == 0 ? number(3) : 0;
-  problem.pass = number(2);
+  problem.pass = number(3);
   problem.save = below(3) == 0 ? number(2) : 0;
   problem.constants = below(8) == 0 ? constants : NULL;
   problem.constant_count = below(8) == 0 ? below(4) : 0;

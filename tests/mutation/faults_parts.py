@@ -29,5 +29,9 @@ FAULTS = [
     fault("parts: rows with resets are made of outputs", K,
           "return step::is_flag(tensor.kind);", "return tensor.kind == TensorKind::Length;", test=KNOWN),
     fault("parts: known states are walked again", K,
-          "if (output) tensor.kind = TensorKind::Input;", "if (output && id < 0) tensor.kind = TensorKind::Input;", test=KNOWN),
+          "tensor.kind = TensorKind::Input;", "", test=KNOWN),
+    fault("parts: an input has the name of its state, whatever its output's is", K,
+          "tensor.name = cell.tensor(*output).name;", "", test=KNOWN),
+    fault("parts: a pass that is asked for is none where it is no faster", "engine/service/training.cpp",
+          "if (request.overrides.empty() && (!outline", "if ((!outline", test="python test_outputs_that_were_changed"),
 ]

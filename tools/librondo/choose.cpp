@@ -95,6 +95,11 @@ PlanResult made_of(const std::shared_ptr<const Device>& device, const std::share
   return made;
 }
 
+PlanResult made_of(const std::shared_ptr<const Device>& device, engine::AgainAnswer again,
+                   const ChoosePlan& how) {
+  return made_of(device, {again.known, &again.known->cell}, std::move(again.answer), how);
+}
+
 // A tune that the caller's callback can stop.
 Result<engine::Tuned> tuned(const engine::Request& request, const engine::Machine& machine,
                             const ChoosePlan& how) {
@@ -184,8 +189,7 @@ Result<TrainingPlans> plans_of(const std::shared_ptr<const Device>& device,
   if (!backward) return backward.error();
   TrainingPlans plans{answer.save, std::move(forward).value(), std::move(backward).value(), every};
   if (!answer.again) return plans;
-  const std::shared_ptr<const step::Cell> known(answer.known, &answer.known->cell);
-  PlanResult again = made_of(device, known, std::move(*answer.again), how);
+  PlanResult again = made_of(device, {std::move(*answer.again), answer.known}, how);
   if (!again) return again.error();
   plans.again = std::move(again).value();
   plans.again_of = answer.known->tensors;
@@ -202,6 +206,20 @@ Result<std::unique_ptr<PlanObject>> plan_for(const std::shared_ptr<const Device>
                  Result<engine::Answer> answer = engine::answer(request, machine);
                  if (!answer) return answer.error();
                  return made_of(device, cell, std::move(answer).value(), how);
+               });
+}
+
+PlanResult again_for(const std::shared_ptr<const Device>& device,
+                     const std::shared_ptr<const step::Cell>& cell, const schedule::Problem& problem,
+                     const ChoosePlan& how) {
+  if (how.tunes)
+    return Error{ErrorKind::Input, "RONDO_CHOOSE_TUNE is of a cell's own passes, and not of RONDO_PASS_AGAIN",
+                 "take another way to choose"};
+  return asked(*device, *cell, problem, how,
+               [&](const engine::Request& request, const engine::Machine& machine) -> PlanResult {
+                 Result<engine::AgainAnswer> again = engine::answer_again(request, machine);
+                 if (!again) return again.error();
+                 return made_of(device, std::move(again).value(), how);
                });
 }
 

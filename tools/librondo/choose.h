@@ -46,6 +46,12 @@ Result<std::unique_ptr<PlanObject>> plan_for(const std::shared_ptr<const Device>
                                              const std::shared_ptr<const step::Cell>& cell,
                                              const schedule::Problem& problem, const ChoosePlan& how);
 
+// The plan that saves again what that of the problem saves, given its outputs. Errors: Input (it is to be
+// tuned), those of engine::answer_again().
+Result<std::unique_ptr<PlanObject>> again_for(const std::shared_ptr<const Device>& device,
+                                              const std::shared_ptr<const step::Cell>& cell,
+                                              const schedule::Problem& problem, const ChoosePlan& how);
+
 // Both plans of training, whatever the problem's pass, and what is saved: of parts of `every` steps, or, 0,
 // in one piece.
 struct TrainingPlans {

@@ -18,10 +18,16 @@ MadePlan create_plan(rondo_context* context, bool any, const rondo_cell* cell, c
   if (of->given.every != 0)
     return Error{ErrorKind::Input, "rondo_problem.every is of training, and a plan is one pass",
                  "rondo_training_create() makes plans of parts"};
+  const bool again = of->given.pass == RONDO_PASS_AGAIN;
+  if (again && any)
+    return Error{ErrorKind::Input, "whether there is a pass RONDO_PASS_AGAIN depends on what is chosen",
+                 "make the outline with a context"};
+  if (again) of->given.pass = RONDO_PASS_FORWARD_SAVE;
   const auto asked = problem_of(*of->cell, of->given);
   if (!asked) return asked.error();
   if (!how) return how.error();
-  return any ? outline_of_any({*of->cell, *asked, {}}) : plan_for(of->device, of->cell, *asked, *how);
+  if (any) return outline_of_any({*of->cell, *asked, {}});
+  return again ? again_for(of->device, of->cell, *asked, *how) : plan_for(of->device, of->cell, *asked, *how);
 }
 
 }  // namespace

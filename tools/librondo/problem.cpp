@@ -56,7 +56,8 @@ Result<schedule::Pass> pass_of(std::int32_t pass) {
     case RONDO_PASS_FORWARD: return schedule::Pass::Forward;
     case RONDO_PASS_FORWARD_SAVE: return schedule::Pass::ForwardSave;
     case RONDO_PASS_BACKWARD: return schedule::Pass::Backward;
-    default: return unknown("pass", pass, "RONDO_PASS_FORWARD, _FORWARD_SAVE and _BACKWARD");
+    default:
+      return unknown("pass", pass, "RONDO_PASS_FORWARD, _FORWARD_SAVE, _BACKWARD and, of plans, _AGAIN");
   }
 }
 

@@ -20,13 +20,27 @@ std::vector<step::NodeId> values_of(const std::vector<Row>& rows, TensorId tenso
   return values;
 }
 
+// Whether the state may have the output's name: an input that is given out has it, too.
+bool may_be_called(const step::Cell& cell, TensorId state, TensorId output) {
+  return std::ranges::none_of(cell.tensors, [&](const step::Tensor& tensor) {
+    return tensor.kind != TensorKind::Output && &tensor != &cell.tensor(state) &&
+           tensor.name == cell.tensor(output).name;
+  });
+}
+
 // The output whose rows are those of the state after the step.
 std::optional<TensorId> output_of(const step::Cell& cell, TensorId state) {
   for (const TensorId output : cell.of_kind(TensorKind::Output))
-    if (cell.tensor(output).tail == cell.tensor(state).tail &&
+    if (cell.tensor(output).tail == cell.tensor(state).tail && may_be_called(cell, state, output) &&
         values_of(cell.outputs, output) == values_of(cell.next, state))
       return output;
   return std::nullopt;
+}
+
+// Of two states that are the same, one is known by their output.
+bool is_taken(const KnownOutputs& known, TensorId output) {
+  return std::ranges::any_of(known.tensors,
+                             [&](const KnownOutputs::Of& of) { return of.before && of.tensor == output; });
 }
 
 bool steps_follow_each_other(const step::Cell& cell) {
@@ -48,8 +62,12 @@ std::optional<KnownOutputs> with_known_outputs(const step::Cell& cell) {
     step::Tensor tensor = cell.tensor(id);
     if (tensor.kind == TensorKind::Output) continue;
     const bool is_state = tensor.kind == TensorKind::State;
-    const std::optional<TensorId> output = is_state ? output_of(cell, id) : std::nullopt;
-    if (output) tensor.kind = TensorKind::Input;
+    std::optional<TensorId> output = is_state ? output_of(cell, id) : std::nullopt;
+    if (output && is_taken(known, *output)) output.reset();
+    if (output) {
+      tensor.kind = TensorKind::Input;
+      tensor.name = cell.tensor(*output).name;
+    }
     any_known = any_known || output;
     any_left = any_left || (is_state && !output);
     places[at(id)] = static_cast<TensorId>(left.tensors.size());

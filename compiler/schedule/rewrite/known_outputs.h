@@ -12,7 +12,7 @@
 namespace rondo::schedule {
 
 struct KnownOutputs {
-  step::Cell cell;  // of the other states; it has no outputs, and is not simplified
+  step::Cell cell;  // of the other states; it has no outputs, whose names inputs have, and is not simplified
   struct Of {
     step::TensorId tensor = -1;  // of the whole cell
     bool before = false;         // an input that is this output, of the step before

@@ -36,6 +36,22 @@ TEST(KnownOutputs, LeaveTheOtherStates) {
   EXPECT_EQ(products, 3);
 }
 
+// Who gives outputs finds them by name. Of two states that are the same one is known.
+TEST(KnownOutputs, HaveTheNamesOfOutputs) {
+  const std::string twins =
+      "cell c(D) {\n input x[D]\n param R[D, D]\n state h[D], k[D], c[D]\n v = tanh(R @ h + x + k)\n"
+      " next h = v\n next k = v\n next c = c * h + k\n output y = v\n}";
+  const std::optional<KnownOutputs> known = with_known_outputs(step::simplify(cell_of_text(twins)));
+  ASSERT_TRUE(known.has_value());
+  std::vector<std::string> inputs, states;
+  for (const TensorId id : known->cell.of_kind(TensorKind::Input))
+    inputs.push_back(known->cell.tensor(id).name);
+  for (const TensorId id : known->cell.of_kind(TensorKind::State))
+    states.push_back(known->cell.tensor(id).name);
+  EXPECT_EQ(inputs, (std::vector<std::string>{"x", "y"}));
+  EXPECT_EQ(states, (std::vector<std::string>{"k", "c"}));
+}
+
 TEST(KnownOutputs, AreNoneWhereNothingIsLeftOrAStepBeforeIsAnother) {
   EXPECT_FALSE(with_known_outputs(simple_cell_of("gru"))) << "all states are outputs";
   step::Forms resets, lengths, directions, reversed;
