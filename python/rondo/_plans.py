@@ -15,11 +15,16 @@ from typing import Any, NamedTuple
 
 from . import _behind, _policy, _remarks
 from . import _structs as s
-from ._errors import MissingError, RondoError
+from ._errors import MissingError, RondoError, UnsupportedError
 from ._library import library
 from ._structure import Structure, TensorSpec, spec_of, structure_of, tensors_of_plan
 
-PASS_NAMES = {s.PASS_FORWARD: "forward", s.PASS_FORWARD_SAVE: "forward (training)", s.PASS_BACKWARD: "backward"}
+PASS_NAMES = {
+    s.PASS_FORWARD: "forward",
+    s.PASS_FORWARD_SAVE: "forward (training)",
+    s.PASS_BACKWARD: "backward",
+    s.PASS_AGAIN: "forward (training) again, of outputs",
+}
 BY_MODEL = "by model"  # the origin of what no record gave
 BYTES_OF = {s.TYPE_F32: 4, s.TYPE_BF16: 2, s.TYPE_F16: 2, s.TYPE_I32: 4, s.TYPE_U8: 1, s.TYPE_F64: 8}
 
@@ -270,6 +275,7 @@ class _Cache:
         self.plans: dict[Any, Plan] = {}
         self.lock = threading.RLock()
         self.making: dict[Any, threading.Lock] = {}
+        self.absent: set[Any] = set()  # keys of plans that are not to be had
 
     def get(self, key: Any, make: Callable[[], Plan]) -> Plan:
         found = self.plans.get(key)
@@ -315,6 +321,21 @@ def plan_for(request: PlanRequest, exact: bool = False, may_make: Callable[[], N
         return plan
 
     return _cache.get(key, make)
+
+
+def again_plan(request: PlanRequest, exact: bool = False, may_make: bool = True) -> Plan | None:
+    """The plan of a request for PASS_AGAIN. None where there is no such pass or it is no faster than the forward pass, and
+    where the plan is not there and may not be made."""
+    key = request.key(exact)
+    if key in _cache.absent:
+        return None
+    if not may_make:
+        return _cache.plans.get(key)
+    try:
+        return plan_for(request, exact)
+    except UnsupportedError:
+        _cache.absent.add(key)
+        return None
 
 
 def make_ahead(request: PlanRequest, exact: bool) -> None:

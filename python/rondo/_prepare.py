@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import Any
 
 import torch
 
 from . import _structs as s
-from ._plans import PlanInfo, PlanRequest, best_save, plan_for
+from ._plans import Plan, PlanInfo, PlanRequest, again_plan, best_save, plan_for
 from ._progress import Bar
 from ._requests import Shape, layers_of, requests_of
 from .cell import Cell
@@ -70,10 +70,10 @@ def prepare(
     """
     options: dict[str, Any] = dict(dtype=dtype, device=device, training=training, lengths=lengths, resets=resets)
     shapes = list(shapes) if isinstance(shapes, Iterable) else shapes
-    requests = requests_of(what, shapes, caller="prepare", **options)
+    requests = requests_of(what, shapes, caller="prepare", again=True, **options)
     if choose_save and isinstance(what, torch.nn.Module):
         _choose_save(what, shapes, options)
-        requests = requests_of(what, shapes, caller="prepare", **options)
+        requests = requests_of(what, shapes, caller="prepare", again=True, **options)
     if any(request.device.kind == s.DEVICE_CUDA for request in requests):
         torch.cuda.init()
     return _made(requests, progress)
@@ -84,11 +84,13 @@ def _made(requests: list[PlanRequest], progress: bool) -> list[PlanInfo]:
     pool = ThreadPoolExecutor(workers, "rondo-prepare")
     try:
         with Bar(len(requests), "rondo.prepare", progress) as bar:
-            futures = {pool.submit(plan_for, request): request for request in requests}
+            makers: dict[int, Callable[[PlanRequest], Plan | None]] = {s.PASS_AGAIN: again_plan}
+            futures = [pool.submit(makers.get(request.pass_, plan_for), request) for request in requests]
             for future in as_completed(futures):
-                bar.say(future.result().info.cell)
+                made = future.result()
+                bar.say("" if made is None else made.info.cell)
                 bar.done()
-            return [future.result().info for future in futures]
+            return [made.info for future in futures if (made := future.result()) is not None]
     finally:  # what is being compiled ends; what was not begun is dropped
         pool.shutdown(wait=True, cancel_futures=True)
 

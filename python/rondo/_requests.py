@@ -32,6 +32,8 @@ class Use:
         """Of the plans of a pass over so many steps: which way heads walk, how many there are, and over how many steps. Where a
         layer is cut in chunks, each of its directions walks alone."""
         chunks = sorted(set(lengths_of(steps, None if pass_ == s.PASS_FORWARD else self.chunk)))
+        if pass_ == s.PASS_AGAIN and (chunks == [steps] or self.cell.description.save != "states"):
+            return []
         if self.walk != "directions" or chunks == [steps]:
             return [(self.walk, self.heads, some) for some in chunks]
         return [(walk, self.heads // 2, some) for walk in ("forward", "reverse") for some in chunks]
@@ -94,13 +96,17 @@ def requests_of(
     training: bool | None,
     lengths: bool,
     resets: bool,
+    again: bool = False,
 ) -> list[PlanRequest]:
-    """Requests without repetition, in the order in which a run wants them."""
+    """Requests without repetition, in the order in which a run wants them. `again`: with those of chunks that are computed
+    again of outputs, for which there need be no plans."""
     uses = uses_of(what, caller)
     is_cell = isinstance(what, Cell)
     wanted = _checked(shapes, "BTHD" if is_cell else "BT", caller)
     trains = training if training is not None else (is_cell or what.training)
-    passes = (s.PASS_FORWARD, s.PASS_FORWARD_SAVE, s.PASS_BACKWARD) if trains else (s.PASS_FORWARD,)
+    passes = [s.PASS_FORWARD, *([s.PASS_FORWARD_SAVE, s.PASS_BACKWARD] if trains else [])]
+    if again and trains and not (lengths or resets):
+        passes.append(s.PASS_AGAIN)
     made: dict[PlanRequest, None] = {}
     for use in uses:
         place = torch.device(device) if device is not None else use.like.device if use.like is not None else torch.device("cpu")

@@ -3,6 +3,7 @@ from cases import fault
 
 C, T, N = "python/shim/", "python/rondo/_torch/", "python/rondo/nn/"
 LAYERS, CHUNKS = "python test_shim_layers or test_shim", "python test_chunks"
+OUTPUTS = "python test_outputs_that_were_changed"
 SEQUENCES = "python test_split_sequence"
 
 FAULTS = [
@@ -30,6 +31,13 @@ FAULTS = [
           "operators.mask_of(grads),", "1,", test=LAYERS),
     fault("cells: a call that the shim knows has one order of axes", T + "as_given.py",
           'family_of("cell", how, mask, batch_first)', 'family_of("cell", how, mask)', test="python test_shim"),
+    fault("chunks: the output of a step is taken for the one before", T + "again.py",
+          "self._at(tensors, before)", "self._at(tensors, self._begin)", test=OUTPUTS),
+    fault("chunks: outputs that were changed are an error", T + "again.py",
+          'if "modified by an inplace operation" not in str(error):', "if True:", test=OUTPUTS),
+    fault("chunks: a change that hooks hide is not seen", T + "again.py",
+          "return tensors if [tensor._version for tensor in tensors] == ctx.versions else []", "return tensors",
+          test="python test_outputs_that_are_changed"),
     fault("chunks: a row's length counts from the first chunk in each", N + "_chunks.py",
           "(lengths - begins[number]).clamp(", "lengths.clamp(", test=CHUNKS),
     fault("chunks: the first chunk's resets are those of all", N + "_chunks.py",

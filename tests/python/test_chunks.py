@@ -5,7 +5,8 @@ import pytest
 torch = pytest.importorskip("torch", reason="no PyTorch: layers are not tested")
 
 import rondo
-from rondo.nn import _chunks
+from rondo._torch import again as of_outputs
+from rondo.nn import _chunks, _whole
 from rondo.nn._chunks import lengths_of
 from torch.func import functional_call
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
@@ -162,6 +163,146 @@ def test_any_cell_in_float64(cell, forms, reverse):
     check_same(layer, call, leaves)
 
 
+@pytest.fixture
+def again(monkeypatch):
+    """How many chunks ran their forward pass again, and how many were computed again of outputs."""
+    counts = [0, 0]
+    computed = of_outputs.computed
+
+    def watched(*arguments):
+        found = computed(*arguments)
+        counts[found is not None] += 1
+        return found
+
+    monkeypatch.setattr(of_outputs, "computed", watched)
+    return counts
+
+
+def by_host(layer):
+    """Where a strategy is asked for, what is computed again of outputs is so whether that is faster or not."""
+    layer.cell = layer.cell.with_options(strategy="host")
+    return layer
+
+
+@pytest.mark.turns
+@pytest.mark.parametrize("shim", [True, False], ids=["one node", "nodes"])
+@pytest.mark.parametrize("dtype", [F64, torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("options", LAYERS)
+def test_what_outputs_say(options, dtype, shim, again, monkeypatch):
+    """All chunks but those that are walked first are computed of what the layers gave."""
+    if not shim:
+        monkeypatch.setattr(_whole, "serves", lambda _: False)
+    layer = by_host(rondo.nn.LSTM(6, 8, chunk=4, dtype=dtype, **LAYERS[options]))
+    u = leaf(3, 11, 6, dtype=dtype) if layer.batch_first else leaf(11, 3, 6, dtype=dtype)
+
+    def call():
+        y, last = layer(u)
+        return [y, *last]
+
+    check_same(layer, call, [u], {F64: 1e-11, torch.float32: 1e-5, torch.bfloat16: 3e-2}[dtype])
+    walks = layer.num_layers * layer.directions
+    assert again == [walks, 2 * walks]
+
+
+OWN = """cell own(N) {
+  input x[4, N], a[N]
+  param R[4, N, N]
+  state c[N], h[N]
+  g = R @ h + x
+  next c = sigmoid(g[0]) * c + sigmoid(g[1]) * tanh(g[2])
+  next h = sigmoid(g[3]) * tanh(next c)
+  output other = next c * a
+  output y = next h
+}
+"""
+
+
+@pytest.mark.turns
+@pytest.mark.parametrize("reverse", [False, True], ids=["forwards", "backwards"])
+@pytest.mark.parametrize("batch_first", [False, True])
+@pytest.mark.parametrize("cell", ["slstm", OWN, "gru", "mingru"], ids=["slstm", "own", "gru", "mingru"])
+def test_what_outputs_of_any_cell_say(cell, batch_first, reverse, again):
+    layer = rondo.nn.Recurrent(cell, 6, 8, chunk=3, reverse=reverse, batch_first=batch_first, dtype=F64)
+    with torch.no_grad():
+        for weight in layer.parameters():
+            weight.copy_(torch.randn_like(weight) / 3)
+    by_host(layer)
+    u = leaf(4, 10, 6, dtype=F64) if batch_first else leaf(10, 4, 6, dtype=F64)
+
+    def call():
+        y, last = layer(u)
+        return [y, *last.values()]
+
+    check_same(layer, call, [u])
+    assert again == ([4, 0] if cell in ("gru", "mingru") else [1, 3])
+
+
+def test_outputs_that_were_changed(again):
+    """The forward pass runs again where its outputs are not as it left them. Where nobody has them they are there."""
+    layer = by_host(rondo.nn.LSTM(6, 8, chunk=4, dtype=F64))
+    u, w = leaf(11, 3, 6, dtype=F64), torch.randn(11, 3, 8, dtype=F64)
+    found, counts = [], []
+    for change in (lambda y: None, lambda y: y.detach().zero_(), lambda y: y.data.zero_()):
+        y, _ = layer(u)
+        loss = (y * w).sum()
+        change(y)
+        again[:] = 0, 0
+        found.append(torch.autograd.grad(loss, [u, *layer.parameters()]))
+        counts.append(tuple(again))
+    y = loss = None
+    loss = (layer(u)[0] * w).sum()
+    again[:] = 0, 0
+    found.append(torch.autograd.grad(loss, [u, *layer.parameters()]))
+    counts.append(tuple(again))
+    assert counts == [(1, 2), (3, 0), (1, 2), (1, 2)]
+    for number in (1, 3):
+        for one, other in zip(found[0], found[number], strict=True):
+            assert_close(one, other, 1e-11)
+    # PyTorch sees no change that is made through `data`: what was computed of it shows that outputs are read.
+    assert any(float((one - other).abs().max()) > 1e-3 for one, other in zip(found[0], found[2], strict=True))
+
+
+def test_outputs_that_are_changed_within_another_checkpoint():
+    """It keeps them by hooks, past which autograd sees no change."""
+    layer = by_host(rondo.nn.LSTM(6, 8, chunk=4, dtype=F64))
+    u, w = leaf(11, 3, 6, dtype=F64), torch.randn(11, 3, 8, dtype=F64)
+    grads = []
+    for run in (lambda x: layer(x)[0].relu_(), lambda x: layer(x)[0].relu()):
+        y = checkpoint(run, u, use_reentrant=False)
+        grads.append(torch.autograd.grad((y * w).sum(), [u, *layer.parameters()]))
+    layer.chunk = None
+    grads.append(torch.autograd.grad((layer(u)[0].relu() * w).sum(), [u, *layer.parameters()]))
+    for some in grads[:2]:
+        for one, other in zip(some, grads[2], strict=True):
+            assert_close(one, other, 1e-11)
+
+
+def test_chunks_of_outputs_twice_over_and_differentiated_twice(again):
+    layer = by_host(rondo.nn.LSTM(4, 8, chunk=4, dtype=F64))
+    u = leaf(9, 2, 4, dtype=F64)
+    found = []
+    for layer.chunk in (4, None):
+        y, _ = layer(u)
+        loss = y.square().sum()
+        (first,) = torch.autograd.grad(loss, u, retain_graph=True)
+        (grad,) = torch.autograd.grad(loss, u, create_graph=True)
+        assert_close(first, grad, 1e-12)
+        found.append(torch.autograd.grad(grad.square().sum(), [u, *layer.parameters()]))
+    assert again[1] >= 4
+    for one, other in zip(*found, strict=True):
+        assert_close(one, other, 1e-10 * max(1.0, float(other.abs().max())))
+
+
+def test_prepare_makes_what_computes_chunks_again(again):
+    layer = by_host(rondo.nn.LSTM(8, 40, chunk=6))
+    made = rondo.prepare(layer, [(3, 16)], progress=False)
+    assert len(made) == 7  # of 5 and of 6 steps three passes, and the forward pass of all
+    before = len(rondo.plans())
+    y, _ = layer(torch.randn(16, 3, 8, requires_grad=True))
+    y.sum().backward()
+    assert len(rondo.plans()) == before and again == [1, 2]
+
+
 def test_a_gradient_of_parts_alone():
     """Only the last state counts, and only one weight is trained."""
     layer = rondo.nn.GRU(6, 8, chunk=4, batch_first=True, dtype=F64).requires_grad_(False)
@@ -183,6 +324,7 @@ def saved_bytes(layer, u):
 
     with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
         y, _ = layer(u)
+    kept.pop(y.untyped_storage().data_ptr(), None)  # which who calls has
     held = sum(kept.values())
     y.sum().backward()
     return held

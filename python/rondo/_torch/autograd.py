@@ -14,7 +14,7 @@ from torch.autograd import forward_ad
 from .._errors import NotDifferentiableError, UnsupportedError
 from .._structure import structure_of
 from .._tangents import numbers_of
-from . import operators, sites, vmap
+from . import again, operators, sites, vmap
 from .tangents import Second, passes_of
 
 Tensors = Sequence[torch.Tensor]
@@ -36,7 +36,8 @@ class Recurrence(torch.autograd.Function):
 
     @staticmethod
     def forward(how: str, given: int, time_major: bool, *tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:  # type: ignore[override]
-        return tuple(operators.run_forward(list(tensors), how, given, time_major, True))
+        found = again.computed(tensors, how, given, time_major) if again.is_known() else None
+        return tuple(found or operators.run_forward(list(tensors), how, given, time_major, True))
 
     @staticmethod
     def setup_context(ctx: Any, inputs: Any, output: Any) -> None:

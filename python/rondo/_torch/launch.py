@@ -12,7 +12,7 @@ from .. import _structs as s
 from .._errors import RondoError
 from .._launch import WORKSPACE_ALIGNMENT, Arguments, workspace_bytes
 from .._library import library
-from .._plans import Plan, PlanRequest, make_ahead, on_forget, plan_for
+from .._plans import Plan, PlanRequest, again_plan, make_ahead, on_forget, plan_for
 from .._structure import Structure, TensorSpec, dense_strides
 from . import sites
 from .types import RONDO_TYPE_OF, device_of, dtype_of, dtype_of_spec, type_of
@@ -222,19 +222,7 @@ def plan_of(
 ) -> Plan:
     """The plan of these sizes, which is made at its first use. Where a forward pass `trains`, the plan of the backward pass,
     which comes next, is made beside it."""
-    ordinal = -1 if device.type == "cpu" else device.index
-    if ordinal >= 0:
-        torch.cuda.init()
-    request = PlanRequest(
-        structure.description.text,
-        pass_,
-        device_of(ordinal),
-        type_of(storage, structure.name, device),
-        sizes["B"],
-        sizes["T"],
-        sizes["H"],
-        sizes["D"],
-    )
+    request = _request_of(structure, pass_, sizes, device, storage)
 
     def may_make() -> None:
         _may_make(structure, sizes, device)
@@ -242,6 +230,24 @@ def plan_of(
             make_ahead(request._replace(pass_=s.PASS_BACKWARD), exact)
 
     return plan_for(request, exact, may_make)
+
+
+def again_plan_of(
+    structure: Structure, sizes: dict[str, int], device: torch.device, storage: torch.dtype, exact: bool
+) -> Plan | None:
+    """That of `RONDO_PASS_AGAIN`, where there is one. While a stream is captured none is made."""
+    captured = device.type == "cuda" and torch.cuda.is_current_stream_capturing()
+    return again_plan(_request_of(structure, s.PASS_AGAIN, sizes, device, storage), exact, not captured)
+
+
+def _request_of(
+    structure: Structure, pass_: int, sizes: dict[str, int], device: torch.device, storage: torch.dtype
+) -> PlanRequest:
+    ordinal = -1 if device.type == "cpu" else device.index
+    if ordinal >= 0:
+        torch.cuda.init()
+    type_ = type_of(storage, structure.name, device)
+    return PlanRequest(structure.description.text, pass_, device_of(ordinal), type_, *(sizes[axis] for axis in "BTHD"))
 
 
 _calls: dict[Any, Call] = {}

@@ -255,8 +255,8 @@ class Layers(torch.nn.Module):
                 self._chunked(u, [None if state is None else state[way] for state in first], some, walk, lengths, axis)
                 for way, (some, walk) in enumerate(zip(weights, ("forward", "reverse"), strict=False))
             ]
-            outputs, lasts = zip(*made, strict=True)
-            u = outputs[0] if len(outputs) == 1 else torch.cat(outputs, -1)
+            walks, lasts = zip(*made, strict=True)
+            (u,) = _chunks.joined(walks, axis)
             return u, [states[0] if len(states) == 1 else torch.cat(states) for states in zip(*lasts, strict=True)]
         if len(weights) == 1:
             start = [None if state is None else state[0] for state in first]
@@ -279,7 +279,7 @@ class Layers(torch.nn.Module):
         walk: str,
         lengths: torch.Tensor | None,
         axis: int,
-    ) -> tuple[torch.Tensor, list[torch.Tensor]]:
+    ) -> tuple[_chunks.Walk, list[torch.Tensor]]:
         """One direction in chunks of time. The product of the input is within them."""
         assert self.chunk is not None
 
@@ -288,8 +288,8 @@ class Layers(torch.nn.Module):
             return (h,), [*(state.squeeze(0) for state in last), _projected.gates_left(states[-1], left)]
 
         back = walk == "reverse"
-        (h,), last = _chunks.over_time(run, [u], first, lengths, None, chunk=self.chunk, axis=axis, reverse=back)
-        return h, [state.unsqueeze(0) for state in last[:-1]]
+        made, last = _chunks.over_time(run, [u], first, lengths, None, chunk=self.chunk, axis=axis, reverse=back)
+        return made, [state.unsqueeze(0) for state in last[:-1]]
 
     def _one(
         self,

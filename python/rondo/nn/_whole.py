@@ -20,7 +20,7 @@ from torch.autograd import forward_ad
 
 from .. import _structs as s
 from .._structure import TensorSpec, structure_of
-from .._torch import autograd, operators, shim, sites
+from .._torch import again, autograd, operators, shim, sites
 from .._torch.types import wide, wide_type
 
 _SAVED = (s.ROLE_HISTORY, s.ROLE_PRODUCTS)  # tensors that the layer does not look into
@@ -97,7 +97,8 @@ class _Call:
         other = beside.pop(1) if self.summed else None
         converts = self.summed or (self.layer.bias and beside[0].dtype is not wide_type(beside[0].dtype))
         family = operators.family_of("layer", *self.what[saving])
-        found: Any = _asked("layer_forward", tensors, family, self.form)
+        known = saving and again.is_known()
+        found: Any = None if known else _asked("layer_forward", tensors, family, self.form)
         if found is not None:
             if converts:
                 beside[0] = found.pop()
@@ -107,7 +108,8 @@ class _Call:
             if converts:
                 beside[0] = wide(beside[0]) if other is None else wide(beside[0]) + other
             x = F.linear(tensors[0], tensors[1], tensors[3] if self.beside == 4 else None)
-            found = self._launch(family, [x, tensors[_R], *beside], saving)
+            everything = [x, tensors[_R], *beside]
+            found = (self._known(everything) if known else None) or self._launch(family, everything, saving)
             results = self._converted(found[: self.results], tensors[0].dtype)
         if not saving:
             return results, []
@@ -122,13 +124,23 @@ class _Call:
         found = sites.launched(family, tensors)
         if found is not None:
             return found
-        what, structure, sizes = self.what[saving], self.structure, self._sizes(*tensors[:2])
-        views = self._views(operators.of_mask(structure.given, self.layer.given), sizes, tensors)
+        what, structure = self.what[saving], self.structure
+        sizes, views = self._views_of_forward(tensors)
         made = operators.run_forward(views, *what[1:], saving)
         plain = self._plain(structure.results + (structure.saved if saving else []), sizes, made)
         call = operators.remembered_call(operators.family_of(*what), views[0], views)
         sites.tell_as_given(family, call, tensors, views, plain, made)
         return plain
+
+    def _known(self, tensors: list[torch.Tensor]) -> list[torch.Tensor] | None:
+        """The same of outputs, where they are known."""
+        sizes, views = self._views_of_forward(tensors)
+        made = again.computed(views, *self.what[True][1:])
+        return None if made is None else self._plain(self.structure.results + self.structure.saved, sizes, made)
+
+    def _views_of_forward(self, tensors: list[torch.Tensor]) -> tuple[dict[str, int], list[torch.Tensor]]:
+        sizes = self._sizes(*tensors[:2])
+        return sizes, self._views(operators.of_mask(self.structure.given, self.layer.given), sizes, tensors)
 
     def backward(self, of: _Backward, tensors: list[torch.Tensor], by_rule: bool) -> Sequence[torch.Tensor]:
         """The gradients that `of` asks for. `tensors`: those of results, and what the forward pass has kept. `by_rule`: they

@@ -191,7 +191,9 @@ class Recurrent(torch.nn.Module):
         device = parts[0].device
         lengths = None if lengths is None else torch.as_tensor(lengths, device=device)
         resets = None if resets is None else torch.as_tensor(resets, device=device)
-        return _chunks.over_time(run, parts, initial, lengths, resets, chunk=self.chunk, axis=axis, reverse=self.reverse)
+        options: Any = dict(chunk=self.chunk, axis=axis, reverse=self.reverse)
+        walk, last = _chunks.over_time(run, parts, initial, lengths, resets, **options)
+        return _chunks.joined([walk], axis), last
 
     def forward(
         self,

@@ -26,7 +26,8 @@ _COMMON = """
         What a training pass saves; `rondo.prepare` can choose.
     chunk : int, optional
         Most steps that a training pass takes at once. What it saves is then one chunk's at a time, and is computed again for
-        the backward pass; between chunks the states are kept. Less memory, and one forward pass more. None: all steps.
+        the backward pass; between chunks the states are kept. Less memory, and one forward pass more, or less where outputs
+        say most of it. None: all steps.
     math : {"default", "fast", "accurate", "tf32"}, optional
 
     Notes
