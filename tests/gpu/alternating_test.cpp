@@ -45,14 +45,14 @@ INSTANTIATE_TEST_SUITE_P(Types, LargeHead,
                          });
 
 class MaxPlus : public rondo::testing::GpuTest,
-                public ::testing::WithParamInterface<std::tuple<Storage, Pass>> {};
+                public ::testing::WithParamInterface<std::tuple<Storage, Pass, std::string>> {};
 
 TEST_P(MaxPlus, ViterbiAgreesWithTheReference) {
-  const auto [storage, pass] = GetParam();
+  const auto& [storage, pass, strategy] = GetParam();
   const step::Cell cell = library_cell("viterbi");
   for (const step::Sizes& sizes : {step::Sizes{5, 19, 2, 33}, step::Sizes{17, 7, 1, 256}}) {
     const schedule::Problem p = problem(pass, sizes, storage);
-    const auto choice = engine::choose_with({cell, p, gpu_->profile}, {"alternating", {}});
+    const auto choice = engine::choose_with({cell, p, gpu_->profile}, {strategy, {}});
     ASSERT_TRUE(choice.ok()) << choice.error().message;
     const auto plan = load(cell, p, choice->strategy, choice->parameters);
     ASSERT_NE(plan, nullptr);
@@ -67,12 +67,17 @@ TEST_P(MaxPlus, ViterbiAgreesWithTheReference) {
 }
 
 // Rounded to 16 bits, other channels tie and are chosen, and gradients are other numbers.
-const auto kMaxPlus = ::testing::Values(
-    std::tuple{Storage::F32, Pass::ForwardSave}, std::tuple{Storage::F32, Pass::Backward},
-    std::tuple{Storage::BF16, Pass::ForwardSave}, std::tuple{Storage::F16, Pass::ForwardSave});
+using MaxPlusCase = std::tuple<Storage, Pass, std::string>;
+const auto kMaxPlus = ::testing::Values(MaxPlusCase{Storage::F32, Pass::Backward, "alternating"},
+                                        MaxPlusCase{Storage::F32, Pass::ForwardSave, "alternating"},
+                                        MaxPlusCase{Storage::BF16, Pass::ForwardSave, "alternating"},
+                                        MaxPlusCase{Storage::F16, Pass::ForwardSave, "alternating"},
+                                        MaxPlusCase{Storage::F32, Pass::ForwardSave, "persistent"},
+                                        MaxPlusCase{Storage::BF16, Pass::ForwardSave, "persistent"},
+                                        MaxPlusCase{Storage::F16, Pass::Forward, "persistent"});
 INSTANTIATE_TEST_SUITE_P(Types, MaxPlus, kMaxPlus, [](const auto& test) {
   return std::string(kernel::storage_name(std::get<0>(test.param))) + "_" +
-         schedule::pass_name(std::get<1>(test.param));
+         schedule::pass_name(std::get<1>(test.param)) + "_" + std::get<2>(test.param);
 });
 
 class StepLaunches : public rondo::testing::GpuTest {};

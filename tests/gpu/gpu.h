@@ -218,11 +218,14 @@ inline bool has_matrix_state(const std::string& name) {
 
 // Names of the library's cells that a strategy computes, but for those whose state is a matrix: kernels of so
 // many rows take long to compile, and have tests of their own (rows_test.cpp).
+// Of all passes.
 inline std::vector<std::string> cells_of(const std::string& strategy) {
   std::vector<std::string> names;
+  schedule::Problem problem;
+  problem.pass = schedule::Pass::Backward;
   for (const engine::EmbeddedCell& embedded : engine::embedded_cells())
     if (!has_matrix_state(embedded.name) &&
-        schedule::find_strategy(strategy)->legal({library_cell(embedded.name), {}, {}}).legal)
+        schedule::find_strategy(strategy)->legal({library_cell(embedded.name), problem, {}}).legal)
       names.push_back(embedded.name);
   return names;
 }

@@ -5,7 +5,9 @@ HOST, STEP, TERMS = "schedule/host/", "step/", "schedule/lower/product_terms.cpp
 GPU, GEMM = "schedule/alternating/", "schedule/gemm/"
 EXACT, MANY, REAL = (f"test_schedule HostMaxPlus.{name}" for name in
                      ("IntegersToTheBit", "ManyChannels", "CellsAgreeWithTheReference"))
-GPU_EXACT, GPU_MANY, GPU_REAL = (test.replace("HostMaxPlus", "AlternatingMaxPlus") for test in (EXACT, MANY, REAL))
+GPU_EXACT, GPU_REAL = (test.replace("HostMaxPlus", "AlternatingMaxPlus") for test in (EXACT, REAL))
+CHIP = "schedule/persistent/"
+CHIP_EXACT = EXACT.replace("HostMaxPlus", "PersistentMaxPlus")
 
 FAULTS = [
     fault("max-plus: of channels that tie the last is chosen", TERMS, "before < term", "before <= term", test=EXACT),
@@ -49,6 +51,10 @@ FAULTS = [
           "number - first_real_", "number - first_real_ * b_.real(0)", test=GPU_EXACT),
     fault("max-plus: the last part of the steps adds nothing to a matrix's gradient", GEMM + "chosen_gradient.cpp",
           "part < kParts; ++part", "part < kParts - 1; ++part", test=GPU_REAL),
+    fault("max-plus: warps that split the columns add up what they have", CHIP + "matrix.cpp",
+          "joined(b, kind_, b.read(accumulators_, place), value)", "b.read(accumulators_, place) + value", test=CHIP_EXACT),
+    fault("max-plus: lanes two apart keep each other's batch rows", CHIP + "max_plus.cpp", "kernel_.here().quarter >= 2",
+          "kernel_.here().quarter < 2", test=CHIP_EXACT),
     fault("saved products: their outputs are in the order of nodes", "schedule/analysis/saved_products.cpp",
           "cell.outputs.begin() + first, cell.outputs.end(), {}", "cell.outputs.end(), cell.outputs.end(), {}",
           test="test_schedule SavedProducts.OutputsLieInTheOrderOfTheirRows"),

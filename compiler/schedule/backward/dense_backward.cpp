@@ -44,12 +44,18 @@ Legality dense_legal(const step::Cell& cell) {
   return {};
 }
 
-Legality linear_legal(const step::Cell& cell) {
-  if (step::has_max_plus(cell))
+Legality max_plus_legal(const Task& task) {
+  if (!step::has_max_plus(task.cell)) return {};
+  if (task.problem.pass == Pass::Backward)
+    return {
+        false,
+        "the step's gradients go back by the channels that max-plus products (maxplus) have chosen, not by "
+        "matrices that lie on the chip: alternating computes them"};
+  if (task.problem.math == kernel::Math::Tf32)
     return {false,
-            "the step has a max-plus product (maxplus), which tensor cores do not know: alternating computes "
-            "such cells"};
-  return dense_legal(cell);
+            "the step has a max-plus product (maxplus), whose terms are not rounded to tf32: alternating "
+            "computes such cells, or --math accurate"};
+  return {};
 }
 
 namespace {

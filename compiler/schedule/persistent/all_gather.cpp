@@ -27,7 +27,8 @@ void AllGatherProducts::declare() {
   auto& b = kernel_.builder();
   const PersistentGeometry& g = geometry_;
   for (const ProductGroup& group : groups_) {
-    Group own{{kernel_, problem_, g.row_tiles(static_cast<int>(group.products.size())), g.k_tiles_of_warp()},
+    Group own{{kernel_, problem_, g.row_tiles(static_cast<int>(group.products.size())), g.k_tiles_of_warp(),
+               group.kind},
               {},
               {},
               {},
@@ -60,7 +61,7 @@ Value AllGatherProducts::fragment(const ProductGroup& group, int tile, Value k, 
   if (half >= static_cast<int>(group.products.size()) * blocks) return kernel_.elements().zero();
   const Product& product = group.products[at(half / blocks)];
   const Value in = k * 16 + kernel_.elements().column(i);
-  return source_.word(product, kernel_.threads().unit_index(half % blocks), in);
+  return source_.word(product, kernel_.threads().unit_index(half % blocks), in, false, group.kind);
 }
 
 void AllGatherProducts::load_matrices() {

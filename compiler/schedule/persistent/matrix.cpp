@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "compiler/kernel/builder/split_index.h"
+#include "compiler/schedule/lower/product_terms.h"
 #include "compiler/support/index.h"
 
 namespace rondo::schedule {
@@ -14,13 +15,15 @@ namespace rondo::schedule {
 using kernel::Array;
 using kernel::Memory;
 
-OnChipMatrix::OnChipMatrix(PersistentKernel& kernel, const Problem& problem, int row_tiles, int k_tiles)
+OnChipMatrix::OnChipMatrix(PersistentKernel& kernel, const Problem& problem, int row_tiles, int k_tiles,
+                           ProductKind kind)
     : kernel_(kernel),
       problem_(problem),
       geometry_(kernel.geometry()),
       row_tiles_(row_tiles),
       k_tiles_(k_tiles),
       resident_(std::min(kernel.geometry().p.register_k_tiles, k_tiles)),
+      kind_(kind),
       sum_tiles_(at(row_tiles)),
       all_sum_tiles_(row_tiles) {
   std::iota(sum_tiles_.begin(), sum_tiles_.end(), 0);
@@ -65,6 +68,9 @@ void OnChipMatrix::load(std::size_t number, const Fragment& fragment, const OnCh
 void OnChipMatrix::finish_loading(std::size_t number) {
   accumulators_ =
       kernel_.builder().array(fmt::format("sum_{}", number), Type::F32, accumulator(all_sum_tiles_, 0, 0));
+  if (kind_ == ProductKind::Max)
+    largest_ = kernel_.builder().array(fmt::format("largest_{}", number), Type::F32,
+                                       row_tiles_ * geometry_.p.batch_tiles * 16);
 }
 
 void OnChipMatrix::start_loading(std::size_t number) {
@@ -98,6 +104,7 @@ void OnChipMatrix::load_part(int first, int end, const Fragment& fragment) {
 
 void OnChipMatrix::multiply(const Memory& vector, Value first, std::int64_t tile_pitch,
                             const MatrixScratch& scratch) {
+  if (kind_ == ProductKind::Max) return take_largest(vector, first, tile_pitch);
   auto& b = kernel_.builder();
   const Value from = b.let("from_slot", first + kernel_.elements().vector_lane());
   clear_sums();
@@ -184,7 +191,7 @@ void OnChipMatrix::multiply_tile(Value k, Array fragments, const Fragments& firs
 Value OnChipMatrix::sum(int row_tile, int batch_tile, int element) const {
   auto& b = kernel_.builder();
   Value sum;
-  for (int chain = 0; chain < geometry_.p.accumulators; ++chain) {
+  for (int chain = 0; chain < (kind_ == ProductKind::Max ? 1 : geometry_.p.accumulators); ++chain) {
     const Value part = b.read(accumulators_, b.constant(accumulator(row_tile, batch_tile, chain) + element));
     sum = sum.valid() ? sum + part : part;
   }
@@ -194,7 +201,7 @@ Value OnChipMatrix::sum(int row_tile, int batch_tile, int element) const {
 void OnChipMatrix::add_to_sum(int row_tile, int batch_tile, int element, Value value) {
   auto& b = kernel_.builder();
   const Value place = b.constant(accumulator(row_tile, batch_tile, 0) + element);
-  b.write(accumulators_, place, b.read(accumulators_, place) + value);
+  b.write(accumulators_, place, joined(b, kind_, b.read(accumulators_, place), value));
 }
 
 void MatrixSource::declare(const std::vector<ProductGroup>& groups) {
@@ -204,8 +211,8 @@ void MatrixSource::declare(const std::vector<ProductGroup>& groups) {
         matrices_[product.matrix] = kernel_.signature().reads({Role::Param, product.matrix});
 }
 
-// R[row][out][in] of this head, zero outside of the head.
-Value MatrixSource::element(const Product& product, Value out, Value in, bool many) {
+// R[row][out][in] of this head.
+Value MatrixSource::element(const Product& product, Value out, Value in, bool many, ProductKind kind) {
   auto& b = kernel_.builder();
   const std::int64_t dim = problem_.sizes.dim;
   const KernelTensor& matrix = matrices_.at(product.matrix);
@@ -218,21 +225,23 @@ Value MatrixSource::element(const Product& product, Value out, Value in, bool ma
     return b.load("r", matrix.memory[b.wide(base) + (first + b.wide(step))]);
   };
   if (kernel_.geometry().exact()) return load();
-  const Value result = b.variable("entry", b.real(0));
+  // Rows past the end have numbers of some kind, which no other product takes for infinite ones.
+  const Value outside = neutral(kind) == 0 ? b.real(0) : b.select(in < dim, b.real(0), b.real(neutral(kind)));
+  const Value result = b.variable("entry", outside);
   b.if_(out < dim && in < dim, [&] { b.assign(result, load()); });
   return result;
 }
 
-Value MatrixSource::word(const Product& product, Value out, Value in, bool many) {
+Value MatrixSource::word(const Product& product, Value out, Value in, bool many, ProductKind kind) {
   auto& b = kernel_.builder();
   if (problem_.storage == kernel::Storage::F32) {
-    const Value entry = element(product, out, in, many);
+    const Value entry = element(product, out, in, many, kind);
     return problem_.math == kernel::Math::Tf32 ? b.let("entry", b.round_tf32(entry)) : entry;
   }
   const std::int64_t dim = problem_.sizes.dim;
   if (product.transposed || dim % 2 != 0 || !kernel_.geometry().exact())
-    return b.let("pair", b.pack(problem_.storage, element(product, out, in, many),
-                                element(product, out, in + 1, many)));
+    return b.let("pair", b.pack(problem_.storage, element(product, out, in, many, kind),
+                                element(product, out, in + 1, many, kind)));
   const KernelTensor& matrix = matrices_.at(product.matrix);
   const Value first = (b.wide(kernel_.here().head) * matrix.rows + product.row) * (dim * dim);
   return b.load_packed("pair", matrix.memory[first + b.wide(out * dim + in)], 1)[0];

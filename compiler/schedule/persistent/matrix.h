@@ -1,6 +1,6 @@
 // A part of the head's matrices that one warp multiplies at every step: it lies on the chip for all of time,
 // as A operands of mma.m16n8k16 (PTX ISA; fp32: pairs of m16n8k8), its first k-tiles in registers, the rest
-// in shared memory.
+// in shared memory. Products over max and plus (max_plus.cpp) have the same operands and results.
 #pragma once
 
 #include <functional>
@@ -20,7 +20,8 @@ struct MatrixScratch {
 class OnChipMatrix {
  public:
   // A warp's share: `row_tiles` of 16 rows by `k_tiles` of 16 columns.
-  OnChipMatrix(PersistentKernel& kernel, const Problem& problem, int row_tiles, int k_tiles);
+  OnChipMatrix(PersistentKernel& kernel, const Problem& problem, int row_tiles, int k_tiles,
+               ProductKind kind = ProductKind::Sum);
 
   // Of a matrix whose products join those of others: which of `all` row tiles of sums each of its own adds
   // to. Without it they are all its own.
@@ -45,6 +46,7 @@ class OnChipMatrix {
   // Element of the accumulator of a row tile of the sums and a batch tile: 0 and 1 are row g, 2 and 3 row g
   // + 8.
   kernel::Value sum(int row_tile, int batch_tile, int element) const;
+  // Or the larger of both.
   void add_to_sum(int row_tile, int batch_tile, int element, kernel::Value value);
 
   int row_tiles() const { return row_tiles_; }
@@ -67,16 +69,24 @@ class OnChipMatrix {
   void multiply_tile(kernel::Value k, kernel::Array fragments, const Fragments& first_word, int chain,
                      Home home, const MatrixScratch& scratch);
   void clear_sums();
+  // A Max of a vector in shared memory.
+  void take_largest(const kernel::Memory& vector, kernel::Value from, std::int64_t tile_pitch);
+  void take_largest_of_tile(const kernel::Memory& vector, kernel::Value from, std::int64_t tile_pitch,
+                            kernel::Value k, Home home);
+  std::vector<kernel::Value> batch_rows(const kernel::Memory& vector, kernel::Value from);
+  void join_lanes();
 
   PersistentKernel& kernel_;
   const Problem& problem_;
   const PersistentGeometry& geometry_;
   int row_tiles_, k_tiles_, resident_;
+  ProductKind kind_;
   std::vector<int> sum_tiles_;  // by row tile: that of the sums
   int all_sum_tiles_;
   kernel::Memory shared_;    // [warps, row tiles, k-tiles not in registers, vectors, lanes, 4 words], if any
   kernel::Array fragments_;  // [row tiles, k-tiles in registers, words]
   kernel::Array accumulators_;  // [row tiles of sums, batch tiles, chains, 4]
+  kernel::Array largest_;       // of the lane's columns: [row tiles, batch tiles, 2 rows, 8 batch rows]
 };
 
 // Elements of the head's matrices from global memory.
@@ -85,12 +95,14 @@ class MatrixSource {
   MatrixSource(PersistentKernel& kernel, const Problem& problem) : kernel_(kernel), problem_(problem) {}
 
   void declare(const std::vector<ProductGroup>& groups);
-  // The word that begins with an element of a row of the product's matrix, zero outside of the head.
-  // Elements of which there are many in the text are loaded by split_index().
-  kernel::Value word(const Product& product, kernel::Value out, kernel::Value in, bool many = false);
+  // The word that begins with an element of a row of the product's matrix, outside of the head what is
+  // neutral to its kind. Elements of which there are many in the text are loaded by split_index().
+  kernel::Value word(const Product& product, kernel::Value out, kernel::Value in, bool many = false,
+                     ProductKind kind = ProductKind::Sum);
 
  private:
-  kernel::Value element(const Product& product, kernel::Value out, kernel::Value in, bool many);
+  kernel::Value element(const Product& product, kernel::Value out, kernel::Value in, bool many,
+                        ProductKind kind);
 
   PersistentKernel& kernel_;
   const Problem& problem_;

@@ -85,6 +85,7 @@ class PersistentSpace {
     launches();
     products();
     fragments();
+    max_plus();
     threads();
     registers();
     shared_memory();
@@ -98,6 +99,7 @@ class PersistentSpace {
   void launches();       // which blocks run at once
   void products();       // how blocks and warps divide them
   void fragments();      // where vectors go from global memory straight into registers
+  void max_plus();       // how products over max and plus are made
   void threads();        // how many a block has
   void registers();      // that a thread needs
   void shared_memory();  // that a block needs
@@ -125,6 +127,11 @@ class PersistentSpace {
   Expr rows_in() const {
     return may_read() ? when(reads(), shape_.rows_in - shape_.rows_multiplied, shape_.rows_in)
                       : Expr(shape_.rows_in);
+  }
+  std::int64_t widest_copy() const {
+    std::int64_t widest = 16 / bytes_;
+    while (dim_ % widest != 0) widest /= 2;
+    return widest;
   }
   Expr all_tiles() const;
   Expr widest_tiles() const;
@@ -211,11 +218,9 @@ class PersistentSpace {
 
 void PersistentSpace::copies() {
   s_.require(divides(vector_, dim_), "alignment of rows: a copy may not straddle two rows of D channels");
-  std::int64_t widest = 16 / bytes_;
-  while (dim_ % widest != 0) widest /= 2;
-  s_.require(
-      implies(vector_ < widest, steps_ == 4 && stages_ == 3 && accumulators_ == 2 && store_warps_ == 1),
-      "narrow copies");
+  s_.require(implies(vector_ < widest_copy(),
+                     steps_ == 4 && stages_ == 3 && accumulators_ == 2 && store_warps_ == 1),
+             "narrow copies");
 }
 
 void PersistentSpace::teams() {
@@ -279,6 +284,14 @@ void PersistentSpace::products() {
              "rows divide evenly");
   s_.require(implies(reduce_ == 1, divides(16, columns_)), "whole k-tiles");
   s_.require(register_k_tiles_ <= k_share_, "k-tiles a warp multiplies");
+}
+
+// Max and plus are taken by lanes, of vectors in shared memory.
+void PersistentSpace::max_plus() {
+  if (!shape_.max_plus) return;
+  s_.require(reduce_ == 0 && fragments_ == 0,
+             "max-plus products are taken of whole vectors in shared memory");
+  s_.require(implies(vector_ == widest_copy(), accumulators_ == 1), "a lane has one largest sum");
 }
 
 void PersistentSpace::fragments() {
@@ -383,7 +396,9 @@ void PersistentSpace::registers() {
   // Of a step's products some are still there when the first reduction is made of them.
   if (reduces_head()) of_step = of_step + reduction_registers();
   const Expr of_products_kept = channels_ * shape_.product_count;
-  const Expr sums_of_warp = 4 * when(reduce_ == 1, sum_tiles_, widest_group_) * batch_tiles_ * accumulators_;
+  Expr sums_of_warp = 4 * when(reduce_ == 1, sum_tiles_, widest_group_) * batch_tiles_ * accumulators_;
+  // Of a lane's columns: all 8 batch rows, and those of a vector.
+  if (shape_.max_plus) sums_of_warp = sums_of_warp + 16 * widest_group_ * batch_tiles_ + 16;
   // Sums that warps hand each other are read when this warp's own are done. Words are collected before the
   // products, or after them; the step's temporaries are not there then.
   const Expr of_sums =

@@ -16,7 +16,8 @@ Legality Persistent::serves(const target::Profile& profile) const {
 }
 
 Legality Persistent::legal(const Task& task) const {
-  if (const Legality dense = linear_legal(task.cell); !dense.legal) return dense;
+  if (const Legality dense = dense_legal(task.cell); !dense.legal) return dense;
+  if (const Legality forward = max_plus_legal(task); !forward.legal) return forward;
   if (!task.profile.is_cpu() && !has_mma(task.profile.target, task.problem.storage))
     return {false,
             fmt::format("the tensor cores of {} multiply fp16 alone, not {}: alternating computes such "

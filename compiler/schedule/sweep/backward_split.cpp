@@ -253,6 +253,7 @@ void count_products(const Task& task, const step::StepGraph& graph, const std::v
     shape.level.push_back(group.level);
     shape.rows.push_back(static_cast<int>(std::ranges::count(joined, group.level, &ProductSum::level)));
     shape.of_input.push_back(input_of(task.cell, graph.graph, group) != nullptr);
+    shape.max_plus = shape.max_plus || group.kind == ProductKind::Max;
   }
 }
 

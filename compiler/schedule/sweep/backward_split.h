@@ -77,6 +77,7 @@ SpreadSweep spread_sweep(const Task& task, const BackwardSplit& split, Steps ste
 // Counts that decide what a sweep needs of the chip.
 struct SweepShape {
   std::vector<int> products;   // of each group
+  bool max_plus = false;       // some are over max and plus
   std::vector<int> level;      // of each group
   std::vector<int> rows;       // of its level, as product_rows() has them
   std::vector<bool> of_input;  // by group: its vector is a row of an input
