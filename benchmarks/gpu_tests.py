@@ -138,7 +138,9 @@ def run_some(options, queue, tests, gpu, alone=False):
     """On the GPU that the environment `gpu` names."""
     command = [options.test_gpu, "--gtest_filter=" + ":".join(tests)]
     if options.tool != "none":
-        command = ["compute-sanitizer", "--tool", options.tool, "--error-exitcode", str(FOUND_ERRORS), *command]
+        # The runtime looks for a kernel in each of a plan's modules, and being told that one lacks it is no fault.
+        quiet = ["--report-api-errors", "no"] if options.tool == "memcheck" else []
+        command = ["compute-sanitizer", "--tool", options.tool, *quiet, "--error-exitcode", str(FOUND_ERRORS), *command]
     longest = len(tests) * LONGEST.get(options.tool, LONGEST_UNDER_A_TOOL)
     seconds = max(1, min(longest, queue.deadline - time.monotonic()))
     text, status = output_of(command, seconds, gpu)

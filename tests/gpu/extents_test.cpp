@@ -45,8 +45,8 @@ cell singular(D, P = 24, E = 40) {
   param R[D, P], W[P, D], V[P, E], b[P]
   state h[P], c[D]
   m = W @ c
-  z = tanh(log(b * b)) + sigmoid(m) * tanh(1 / (v * v))
-  next c = tanh(R @ (z * h))
+  z = log(b * b) + sigmoid(m) * log(v * v)
+  next c = tanh(0.2 * (R @ (z * h)))
   next h = 0.5 * h + tanh(m + V @ u)
   output h
   output y = next c

@@ -105,7 +105,6 @@ CASES = {
     "extents host of forms": OF_EXTENT + "--cell diagonal --pass bw --forms lengths --arch cpu",
     "wide fw": WIDE + "--cell projected --pass fw " + KEPT,
     "wide bw": WIDE + "--cell projected --pass bw " + KEPT,
-    "wide of directions": WIDE + "--cell projected --pass fw --forms directions --arch cpu",
     "transposes fw": WIDE + "--cell transposed --pass fw " + KEPT,
     "transposes bw": WIDE + "--cell transposed --pass bw " + KEPT,
     "tiles in turn": "lstm --shape B=11,T=40,D=64 --pass fws " + IN_TURN,

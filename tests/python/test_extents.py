@@ -7,7 +7,6 @@ import pytest
 torch = pytest.importorskip("torch", reason="no PyTorch: these cells are not compared with it")
 
 import rondo
-
 from parts import assert_close, leaf
 
 LSTMP = """cell lstmp(D, P = 12) {
@@ -113,7 +112,9 @@ def test_a_matrix_less_its_transpose():
         assert_close(one.grad, other.grad, 1e-4)
 
 
-@pytest.mark.parametrize(("text", "shapes"), [(LSTMP, [(2, 3, 2, 4, 4), (2, 4, 4, 3), (2, 3, 4)]), (ANTISYMMETRIC, [(2, 3, 2, 4), (2, 4, 4)])])
+@pytest.mark.parametrize(
+    ("text", "shapes"), [(LSTMP, [(2, 3, 2, 4, 4), (2, 4, 4, 3), (2, 3, 4)]), (ANTISYMMETRIC, [(2, 3, 2, 4), (2, 4, 4)])]
+)
 def test_gradcheck_twice(text, shapes):
     leaves = [(torch.randn(shape, dtype=torch.float64) / 2).requires_grad_() for shape in shapes]
     cell = rondo.Cell(text, P=3) if "P" in text else rondo.Cell(text)
@@ -126,7 +127,9 @@ def test_gradcheck_twice(text, shapes):
 
 
 def test_from_numpy_and_what_does_not_fit():
-    x, R, W = (np.random.default_rng(0).standard_normal(shape).astype(np.float32) for shape in ((2, 5, 4, 16), (4, 16, 6), (6, 16)))
+    x, R, W = (
+        np.random.default_rng(0).standard_normal(shape).astype(np.float32) for shape in ((2, 5, 4, 16), (4, 16, 6), (6, 16))
+    )
     cell = rondo.Cell(LSTMP, P=6)
     y, last = cell(x, params={"R": R, "W": W / 4})
     assert y.shape == (2, 5, 6) and last["r"].shape == (2, 6) and last["c"].shape == (2, 16)

@@ -39,16 +39,15 @@ cell lowrank(D, K = 5) {
   next h = tanh(U @ (V @ h) + x)
   output h
 })";
-// What lies behind the extents would be infinite or no number, in values and in gradients: logarithms and
-// quotients of zeros.
+// What lies behind the extents would be infinite or no number, in values and in gradients: logarithms of zeros.
 constexpr const char* kSingular = R"(
 cell singular(D, P = 11) {
   input x[D], v[P]
   param R[D, P], W[P, D], b[P], a[P]
   state h[P], c[D], k[P]
   m = W @ c
-  z = tanh(log(b * b)) + sigmoid(m) * tanh(1 / (v * v))
-  next c = tanh(R @ (z * h) + x)
+  z = log(b * b) + sigmoid(m) * log(v * v)
+  next c = tanh(0.2 * (R @ (z * h)) + x)
   next h = 0.5 * h + tanh(m) * sqrt(v * v)
   next k = tanh(1 / b) + tanh(a) * k
   output h
@@ -204,7 +203,7 @@ TEST(Widening, MasksStandWhereTheyAreNeeded) {
   EXPECT_EQ(masks_of(kProjected), std::pair(std::size_t{0}, std::size_t{0}));
   EXPECT_EQ(masks_of(kLowRank), std::pair(std::size_t{0}, std::size_t{0}));
   EXPECT_EQ(masks_of(kDiagonal), std::pair(std::size_t{0}, std::size_t{0}));
-  // Of z h, which R multiplies, and of W c, whose gradient goes through a quotient of zeros.
+  // Of z h, which R multiplies, and of W c, whose gradient goes through a logarithm of zero.
   EXPECT_EQ(masks_of(kSingular), std::pair(std::size_t{1}, std::size_t{2}));
   EXPECT_FALSE(
       widened(cell_of_text("cell c(D, E = 3) {\n input u[E]\n param W[D, E]\n state h[D]\n"

@@ -157,7 +157,7 @@ TEST(OwnExtents, TransposesWalkTheirExtents) {
 // LSTM with a projection, beside one whose matrix is the product of both (Sak et al. 2014,
 // https://arxiv.org/abs/1402.1128): r is W m, so that R r is (R W) m, and its gradients follow.
 TEST(OwnExtents, AProjectedStateIsThatOfTheProductOfItsMatrices) {
-  constexpr std::int64_t kProjected = 3;
+  constexpr std::int64_t kProjected = 6;  // more than the head's channels
   const Cell projected = cell_of(
       "cell c(D, P = 9) {\n input x[2, D]\n param R[2, D, P], W[P, D]\n state r[P], c[D]\n g = R @ r + x\n"
       " next c = sigmoid(g[1]) * c + tanh(g[0])\n next r = W @ tanh(next c)\n output r\n}");
