@@ -39,7 +39,8 @@ cell lowrank(D, K = 5) {
   next h = tanh(U @ (V @ h) + x)
   output h
 })";
-// What lies behind the extents would be infinite or no number, in values and in gradients: logarithms of zeros.
+// What lies behind the extents would be infinite or no number, in values and in gradients: logarithms of
+// zeros.
 constexpr const char* kSingular = R"(
 cell singular(D, P = 11) {
   input x[D], v[P]
@@ -172,6 +173,20 @@ cell grows(D, P = 9) {
   Case c = wide_case(of, {}, Storage::F16);
   EXPECT_EQ(c.task().history_storage(*c.cell.find("p")), Storage::F32);
   Comparison(std::move(c)).run();
+}
+
+// What no kernel names is no tensor of the plan, and who compares a plan's tensors would not miss it.
+TEST(Widening, APlanThatWritesNoOutputIsNone) {
+  Case c = wide_case(kWideCases[0], {}, Storage::F32);
+  c.problem.pass = Pass::ForwardSave;
+  KernelPlan plan = point_plan(*c.strategy, c.cell, c.problem, c.parameters);
+  EXPECT_TRUE(lower_plan(c.task(), plan).ok());
+  std::erase_if(plan.launches, [](const Launch& launch) {
+    return launch.kernel.name.find("narrow_r_out") != std::string::npos;
+  });
+  const auto refused = lower_plan(c.task(), plan);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().message, "no kernel writes the output r");
 }
 
 TEST(Widening, InFp64AllIsFp64) {
