@@ -47,7 +47,7 @@ cell singular(D, P = 24, E = 40) {
   m = W @ c
   z = log(b * b) + sigmoid(m) * log(v * v)
   next c = tanh(0.2 * (R @ (z * h)))
-  next h = 0.5 * h + tanh(m + V @ u)
+  next h = 0.5 * h + tanh(m) * log(v * v) + tanh(V @ u)
   output h
   output y = next c
 })"},

@@ -49,7 +49,7 @@ cell singular(D, P = 11) {
   m = W @ c
   z = log(b * b) + sigmoid(m) * log(v * v)
   next c = tanh(0.2 * (R @ (z * h)) + x)
-  next h = 0.5 * h + tanh(m) * sqrt(v * v)
+  next h = 0.5 * h + tanh(m) * log(v * v)
   next k = tanh(1 / b) + tanh(a) * k
   output h
   output y = next c
@@ -220,6 +220,10 @@ TEST(Widening, MasksStandWhereTheyAreNeeded) {
   EXPECT_EQ(masks_of(kDiagonal), std::pair(std::size_t{0}, std::size_t{0}));
   // Of z h, which R multiplies, and of W c, whose gradient goes through a logarithm of zero.
   EXPECT_EQ(masks_of(kSingular), std::pair(std::size_t{1}, std::size_t{2}));
+  // A sigmoid of zero is none.
+  EXPECT_EQ(masks_of("cell c(D, P = 3) {\n param R[D, P]\n state p[P], h[D]\n next p = p\n"
+                     " next h = tanh(R @ sigmoid(p))\n output h\n}"),
+            std::pair(std::size_t{1}, std::size_t{1}));
   EXPECT_FALSE(
       widened(cell_of_text("cell c(D, E = 3) {\n input u[E]\n param W[D, E]\n state h[D]\n"
                            " next h = 0.5 * h + W @ u\n output h\n}")));
