@@ -28,24 +28,11 @@ class PlanLowering {
     for (const Launch& launch : plan_.launches)
       if (Status status = add(launch); !status) return status.error();
     if (plan_.in_result) put_in_result(*plan_.in_result);
-    if (Status status = writes_outputs(); !status) return status.error();
     if (Status status = executable::check(result_); !status) return status.error();
     return std::move(result_);
   }
 
  private:
-  // A tensor that no kernel names is none of the plan, so that nobody would miss it.
-  Status writes_outputs() const {
-    if (task_.problem.pass == Pass::Backward) return success();
-    for (const step::TensorId id : task_.cell.of_kind(step::TensorKind::Output))
-      if (std::ranges::none_of(result_.tensors, [&](const executable::Tensor& tensor) {
-            return tensor.ref == TensorRef{Role::Output, id} && tensor.written;
-          }))
-        return Error{ErrorKind::Internal,
-                     fmt::format("no kernel writes the output {}", task_.cell.tensor(id).name)};
-    return success();
-  }
-
   Status add(const Launch& launch) {
     const std::vector<kernel::Param>& params = launch.kernel.params;
     if (params.size() != launch.arguments.size())

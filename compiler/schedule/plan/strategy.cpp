@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <exception>
+#include <variant>
 
 #include "compiler/kernel/ir/print.h"
 #include "compiler/kernel/passes/in_double.h"
@@ -66,6 +68,24 @@ void simplify_kernels(const Task& task, KernelPlan& plan) {
     run_on_kernels(task, plan, pipeline::Pass::LegaliseCopies, kernel::legalise_copies);
 }
 
+Status writes_outputs(const Task& task, const KernelPlan& plan) {
+  if (task.problem.pass == Pass::Backward) return success();
+  const auto writes = [](const Launch& launch, TensorRef ref) {
+    for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
+      const auto* pointer = std::get_if<Pointer>(&launch.arguments[i]);
+      if (pointer != nullptr && pointer->tensor == ref && launch.kernel.params.at(i).written) return true;
+    }
+    return false;
+  };
+  for (const step::TensorId id : task.cell.of_kind(step::TensorKind::Output))
+    if (std::ranges::none_of(plan.launches, [&](const Launch& launch) {
+          return writes(launch, {Role::Output, id});
+        }))
+      return Error{ErrorKind::Internal,
+                   fmt::format("no kernel writes the output {}", task.cell.tensor(id).name)};
+  return success();
+}
+
 std::vector<EstimatePart> Strategy::parts(const Task& task, const Parameters& parameters) const {
   const Estimate e = cost(task, parameters);
   std::vector<EstimatePart> parts = {{EstimatePart::Of::Work, "memory", e.memory},
@@ -105,6 +125,8 @@ Result<KernelPlan> Strategy::build_legal(const Task& task, const Parameters& par
         [](const KernelPlan& written) {
           return pipeline::Made{[&] { return print_kernels(written); }, {}};
         });
+    if (const Status status = writes_outputs(task, plan); !status)
+      return defect(task.cell, parameters, status.error().message);
     if (task.problem.storage == kernel::Storage::F64) {
       run_on_kernels(task, plan, pipeline::Pass::InDouble, kernel::in_double);
       for (WideTensor& tensor : plan.wide) tensor.storage = kernel::Storage::F64;

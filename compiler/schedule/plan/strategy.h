@@ -147,6 +147,11 @@ class StrategyOf : public Strategy {
 // Throws pipeline::BrokenPass.
 void simplify_kernels(const Task& task, KernelPlan& plan);
 
+// Whether some kernel of a forward pass writes each output. A tensor that no kernel names is none of the
+// plan, and who compares a plan's tensors would not miss it. build_legal() asks; later passes may take stores
+// out.
+Status writes_outputs(const Task& task, const KernelPlan& plan);
+
 // Serves GPUs from compute capability 7.5 on: `feature` names what they have since then.
 Legality needs_turing(const target::Profile& profile, const std::string& feature);
 
