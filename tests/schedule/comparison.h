@@ -128,7 +128,8 @@ class Comparison {
     if (!case_.backward.empty()) case_.parameters = case_.backward;
     const SimulatedRun run = simulate();
     for (const TensorId id : case_.cell.of_kind(TensorKind::Input))
-      compare(run, {Role::InputGradient, id}, truth->inputs, plain->inputs);
+      compare(run, {Role::InputGradient, id}, truth->inputs, plain->inputs,
+              rounded_gradients(id, &step::BackwardResult<double>::inputs));
     for (const TensorId id : case_.cell.of_kind(TensorKind::Param))
       compare(run, {Role::ParamGradient, id}, truth->params, plain->params,
               rounded_gradients(id, &step::BackwardResult<double>::params));
@@ -138,8 +139,8 @@ class Comparison {
     if (passes_products(case_.problem)) compare_multiplied_again(run);
   }
 
-  // The gradient of a parameter or an initial state in several runs in which every rounding errs at random;
-  // nothing where it has more than a few numbers.
+  // The gradient of a tensor in several runs in which every rounding errs at random; nothing where it has
+  // more than a few numbers.
   using Gradients = step::TensorMap<double> step::BackwardResult<double>::*;
   std::vector<std::vector<double>> rounded_gradients(TensorId id, Gradients of) const {
     constexpr std::int64_t kFewNumbers = 8;
@@ -148,8 +149,8 @@ class Comparison {
     std::vector<std::vector<double>> gradients;
     if (step::element_count(tensor, case_.problem.sizes) > kFewNumbers) return gradients;
     for (std::uint64_t seed = 1; seed <= kRuns; ++seed) {
-      const step::Perturbation errors{seed, 1, case_.problem.math == kernel::Math::Fast,
-                                      case_.problem.storage};
+      step::Perturbation errors{seed, 1, case_.problem.math == kernel::Math::Fast, case_.problem.storage};
+      if (case_.problem.math == kernel::Math::Tf32) errors.product = 0x1p-11;  // half a unit of tf32
       auto options = options64();
       options.perturbation = &errors;
       const auto run = run_backward(case_.cell, case_.problem.sizes, arguments_, loss_, options);
