@@ -400,7 +400,7 @@ static void test_wrong_problems(rondo_context* context) {
   REFUSED(problem.type = RONDO_TYPE_I32, RONDO_ERROR_INPUT, "3 is no type");
   REFUSED(problem.math = 7, RONDO_ERROR_INPUT, "7 is no math");
   REFUSED(problem.math = RONDO_MATH_TF32; problem.type = RONDO_TYPE_BF16, RONDO_ERROR_INPUT, "fp32");
-  REFUSED(problem.pass = 3, RONDO_ERROR_INPUT, "3 is no pass");
+  REFUSED(problem.pass = 4, RONDO_ERROR_INPUT, "4 is no pass");
   REFUSED(problem.save = RONDO_SAVE_PRODUCTS, RONDO_ERROR_INPUT, "no products to save");
   REFUSED(problem.save = RONDO_SAVE_AUTO, RONDO_ERROR_INPUT, "2 is no way to save");
   REFUSED(problem.batch = -1, RONDO_ERROR_INPUT, "B is -1");
