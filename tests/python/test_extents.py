@@ -7,6 +7,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="no PyTorch: these cells are not compared with it")
 
 import rondo
+
 from parts import assert_close, leaf
 
 LSTMP = """cell lstmp(D, P = 12) {
