@@ -8,28 +8,19 @@
 #include <optional>
 
 #include "compiler/schedule/hoist/input_products.h"
-#include "compiler/schedule/plan/strategy.h"
+#include "compiler/schedule/plan/wrapping.h"
 
 namespace rondo::schedule {
 
-class Hoisting final : public Strategy {
+class Hoisting final : public Wrapping {
  public:
-  explicit Hoisting(const Strategy& walk) : walk_(walk) {}
+  using Wrapping::Wrapping;
 
-  std::string name() const override { return walk_.name(); }
-  std::vector<Variant> variants() const override { return walk_.variants(); }
-  Legality serves(const target::Profile& profile) const override { return walk_.serves(profile); }
   Legality legal(const Task& task) const override;
   constraint::System space(const Task& task) const override;
   CostModel cost_model(const Task& task) const override;
   std::vector<EstimatePart> parts(const Task& task, const Parameters& parameters) const override;
   std::vector<EstimatePart> measured_chain(const Task& task, const Parameters& parameters) const override;
-  double model_error() const override { return walk_.model_error(); }
-  int alignment(const Problem& problem, const Parameters& parameters) const override {
-    return walk_.alignment(problem, parameters);
-  }
-  std::span<const ParameterRow> parameters() const override { return walk_.parameters(); }
-  std::int64_t turn(const Parameters& parameters) const override { return walk_.turn(parameters); }
   KernelPlan build_kernels(const Task& task, const Parameters& parameters) const override;
 
  private:
@@ -39,8 +30,6 @@ class Hoisting final : public Strategy {
     Task walked;
   };
   std::shared_ptr<const std::optional<Split>> split(const Task& task) const;
-
-  const Strategy& walk_;
 };
 
 }  // namespace rondo::schedule
