@@ -27,13 +27,7 @@ TEST_P(LargeHead, LstmOf2048AgreesWithTheReference) {
   ASSERT_TRUE(choice.ok()) << choice.error().message;
   const auto plan = load(cell, p, choice->strategy, choice->parameters);
   ASSERT_NE(plan, nullptr);
-  const auto verifier = engine::Verifier::make({cell, p, {}}, {{sizes, {}, true}}, 29);
-  ASSERT_TRUE(verifier.ok()) << verifier.error().message;
-  const auto result = verifier->check(*gpu_->device, lent(*plan));
-  ASSERT_TRUE(result.ok()) << result.error().message;
-  for (const engine::TensorCheck& check : result->checks) EXPECT_TRUE(check.passed) << check.text();
-  const Status repeatable = verifier->check_repeatable(*gpu_->device, lent(*plan), 10);
-  EXPECT_TRUE(repeatable.ok()) << repeatable.error().message;
+  expect_right(*plan, cell, p, {{sizes, {}, true}}, 29, 10);
 }
 
 INSTANTIATE_TEST_SUITE_P(Types, LargeHead,
@@ -56,13 +50,7 @@ TEST_P(MaxPlus, ViterbiAgreesWithTheReference) {
     ASSERT_TRUE(choice.ok()) << choice.error().message;
     const auto plan = load(cell, p, choice->strategy, choice->parameters);
     ASSERT_NE(plan, nullptr);
-    const auto verifier = engine::Verifier::make({cell, p, {}}, {{sizes, {}, true}}, 31);
-    ASSERT_TRUE(verifier.ok()) << verifier.error().message;
-    const auto result = verifier->check(*gpu_->device, lent(*plan));
-    ASSERT_TRUE(result.ok()) << result.error().message;
-    for (const engine::TensorCheck& check : result->checks) EXPECT_TRUE(check.passed) << check.text();
-    const Status repeatable = verifier->check_repeatable(*gpu_->device, lent(*plan), 10);
-    EXPECT_TRUE(repeatable.ok()) << repeatable.error().message;
+    expect_right(*plan, cell, p, {{sizes, {}, true}}, 31, 10);
   }
 }
 

@@ -125,6 +125,19 @@ class GpuTest : public ::testing::Test {
     ASSERT_TRUE(gpu_->context.make_current().ok());
   }
 
+  // The plan's results agree with the reference's, and so many runs give the same bits.
+  void expect_right(const runtime::DevicePlan& plan, const step::Cell& cell, const schedule::Problem& p,
+                    const std::vector<engine::VerifyCase>& cases, std::uint64_t seed, int repeats) const {
+    const auto verifier = verifier_of(cell, p, cases, seed);
+    ASSERT_TRUE(verifier.ok()) << verifier.error().message;
+    const auto result = (*verifier)->check(*gpu_->device, lent(plan));
+    ASSERT_TRUE(result.ok()) << result.error().message;
+    for (const engine::TensorCheck& check : result->checks)
+      EXPECT_TRUE(check.passed) << cell.name << " D=" << p.sizes.dim << ": " << check.text();
+    const Status repeatable = (*verifier)->check_repeatable(*gpu_->device, lent(plan), repeats);
+    EXPECT_TRUE(repeatable.ok()) << repeatable.error().message;
+  }
+
   schedule::Problem problem(schedule::Pass pass, step::Sizes sizes, kernel::Storage storage) const {
     schedule::Problem p;
     p.sizes = sizes;

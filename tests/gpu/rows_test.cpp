@@ -26,14 +26,7 @@ class MatrixState : public rondo::testing::GpuTest,
   void check(const std::unique_ptr<runtime::DevicePlan>& plan, const step::Cell& cell,
              const schedule::Problem& p, const std::vector<engine::VerifyCase>& cases) {
     if (plan == nullptr) return;
-    const auto verifier = rondo::testing::verifier_of(cell, p, cases, 17);
-    ASSERT_TRUE(verifier.ok()) << verifier.error().message;
-    const auto result = (*verifier)->check(*gpu_->device, lent(*plan));
-    ASSERT_TRUE(result.ok()) << result.error().message;
-    for (const engine::TensorCheck& check : result->checks)
-      EXPECT_TRUE(check.passed) << cell.name << " D=" << p.sizes.dim << ": " << check.text();
-    const Status repeatable = (*verifier)->check_repeatable(*gpu_->device, lent(*plan), 2);
-    EXPECT_TRUE(repeatable.ok()) << repeatable.error().message;
+    expect_right(*plan, cell, p, cases, 17, 2);
   }
 };
 
