@@ -384,7 +384,7 @@ bool has_decisions(const step::Cell& cell, Pass pass) {
   const step::Graph graph = pass == Pass::Backward ? step::backward_step(cell).graph : cell.graph;
   return std::ranges::any_of(graph.nodes, [&](const step::Node& node) {
     using scalar::Op;
-    if (is_held_off_a_pole(graph, node)) return true;
+    if (is_held_off_a_pole(graph, node) || node.kind == step::NodeKind::ArgMaxPlus) return true;
     // No rounding changes a flag.
     if (node.kind == step::NodeKind::Scalar && node.op == Op::Select) {
       const step::Node& condition = graph.at(node.operands[0]);

@@ -134,7 +134,7 @@ Status Verifier::compute_exact(CaseData& run, std::uint64_t seed) const {
                                              shape.arbitrary_states, given_.get(), shape.data_scale});
   if (!data) return data.error();
   run.data = std::move(data).value();
-  run.data.stored_states = shape.stored_states;
+  if (shape.stored_states) store_states(*task_, run.data);
   run.data.erring_states = shape.erring_states;
   if (!shape.initial_states) run.data.loss.last_states.clear();
   Result<ReferenceResult> exact = run_reference(*task_, run.data);

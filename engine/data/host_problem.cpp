@@ -293,6 +293,14 @@ Result<HostProblem> random_problem(const schedule::Task& task, const step::Sizes
   return data;
 }
 
+void store_states(const schedule::Task& task, HostProblem& data) {
+  data.stored_states = true;
+  for (const step::TensorId id : task.cell.of_kind(TensorKind::State))
+    if (const auto first = data.forward.initial_states.find(task.cell.tensor(id).name);
+        first != data.forward.initial_states.end())
+      round_all(task.history_storage(id), first->second);
+}
+
 Result<ReferenceResult> run_reference(const schedule::Task& task, const HostProblem& data) {
   std::optional<step::ForwardArguments<double>> own;
   const step::ForwardArguments<double>& arguments = arguments_of(task.problem, data, own);

@@ -76,6 +76,9 @@ struct ReferenceResult {
   step::ForwardResult<double> forward;  // with histories
   step::BackwardResult<double> backward;
 };
+// Has the backward pass read stored states (HostProblem::stored_states), and first states of the same type,
+// which no kernel needs to round any more.
+void store_states(const schedule::Task& task, HostProblem& data);
 Result<ReferenceResult> run_reference(const schedule::Task& task, const HostProblem& data);
 // What the pass computes, with the errors of each of some perturbations: of a forward pass the forward
 // results (histories only for ForwardSave), of a backward pass the gradients. By the calling thread alone,

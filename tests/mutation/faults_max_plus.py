@@ -8,6 +8,8 @@ EXACT, MANY, REAL = (f"test_schedule HostMaxPlus.{name}" for name in
 GPU_EXACT, GPU_REAL = (test.replace("HostMaxPlus", "AlternatingMaxPlus") for test in (EXACT, REAL))
 CHIP = "schedule/persistent/"
 CHIP_EXACT = EXACT.replace("HostMaxPlus", "PersistentMaxPlus")
+TOLD = "test_engine FalseAlarms.ChoicesAmongStoredStatesCanBeTold"
+DECIDES = "test_engine Spreads.AChoiceOfChannelsIsADecision"
 
 FAULTS = [
     fault("max-plus: of channels that tie the last is chosen", TERMS, "before < term", "before <= term", test=EXACT),
@@ -55,6 +57,12 @@ FAULTS = [
           "joined(b, kind_, b.read(accumulators_, place), value)", "b.read(accumulators_, place) + value", test=CHIP_EXACT),
     fault("max-plus: lanes two apart keep each other's batch rows", CHIP + "max_plus.cpp", "kernel_.here().quarter >= 2",
           "kernel_.here().quarter < 2", test=CHIP_EXACT),
+    fault("max-plus: verification rounds no first states", "engine/data/host_problem.cpp",
+          "round_all(task.history_storage(id), first->second);", "(void)first;", test=TOLD),
+    fault("max-plus: verification lets exact vectors err before a choice", STEP + "reference/interpreter.cpp",
+          "!is_choice(node) ||", "true ||", test=TOLD),
+    fault("max-plus: verification takes a choice of channels for no decision", "engine/check/spread.cpp",
+          "|| node.kind == step::NodeKind::ArgMaxPlus) return true", ") return true", test=DECIDES),
     fault("saved products: their outputs are in the order of nodes", "schedule/analysis/saved_products.cpp",
           "cell.outputs.begin() + first, cell.outputs.end(), {}", "cell.outputs.end(), cell.outputs.end(), {}",
           test="test_schedule SavedProducts.OutputsLieInTheOrderOfTheirRows"),

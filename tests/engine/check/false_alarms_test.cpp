@@ -210,6 +210,17 @@ TEST(FalseAlarms, ShippedCellsPass) {
   }
 }
 
+// A gradient goes back by the largest of many sums, and rounding a state turns some of these choices: what
+// is stored, the first states too, turns none.
+TEST(FalseAlarms, ChoicesAmongStoredStatesCanBeTold) {
+  const step::Cell cell = rondo::testing::library_cell("viterbi");
+  for (const Storage storage : {Storage::BF16, Storage::F16})
+    for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+      const Outcome outcome = outcome_of(cell, problem_at({2, 5, 1, 24}, Pass::Backward, storage), seed);
+      EXPECT_EQ(outcome.kind, Outcome::Kind::Passed) << kernel::storage_name(storage) << " " << outcome.text;
+    }
+}
+
 // Segments of time start off by no more than one step's rounding changes, which is little where no function
 // of a step is approximate: a state that forgets its past, and has few roundings, shows the rest.
 TEST(FalseAlarms, SegmentsOfACellWithoutFunctions) {

@@ -28,6 +28,13 @@ TEST(Spreads, StatesBeyondHalvesAreComparedInBothPassesOfTraining) {
   }
 }
 
+// Its gradient alone goes back by the channels that are chosen.
+TEST(Spreads, AChoiceOfChannelsIsADecision) {
+  const step::Cell viterbi = rondo::testing::library_cell("viterbi");
+  EXPECT_TRUE(has_decisions(viterbi, schedule::Pass::Backward));
+  EXPECT_FALSE(has_decisions(viterbi, schedule::Pass::Forward));
+}
+
 // Runs of all cases are added by many threads, each element's errors by any of them: two cases at once have
 // the limits that each has alone, and every element of a sum errs in some run.
 TEST(Spreads, OfSeveralCasesAreThoseOfEachAlone) {
