@@ -59,8 +59,6 @@ FAULTS = [
           "kernel_.here().quarter < 2", test=CHIP_EXACT),
     fault("max-plus: verification rounds no first states", "engine/data/host_problem.cpp",
           "round_all(task.history_storage(id), first->second);", "(void)first;", test=TOLD),
-    fault("max-plus: verification lets exact vectors err before a choice", STEP + "reference/interpreter.cpp",
-          "!is_choice(node) ||", "true ||", test=TOLD),
     fault("max-plus: verification takes a choice of channels for no decision", "engine/check/spread.cpp",
           "|| node.kind == step::NodeKind::ArgMaxPlus) return true", ") return true", test=DECIDES),
     fault("saved products: their outputs are in the order of nodes", "schedule/analysis/saved_products.cpp",

@@ -242,23 +242,6 @@ std::size_t Interpreter<Real>::factor_channels(const Node& node) const {
   return dim_;
 }
 
-namespace {
-
-// What finds the largest of its terms, which an error too many may turn.
-bool is_choice(const Node& node) {
-  return node.kind == NodeKind::MaxPlus || node.kind == NodeKind::ArgMaxPlus;
-}
-
-// Whether all are numbers of that type already, which no rounding to it changes.
-template <class Real>
-bool is_stored(const Real* values, std::size_t count, scalar::Storage type) {
-  return std::all_of(values, values + count, [&](Real value) {
-    return static_cast<Real>(scalar::nearest(type, static_cast<double>(value))) == value;
-  });
-}
-
-}  // namespace
-
 template <class Real>
 const Real* Interpreter<Real>::factor(NodeId id, const Node& node) {
   if (options_.round_product == nullptr && options_.round_vector == nullptr && !noise_)
@@ -269,8 +252,7 @@ const Real* Interpreter<Real>::factor(NodeId id, const Node& node) {
   round(factor_.data(), count, options_.round_vector);
   if (noise_) {
     const Perturbation& given = noise_.perturbation();
-    if (!is_choice(node) || !is_stored(factor_.data(), count, given.stored))
-      noise_.store(factor_.data(), count, place_of(id, Part::Factor), given.stored);
+    noise_.store(factor_.data(), count, place_of(id, Part::Factor), given.stored);
     if (given.product > 0)
       noise_.add(factor_.data(), count, place_of(id, Part::Product),
                  [&](std::size_t i) { return given.product * size_of(factor_[i]); });
