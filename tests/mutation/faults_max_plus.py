@@ -7,7 +7,7 @@ EXACT, MANY, REAL = (f"test_schedule HostMaxPlus.{name}" for name in
                      ("IntegersToTheBit", "ManyChannels", "CellsAgreeWithTheReference"))
 GPU_EXACT, GPU_REAL = (test.replace("HostMaxPlus", "AlternatingMaxPlus") for test in (EXACT, REAL))
 CHIP = "schedule/persistent/"
-CHIP_EXACT = EXACT.replace("HostMaxPlus", "PersistentMaxPlus")
+CHIP_EXACT, CHIP_REAL = (test.replace("HostMaxPlus", "PersistentMaxPlus") for test in (EXACT, REAL))
 TOLD = "test_engine FalseAlarms.ChoicesAmongStoredStatesCanBeTold"
 DECIDES = "test_engine Spreads.AChoiceOfChannelsIsADecision"
 
@@ -57,6 +57,21 @@ FAULTS = [
           "joined(b, kind_, b.read(accumulators_, place), value)", "b.read(accumulators_, place) + value", test=CHIP_EXACT),
     fault("max-plus: lanes two apart keep each other's batch rows", CHIP + "max_plus.cpp", "kernel_.here().quarter >= 2",
           "kernel_.here().quarter < 2", test=CHIP_EXACT),
+    fault("max-plus: a lane on the chip adds what has chosen another one's channel", CHIP + "max_plus.cpp",
+          "b.to_real(first_row + kernel_.here().group)", "b.to_real(first_row + 7 - kernel_.here().group)", test=CHIP_EXACT),
+    fault("max-plus: a lane on the chip adds to one row of a tile", CHIP + "max_plus.cpp",
+          "b.real(8 * half)", "b.real(8 * (half / 2 * 2))", test=CHIP_EXACT),
+    fault("max-plus: choices on the chip stay in the first slot", CHIP + "reduce_scatter.cpp",
+          "count % vector_slots() * own_[sum].choices", "count % vector_slots() * 0", test=CHIP_EXACT),
+    fault("max-plus: all products of a sum on the chip have chosen what the first has", CHIP + "reduce_scatter.cpp",
+          "term - own.with_matrix), columns", "0), columns", test=CHIP_EXACT),
+    fault("max-plus: a batch tile on the chip has the vectors of products with a matrix alone", CHIP + "reduce_scatter.cpp",
+          "std::int64_t{8} * own_[sum].all() * geometry_.columns()",
+          "std::int64_t{8} * own_[sum].with_matrix * geometry_.columns()", test=CHIP_REAL),
+    fault("max-plus: a block alone reads its sums before they are there", CHIP + "reduce_scatter.cpp",
+          "      if (geometry_.in_grid()) collect(level, count);\n      await_sums();",
+          "      if (geometry_.in_grid()) collect(level, count);\n      if (geometry_.in_grid()) await_sums();",
+          test=CHIP_EXACT),
     fault("max-plus: verification rounds no first states", "engine/data/host_problem.cpp",
           "round_all(task.history_storage(id), first->second);", "(void)first;", test=TOLD),
     fault("max-plus: verification takes a choice of channels for no decision", "engine/check/spread.cpp",

@@ -63,6 +63,12 @@ class ExactCase {
     problem_.save_products = cell.save_products;
   }
 
+  // Of the backward pass; else they are the same.
+  ExactCase& backward(Parameters parameters) {
+    backward_ = std::move(parameters);
+    return *this;
+  }
+
   // How its plans are run: in the simulator, unless a test has something else, for CPUs then.
   using Runner = std::function<SimulatedRun(const Task&, const KernelPlan&, const TensorValues&, int pad)>;
   ExactCase& on_cpus(Runner runner) {
@@ -107,6 +113,7 @@ class ExactCase {
     ASSERT_TRUE(backward) << backward.error().message;
     problem_.pass = Pass::Backward;
     if (!strategy_->legal(task()).legal) return;
+    if (!backward_.empty()) parameters_ = backward_;
     const SimulatedRun swept = simulate();
     expect(swept, Role::InputGradient, step::TensorKind::Input, backward->inputs);
     expect(swept, Role::ParamGradient, step::TensorKind::Param, backward->params);
@@ -142,7 +149,7 @@ class ExactCase {
   step::Cell cell_;
   Problem problem_;
   const Strategy* strategy_;
-  Parameters parameters_;
+  Parameters parameters_, backward_;
   int pad_;
   Runner runner_;
   TensorValues given_;

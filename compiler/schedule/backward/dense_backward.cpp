@@ -46,11 +46,6 @@ Legality dense_legal(const step::Cell& cell) {
 
 Legality max_plus_legal(const Task& task) {
   if (!step::has_max_plus(task.cell)) return {};
-  if (task.problem.pass == Pass::Backward)
-    return {
-        false,
-        "the step's gradients go back by the channels that max-plus products (maxplus) have chosen, not by "
-        "matrices that lie on the chip: alternating computes them"};
   if (task.problem.math == kernel::Math::Tf32)
     return {false,
             "the step has a max-plus product (maxplus), whose terms are not rounded to tf32: alternating "

@@ -14,8 +14,7 @@
 namespace rondo::schedule {
 
 Legality dense_legal(const step::Cell& cell);
-// Whether products over max and plus can be made of matrices on the chip: of forward passes, and not of
-// rounded fp32.
+// Whether products over max and plus can be made of matrices on the chip: not of rounded fp32.
 Legality max_plus_legal(const Task& task);
 
 // The cost of what a backward pass computes before its sweep, namely vectors that are no saved states, and

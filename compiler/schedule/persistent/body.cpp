@@ -201,6 +201,20 @@ void PersistentBody::publish_level(int level, const PersistentKernel::Step& now,
                                             [&](const step::Node& node) { return leaf(node, now, c); })[0]);
     products_->publish(group, now.tile_step, vector);
   }
+  publish_chosen(level, now, leaf);
+}
+
+// What a step has chosen is known before it begins, but is not what the step before could send.
+void PersistentBody::publish_chosen(int level, const PersistentKernel::Step& now, const LeafOf& leaf) {
+  for (std::size_t group = 0; group < groups_.size(); ++group) {
+    if (groups_[group].level != level || groups_[group].kind != ProductKind::Scatter) continue;
+    for (std::size_t product = 0; product < groups_[group].products.size(); ++product) {
+      const step::Node& node = step_.graph.at(groups_[group].products[product].chosen);
+      std::vector<Value> chosen;
+      for (int c = 0; c < channels(); ++c) chosen.push_back(leaf(node, now, c));
+      products_->publish_chosen(group, static_cast<int>(product), now.tile_step, chosen);
+    }
+  }
 }
 
 void PersistentBody::reduce(std::size_t stage, const PersistentKernel::Step& step, const LeafOf& leaf,

@@ -87,6 +87,7 @@ class PersistentBody {
   };
   void run_step(const PersistentKernel::Step& now, const LeafOf& leaf, const Consume& consume);
   void publish_level(int level, const PersistentKernel::Step& now, const LeafOf& leaf, Progress& step);
+  void publish_chosen(int level, const PersistentKernel::Step& now, const LeafOf& leaf);
   // One stage, in all channels' values; then the stages that come before the products of a level: those that
   // its vectors wait for, or the others, and with these what follows from them.
   void reduce(std::size_t stage, const PersistentKernel::Step& step, const LeafOf& leaf,

@@ -39,6 +39,12 @@ TileCost tile_cost(const Problem& problem, const target::Target& target, bool ma
   return {std::max(6 * 8.0, 12 * kSplit), 8, 6 * 33};
 }
 
+// The same of a column that has chosen channels: a comparison and an addition for each of a lane's sums, and
+// what its loads take: by their counts, not measured.
+double scatter_cycles(const PersistentGeometry& g) {
+  return g.p.batch_tiles * (3.0 * 4 * g.sum_tiles() + 10);
+}
+
 // What counting a step's instructions does not tell, in cycles; the way through the L2, there with a store
 // and back and forth with a load, in seconds (sums and lines have figures of their own below). Fitted to the
 // trials of LSTM, GRU and sLSTM, 1 x 512 to 12 x 64, all passes, on an H200; how well the model ranks with
@@ -166,6 +172,7 @@ double Model::reduce_scatter(const PersistentGeometry& g) const {
   const double sums = static_cast<double>(shape.terms.size()) / shape.levels;
   const double parts =  // bytes a block sends
       sums * static_cast<double>(g.padded) * g.turn_batch * g.element_bytes / g.p.cluster_k_split;
+  if (g.p.blocks == 1) return 2 * barrier + kOneBlock + 30;
   if (!g.in_grid())
     return barrier + target::cluster_exchange_cycles(g.p.blocks, parts) + 30 + 6.0 * g.p.blocks;
   // They are written, read and cleared in the L2, by all blocks of the launch.
@@ -238,9 +245,10 @@ double Model::multiply(const PersistentGeometry& g) const {
     shared += vector_tiles * g.p.batch_tiles * 128.0 * g.element_bytes * g.warps / 128;
   };
   if (g.reduces())
-    for (const int terms : shape.terms) {
-      const int k_tiles = terms * g.columns() / 16;
-      add(g.sum_tiles(), k_tiles, static_cast<double>(k_tiles) * g.p.split_k);
+    for (std::size_t of = 0; of < shape.terms.size(); ++of) {
+      const int k_tiles = (shape.terms[of] - shape.scatters[of]) * g.columns() / 16;
+      if (k_tiles > 0) add(g.sum_tiles(), k_tiles, static_cast<double>(k_tiles) * g.p.split_k);
+      issue += shape.scatters[of] * g.columns() * scatter_cycles(g) * per_core;
     }
   else
     for (std::size_t group = 0; group < shape.products.size(); ++group)
@@ -267,7 +275,8 @@ double Model::starting(const PersistentGeometry& g, double waves) const {
     k_tiles_outside += k_tiles - inside;
   };
   if (g.reduces())
-    for (const int terms : shape.terms) add(g.sum_tiles(), terms * g.columns() / 16);
+    for (std::size_t of = 0; of < shape.terms.size(); ++of)
+      add(g.sum_tiles(), (shape.terms[of] - shape.scatters[of]) * g.columns() / 16);
   else
     for (std::size_t group = 0; group < shape.products.size(); ++group)
       add(group_tiles(shape, g, group), g.k_tiles_of_warp());

@@ -207,7 +207,7 @@ void OnChipMatrix::add_to_sum(int row_tile, int batch_tile, int element, Value v
 void MatrixSource::declare(const std::vector<ProductGroup>& groups) {
   for (const ProductGroup& group : groups)
     for (const Product& product : group.products)
-      if (matrices_.count(product.matrix) == 0)
+      if (group.kind != ProductKind::Scatter && matrices_.count(product.matrix) == 0)
         matrices_[product.matrix] = kernel_.signature().reads({Role::Param, product.matrix});
 }
 

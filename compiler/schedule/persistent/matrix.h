@@ -43,6 +43,15 @@ class OnChipMatrix {
   // Multiplies a vector that lies in registers: fragments [batch tiles, k-tiles,
   // ChipElements::fragment_words()]. `adds`: to the sums as they are, in place of zeros.
   void multiply(kernel::Array fragments, const MatrixScratch& scratch, bool adds = false);
+  // Adds to the sums, of which the first is row `first_row` of the head, what has chosen their channels: of
+  // `columns` columns of a vector, placed as for multiply(), and of their choices, [batch tiles, any,
+  // columns, 8] fp32.
+  struct Rows {
+    const kernel::Memory& memory;
+    kernel::Value first;
+    std::int64_t tile_pitch;
+  };
+  void add_chosen(const Rows& vector, const Rows& chosen, int columns, kernel::Value first_row);
   // Element of the accumulator of a row tile of the sums and a batch tile: 0 and 1 are row g, 2 and 3 row g
   // + 8.
   kernel::Value sum(int row_tile, int batch_tile, int element) const;

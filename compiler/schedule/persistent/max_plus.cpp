@@ -1,7 +1,8 @@
 // Products over max and plus of a matrix that lies on the chip. Its words are those of an A operand of mma,
 // so a lane has rows g and g + 8 of a row tile, at a quarter of the columns. It takes the largest sums of
 // these for all 8 batch rows of a tile, and when all columns are done the four lanes of a row give each other
-// theirs, so that each has the batch rows of an accumulator of mma.
+// theirs, so that each has the batch rows of an accumulator of mma. Backward no matrix is read: the lane that
+// has a channel's sums adds the gradients of those that have chosen it.
 #include "compiler/schedule/lower/product_terms.h"
 #include "compiler/schedule/persistent/matrix.h"
 #include "compiler/support/index.h"
@@ -93,6 +94,31 @@ void OnChipMatrix::join_lanes() {
         for (int side = 0; side < 2; ++side)
           b.write(accumulators_, b.constant(accumulator(tile, batch, 0) + 2 * half + side), rows[at(side)]);
       }
+}
+
+void OnChipMatrix::add_chosen(const Rows& vector, const Rows& chosen, int columns, Value first_row) {
+  auto& b = kernel_.builder();
+  const ChipElements& elements = kernel_.elements();
+  const Value own = b.let("own_channel", b.to_real(first_row + kernel_.here().group));
+  const Value pair = kernel_.here().quarter * 2;
+  b.for_("column", 0, columns, 2, [&](Value column) {
+    for (int batch = 0; batch < geometry_.p.batch_tiles; ++batch) {
+      const auto place = [&](const Rows& rows) {
+        return rows.memory[rows.first + column * 8 + pair + batch * rows.tile_pitch];
+      };
+      const std::vector<Value> words = elements.load("v", place(vector), elements.pair_words());
+      const std::vector<Value> channels = b.load_vector("chosen", place(chosen), 2);
+      for (int side = 0; side < 2; ++side) {
+        const Value value = b.let("v", elements.element(words, side));
+        const Value row = b.let("chosen_row", channels[at(side)] - own);
+        for (int half = 0; half < 2 * all_sum_tiles_; ++half) {
+          const Value sum = b.constant(accumulator(half / 2, batch, 0) + half % 2 * 2 + side);
+          b.write(accumulators_, sum,
+                  with_chosen(b, b.read(accumulators_, sum), row, b.real(8 * half), value));
+        }
+      }
+    }
+  });
 }
 
 }  // namespace rondo::schedule

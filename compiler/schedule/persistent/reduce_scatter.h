@@ -21,6 +21,8 @@ class ReduceScatterProducts : public StepProducts {
   void load_matrices() override {}  // the multiplying warps do
   void expect_first() override;
   void publish(std::size_t group, kernel::Value count, const std::vector<kernel::Value>& values) override;
+  void publish_chosen(std::size_t group, int product, kernel::Value count,
+                      const std::vector<kernel::Value>& channels) override;
   void start(int level, kernel::Value count) override;
   void finish(int level, kernel::Value count) override;
   void rearm(int level, kernel::Value count) override;
@@ -35,14 +37,23 @@ class ReduceScatterProducts : public StepProducts {
 
  private:
   struct Sum {
-    OnChipMatrix matrix;    // row tiles of the whole head by the block's channels, for each term
+    std::vector<ProductSum::Term> terms;  // those with a matrix first
+    int with_matrix = 0;
+    OnChipMatrix matrix;    // row tiles of the whole head by the block's channels, for each of these
     kernel::Memory vector;  // [slots, batch tiles, terms, units, 8]: this block's part of the vectors
-    kernel::Memory parts;   // cluster: [2, batch tiles, blocks, units, 8]: what the blocks have sent
+    kernel::Memory chosen;  // [slots, batch tiles, terms without one, units, 8] fp32: channels
+    kernel::Memory parts;   // no grid: [2, batch tiles, blocks, units, 8]: what the blocks have sent
     kernel::Memory lines;   // grid: [batch tiles, lines, units, 8] fp32: partly summed
     std::vector<kernel::Value> totals;  // by channel
     std::int64_t elements = 0;          // of a slot of `vector`
+    std::int64_t choices = 0;           // of a slot of `chosen`
+
+    int all() const { return static_cast<int>(terms.size()); }
+    int without_matrix() const { return all() - with_matrix; }
   };
 
+  Sum sum_of(const ProductSum& sum) const;
+  void add_chosen(std::size_t sum, kernel::Value count);
   void load_own_matrices();
   void load_matrix(std::size_t sum);
   void await_vectors(int level, kernel::Value count);

@@ -115,8 +115,15 @@ void ReduceScatterProducts::send_pieces(std::size_t sum, Value slot, int first, 
   const Value unit = rows % (g.units / 8) * 8 + kernel_.here().group;
   const Value line =
       ((slot * g.p.batch_tiles + piece % g.p.batch_tiles) * g.p.blocks + kernel_.here().rank) * g.units;
-  send_words(kernel_, own_[sum].parts, (line + unit) * 8 + kernel_.here().quarter / count * (2 * count), row,
-             rows / (g.units / 8), ready_[at(sums_[sum].level)], slot);
+  const Value place = (line + unit) * 8 + kernel_.here().quarter / count * (2 * count);
+  if (g.in_cluster())
+    return send_words(kernel_, own_[sum].parts, place, row, rows / (g.units / 8),
+                      ready_[at(sums_[sum].level)], slot);
+  const ChipElements& elements = kernel_.elements();
+  const int size = static_cast<int>(row.size()), together = std::min(4, size);
+  for (int word = 0; word < size; word += together)
+    elements.store(own_[sum].parts[place + word * elements.per_word()],
+                   {row.begin() + word, row.begin() + word + together});
 }
 
 void ReduceScatterProducts::send_to_grid(std::size_t sum, Value slot, bool absent) {

@@ -35,6 +35,13 @@ constexpr int kMostKSplit = 8;            // blocks of a cluster that split the 
 constexpr int kRegistersOfElements = 16, kRegistersOfParts = 24, kRegistersOfSplitTile = 26;
 constexpr std::int64_t kBarrierBytes = 1024;  // mbarriers and alignment of arrays
 
+// By sum: the terms that multiply by a matrix.
+std::vector<int> with_matrix(const SweepShape& shape) {
+  std::vector<int> terms = shape.terms;
+  for (std::size_t sum = 0; sum < terms.size(); ++sum) terms[sum] -= shape.scatters[sum];
+  return terms;
+}
+
 // k-tiles that different shares of a head give: what `register_k_tiles` may be, beside a few smaller numbers.
 std::vector<constraint::Value> register_choices(std::int64_t dim, const SweepShape& shape,
                                                 const std::vector<constraint::Value>& teams) {
@@ -47,7 +54,7 @@ std::vector<constraint::Value> register_choices(std::int64_t dim, const SweepSha
         if (tiles % split_k == 0) result.insert(tiles / split_k);
       }
   for (const constraint::Value blocks : teams)  // reduce-scatter: the columns of all terms
-    for (const int terms : shape.terms)
+    for (const int terms : with_matrix(shape))
       for (int k_split = 1; k_split <= kMostKSplit; k_split *= 2) {
         const int units = persistent_units(dim, static_cast<int>(blocks), 1, k_split == 1);
         if (const int tiles = units * k_split * terms / 16; tiles <= 64) result.insert(tiles);
@@ -104,7 +111,7 @@ class PersistentSpace {
   void registers();      // that a thread needs
   void shared_memory();  // that a block needs
 
-  int most_terms() const { return shape_.terms.empty() ? 0 : *std::ranges::max_element(shape_.terms); }
+  int most_terms() const { return matrix_terms_.empty() ? 0 : *std::ranges::max_element(matrix_terms_); }
   // Tiles of the rows of a group of products, of a warp's units, or, with fragments, of the block's. These
   // are rows of sums: where others of its level have products too, a tile of them may hold but one of this
   // group's.
@@ -151,9 +158,12 @@ class PersistentSpace {
   bool has_head_values() const { return shape_.head_values_in + shape_.head_values_out + shape_.shares > 0; }
   bool backward() const { return problem_.pass == Pass::Backward; }
   // Sums of fewer terms than there are products may be exchanged in place of the vectors that are multiplied.
-  bool may_reduce() const { return shape_.terms.size() < shape_.products.size(); }
+  bool may_reduce() const { return shape_.terms.size() < shape_.products.size() || scatters() > 0; }
+  // Products by chosen channels, which are made so alone: a block knows what its own channels have chosen.
+  int scatters() const { return std::accumulate(shape_.scatters.begin(), shape_.scatters.end(), 0); }
 
   const SweepShape& shape_;
+  const std::vector<int> matrix_terms_ = with_matrix(shape_);
   const bool sends_ahead_;  // a step sends a vector that the next one multiplies
   const Problem& problem_;
   const target::Limits& limits_;
@@ -224,7 +234,8 @@ void PersistentSpace::copies() {
 }
 
 void PersistentSpace::teams() {
-  s_.require(implies(reduce_ == 1, blocks_ >= 2), "a block alone has nobody to send sums to");
+  if (scatters() == 0)
+    s_.require(implies(reduce_ == 1, blocks_ >= 2), "a block alone has nobody to send sums to");
   s_.require(implies(cluster_k_split_ > 1, reduce_ == 1 && exchange_ == Exchange::Global),
              "clusters split the k extent where blocks exchange through global memory");
   s_.require(divides(cluster_k_split_, blocks_), "clusters that share columns divide the team");
@@ -286,8 +297,13 @@ void PersistentSpace::products() {
   s_.require(register_k_tiles_ <= k_share_, "k-tiles a warp multiplies");
 }
 
-// Max and plus are taken by lanes, of vectors in shared memory.
+// Max and plus are taken by lanes, of vectors in shared memory, and so is what goes back by chosen channels.
 void PersistentSpace::max_plus() {
+  if (scatters() > 0)
+    s_.require(reduce_ == 1 && cluster_k_split_ == 1,
+               "a block sends the sums of what its own channels have chosen");
+  if (scatters() > 0 && most_terms() == 0)
+    s_.require(implies(vector_ == widest_copy(), accumulators_ == 1), "a lane adds to one sum");
   if (!shape_.max_plus) return;
   s_.require(reduce_ == 0 && fragments_ == 0,
              "max-plus products are taken of whole vectors in shared memory");
@@ -331,7 +347,7 @@ Expr PersistentSpace::matrix_tiles(bool in_registers) const {
                                                     : k_share_ - register_k_tiles_);
   if (!may_reduce()) return gathering;
   Expr of_sums = Expr(0);
-  for (const int terms : shape_.terms)
+  for (const int terms : matrix_terms_)
     of_sums = of_sums + (in_registers ? min(register_k_tiles_, own_tiles_ * terms)
                                       : max(0, own_tiles_ * terms - register_k_tiles_));
   return when(reduce_ == 1, sum_tiles_ * of_sums, gathering);
@@ -450,6 +466,7 @@ void PersistentSpace::shared_memory() {
                    columns_ +
                parts,
            vectors);
+  const Expr chosen = scatters() * 4 * when(exchange_ == Exchange::Global, 1, 2) * batch * columns_;
   const Expr matrices = s_.define("matrix_bytes", warps_ * split_k_ * matrix_tiles(false) * (256 * bytes_),
                                   "bytes of matrices in shared memory");
   const Expr partial = when(reduce_ == 1, 0, (split_k_ - 1) * warps_ * row_tiles_ * batch_tiles_ * 512) *
@@ -461,6 +478,7 @@ void PersistentSpace::shared_memory() {
                             (256 * FragmentGatherProducts::kSlots);
   Expr all = staging + results + when(fragments_ == 1, of_fragments, exchange_bytes + partial) + matrices +
              kBarrierBytes;
+  if (scatters() > 0) all = all + chosen;
   if (reduces_head()) all = all + reduction_bytes();
   if (has_head_values() || shape_.head_values_before > 0) all = all + head_values;
   const Expr shared = s_.define("shared_bytes", all, "bytes of shared memory a block");

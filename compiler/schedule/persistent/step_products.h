@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <stdexcept>
 #include <vector>
 
 #include "compiler/schedule/analysis/product_groups.h"
@@ -25,6 +26,10 @@ class StepProducts {
   virtual bool reads(std::size_t) const { return false; }
   // Hands over the vector of a group, one value a channel of the thread, at the `count`-th step.
   virtual void publish(std::size_t group, kernel::Value count, const std::vector<kernel::Value>& values) = 0;
+  // Of a product of a group of ProductKind::Scatter: the channels that the step has chosen, in the same way.
+  virtual void publish_chosen(std::size_t, int, kernel::Value, const std::vector<kernel::Value>&) {
+    throw std::logic_error("persistent: products by chosen channels are made by reduce-scatter");
+  }
   // The part that waits for no other block. The caller does its own work between this and finish().
   virtual void start(int level, kernel::Value count) = 0;
   // Waits for the other warps and blocks. Afterwards value() gives each product's value in this thread's

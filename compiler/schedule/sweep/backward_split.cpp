@@ -246,7 +246,11 @@ void count_products(const Task& task, const step::StepGraph& graph, const std::v
     shape.product_count += shape.products.back();
   }
   const std::vector<ProductSum> sums = product_sums(graph.graph, graph.roots, groups);
-  for (const ProductSum& sum : sums) shape.terms.push_back(static_cast<int>(sum.terms.size()));
+  for (const ProductSum& sum : sums) {
+    shape.terms.push_back(static_cast<int>(sum.terms.size()));
+    shape.scatters.push_back(static_cast<int>(std::ranges::count_if(
+        sum.terms, [&](const auto& term) { return groups[term.group].kind == ProductKind::Scatter; })));
+  }
   const std::vector<ProductSum> joined = product_rows(sums);
   shape.joined = static_cast<int>(joined.size());
   for (const ProductGroup& group : groups) {
@@ -311,9 +315,13 @@ SweepShape shape_of_sweep(const Task& task) {
   const BackwardSplit split = backward_split(task);
   shape.rows_in = rows(tensors_read(task.cell, split.sweep, split.sweep_roots, TensorKind::Input)) +
                   rows(task.cell.of_kind(TensorKind::Output));
-  for (const TensorRef& ref : products_read(split, split.sweep, split.sweep_roots))
-    shape.rows_in +=
-        ref.role == Role::Scratch ? scratch_rows(split)[kProducts] : tensor_in_role(ref, task.cell).rows;
+  const bool half = kernel::storage_bytes(task.problem.storage) == 2;
+  for (const TensorRef& ref : products_read(split, split.sweep, split.sweep_roots)) {
+    const int count = ref.role == Role::Scratch ? scratch_rows(split)[static_cast<std::size_t>(ref.tensor)]
+                                                : tensor_in_role(ref, task.cell).rows;
+    shape.rows_in += count;
+    if (ref == TensorRef{Role::Scratch, kChosen} && half) shape.wide_in += count;
+  }
   shape.head_values_in =
       head_values(tensors_read(task.cell, split.sweep, split.sweep_roots, TensorKind::Input)) +
       head_values(task.cell.of_kind(TensorKind::Output));

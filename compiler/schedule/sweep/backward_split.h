@@ -83,6 +83,7 @@ struct SweepShape {
   std::vector<bool> of_input;  // by group: its vector is a row of an input
   int rows_multiplied = 0;     // staged rows of inputs of which the step reads nothing but such vectors
   std::vector<int> terms;      // of each sum
+  std::vector<int> scatters;   // of these, those that read no matrix (ProductKind::Scatter)
   int product_count = 0;
   int levels = 0;
   int joined = 0;                 // sums as product_rows() has them, of all levels
