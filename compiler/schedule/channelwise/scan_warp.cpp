@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "compiler/schedule/channelwise/cluster_transforms.h"
 #include "compiler/schedule/channelwise/global_transforms.h"
 #include "compiler/support/index.h"
@@ -16,11 +18,16 @@ namespace {
 constexpr int kLanes = 32;
 // Transforms loaded side by side: of up to so many words, all that is of use; of more, as registers hold.
 constexpr int kTogether = 16, kFewWords = 16, kWordsTogether = 64;
+// Of the registers that a thread of a block has: what a lane has beside transforms, and transforms that it
+// has beside those it loads.
+constexpr int kRegistersOfSm = 65536, kMostRegisters = 256, kRegistersBeside = 36, kOwnTransforms = 3;
 
-// For lanes that load `each` of them at a time.
-int loaded_together(const TransformPattern& pattern, int each) {
+// For lanes that load `each` of them at a time, where an SM has so many threads.
+int loaded_together(const TransformPattern& pattern, int each, int threads) {
   const int words = pattern.entries() * each;
-  return words <= kFewWords ? kTogether : std::max(1, kWordsTogether / words);
+  if (words > kFewWords) return std::max(1, kWordsTogether / words);
+  const int registers = std::min(kMostRegisters, kRegistersOfSm / threads);
+  return std::clamp((registers - kRegistersBeside) / words - kOwnTransforms, 1, kTogether);
 }
 
 }  // namespace
@@ -272,6 +279,15 @@ void ScanWarp::scan_rounds() {
   });
 }
 
+int ScanWarp::least_registers(const TransformPattern& pattern, int channels) {
+  const int words = pattern.entries() * ScanLanes::of(channels).each;
+  return words > kFewWords ? 0 : kRegistersBeside + words * (kOwnTransforms + 1);
+}
+
+int ScanWarp::threads_of_sm() const {
+  return builder_.kernel().min_blocks * round_up(parameters_.computing() + kLanes, 128);
+}
+
 void ScanWarp::send(Value round) {
   auto& b = builder_;
   sync_published(round, true);
@@ -305,7 +321,7 @@ std::vector<AffineTransform> ScanWarp::compose(Value round) {
   std::vector<std::vector<TransformColumn>> composed;
   for (int c = 0; c < lanes_.each; ++c) composed.push_back(identity_transform(b, table_.pattern, "composed"));
   const TransformTable table = segment_transforms(round);
-  const int together = loaded_together(table.pattern, lanes_.each);
+  const int together = loaded_together(table.pattern, lanes_.each, threads_of_sm());
   b.for_("part", 0, table.parts, std::min(together, table.parts), [&](Value part) {
     const std::vector<AffineTransform> transforms = table.load(b, part, lanes_.first, lanes_.each);
     for (std::size_t c = 0; c < transforms.size(); ++c)
@@ -367,7 +383,7 @@ void ScanWarp::store_exclusive_prefixes(Value round) {
   const TransformTable table = segment_transforms(round);
   std::vector<std::vector<TransformColumn>> running;
   for (int c = 0; c < lanes_.each; ++c) running.push_back(identity_transform(b, table_.pattern, "running"));
-  const int together = loaded_together(table.pattern, lanes_.each);
+  const int together = loaded_together(table.pattern, lanes_.each, threads_of_sm());
   const auto group = [&](int first) {
     std::vector<std::vector<AffineTransform>> transforms;
     for (int part = first; part < std::min(first + together, table.parts); ++part)

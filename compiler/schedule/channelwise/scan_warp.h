@@ -48,6 +48,8 @@ namespace rondo::schedule {
 class ScanWarp {
  public:
   static constexpr int kSlots = 2;
+  // That a lane has at least, one transform of few words loaded at a time; 0 where more words decide.
+  static int least_registers(const TransformPattern& pattern, int channels);
 
   // `counts`: with each round's transforms goes a number of every warp, and all learn the sum over the team.
   // Such rounds may last long, so threads wait for the scan at a barrier, where they sleep. (Thousands of
@@ -112,6 +114,7 @@ class ScanWarp {
   void send_count(kernel::Value round);
   kernel::Value scan_counts(kernel::Value round);
   int warps() const { return parameters_.computing() / 32; }
+  int threads_of_sm() const;  // in blocks that the compiler is asked to leave room for
   int states() const { return table_.pattern.states(); }
   kernel::Place remembered(kernel::Value round, int entry, kernel::Value channel);
   // The place in incoming_ of one carry.

@@ -18,7 +18,7 @@ namespace {
 // Measured on what the compiler does without spilling: addresses and the walk; special functions that are
 // written out.
 constexpr int kWalkRegisters = 30, kFunctionRegisters = 12;
-constexpr int kMostBlocks = 4;
+constexpr int kMostBlocks = 4, kMostRegisters = 255;
 constexpr int kMostNarrowCopies = 96;
 // What a kernel with a scan warp needs without spilling as CUDA 13 compiles it for sm_100 and later, where
 // ptxas has more loads under way: with the 128 that 512 threads have, lif and paralstm put 800 bytes into
@@ -133,11 +133,23 @@ std::int64_t shoot_shared_bytes(const ShootShape& shape, const ShootParameters& 
   return bytes + shoot_head_value_bytes(shape) * p.warps() * p.steps + kShootFixedBytes;
 }
 
+namespace {
+
+int scan_warp_registers(const ShootShape& shape, const ShootParameters& p) {
+  const int least = ScanWarp::least_registers(shape.pattern, p.channels);
+  if (!p.through_global()) return least;
+  const int words = p.time_split * ceil_div(p.channels, 64) * 2 * shape.pattern.entries();
+  return std::max(least, std::min(words + kScanWarpRegisters, kMostRegisters));
+}
+
+}  // namespace
+
 int blocks_of_sm(const ShootShape& shape, const ShootParameters& p, const target::Profile& profile) {
   const target::Limits& limits = profile.limits;
   const int threads = round_up(p.threads(), 128);
   int registers = round_up(shoot_registers(shape, p.per_thread, p.unroll, p.newton, p.kept_steps()), 8);
-  if (p.among_blocks()) registers = std::max(registers, team_registers(profile.target));
+  if (p.among_blocks())
+    registers = std::max({registers, team_registers(profile.target), scan_warp_registers(shape, p)});
   const std::int64_t shared = shoot_shared_bytes(shape, p) + kShootReserved;
   const std::int64_t least =
       std::min<std::int64_t>({limits.registers_per_sm / (registers * threads),

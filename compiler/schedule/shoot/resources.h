@@ -55,6 +55,8 @@ int shoot_registers(const ShootShape& shape, int per_thread, int unroll, bool ne
 
 // Registers that a thread of blocks which split time has at least.
 int team_registers(const target::Target& target);
+// Of a lane of the scan warp beside the transforms of all blocks, which it has at once through global memory.
+inline constexpr int kScanWarpRegisters = 48;
 
 // Whether the compiler may keep more than it has registers for. Copies of less than 4 bytes, of 16-bit rows
 // with an odd number of channels, go through registers, and those of a stage are under way together: with 128

@@ -20,7 +20,6 @@ using namespace constraint;
 constexpr int kLeastSegment = 16;     // steps of a segment that is worth a guess
 constexpr int kShortSegment = 256;    // steps below which threads are scarcer than bandwidth
 constexpr std::int64_t kTimesL2 = 4;  // bytes moved, by the size of the L2, beyond which streaming may pay
-constexpr int kScanWarpRegisters = 48;
 // A run that converges nowhere sweeps so often in vain before it walks in order. A sweep takes as long as
 // that walk by so many segments, or, where memory or instructions bound it, some third of it.
 constexpr int kPartsOfSweep = 8;

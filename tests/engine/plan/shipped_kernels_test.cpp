@@ -52,11 +52,10 @@ bool is_named(const std::string& arch) {
 // Bytes of stack of kernels that are known to spill: what is estimated of registers was measured for sm_90.
 // With another compiler some may be fewer; docs/gpus.md lists them.
 const std::map<std::string, int> kKnownSpills = {
-    {"lstm fp32 bw sm_121", 136},         {"peephole fp32 bw sm_121", 136}, {"zoneout fp32 bw sm_121", 136},
-    {"blockgru fp16 bw sm_110", 48},      {"gru bf16 bw sm_110", 16},       {"gru fp16 bw sm_110", 16},
-    {"lstm bf16 bw sm_110", 8},           {"peephole bf16 bw sm_110", 16},  {"rmslstm bf16 bw sm_110", 80},
-    {"rmslstm fp16 bw sm_110", 72},       {"lnlstm fp32 fw sm_90", 8},      {"peephole fp16 fws sm_89", 16},
-    {"indrnn bf16 fws sm_90 shoot", 152},
+    {"lstm fp32 bw sm_121", 136},    {"peephole fp32 bw sm_121", 136}, {"zoneout fp32 bw sm_121", 136},
+    {"blockgru fp16 bw sm_110", 48}, {"gru bf16 bw sm_110", 16},       {"gru fp16 bw sm_110", 16},
+    {"lstm bf16 bw sm_110", 8},      {"peephole bf16 bw sm_110", 16},  {"rmslstm bf16 bw sm_110", 80},
+    {"rmslstm fp16 bw sm_110", 72},  {"lnlstm fp32 fw sm_90", 8},      {"peephole fp16 fws sm_89", 16},
 };
 
 std::string short_name(const schedule::Problem& problem, const step::Cell& cell,
