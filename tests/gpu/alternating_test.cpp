@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "compiler/frontend/frontend.h"
 #include "engine/check/verify.h"
 #include "engine/emit/emit_stages.h"
 #include "runtime/cuda/driver_graph.h"
@@ -71,6 +72,39 @@ INSTANTIATE_TEST_SUITE_P(Types, MaxPlus, kMaxPlus, [](const auto& test) {
   return std::string(kernel::storage_name(std::get<0>(test.param))) + "_" +
          schedule::pass_name(std::get<1>(test.param)) + "_" + std::get<2>(test.param);
 });
+
+// A state of 16 rows that meet one matrix: more values a step than registers hold.
+class RowsOfAState : public rondo::testing::GpuTest,
+                     public ::testing::WithParamInterface<std::tuple<Storage, Pass>> {};
+
+TEST_P(RowsOfAState, AgreeWithTheReference) {
+  const auto [storage, pass] = GetParam();
+  const step::Cell cell = frontend::parse(R"(cell rows_of_state(D) {
+  input q[16], k[16], v[D], f
+  param W[D, D]
+  state S[16, D]
+  next S = f * S + (1 - f) * tanh(W @ S + k * v)
+  output y = sum(q * next S, rows)
+})",
+                                          "rows_of_state.cell")
+                              .cells.at(0);
+  const step::Sizes sizes{9, 7, 2, 72};
+  const schedule::Problem p = problem(pass, sizes, storage);
+  const auto choice = engine::choose_with({cell, p, gpu_->profile}, {"alternating", {}});
+  ASSERT_TRUE(choice.ok()) << choice.error().message;
+  ASSERT_EQ(choice->parameters.at("reads_at_use"), 1);
+  const auto plan = load(cell, p, choice->strategy, choice->parameters);
+  ASSERT_NE(plan, nullptr);
+  expect_right(*plan, cell, p, {{sizes, {}, true}}, 37, 5);
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, RowsOfAState,
+                         ::testing::Combine(::testing::Values(Storage::BF16, Storage::F32),
+                                            ::testing::Values(Pass::ForwardSave, Pass::Backward)),
+                         [](const auto& test) {
+                           return std::string(kernel::storage_name(std::get<0>(test.param))) + "_" +
+                                  schedule::pass_name(std::get<1>(test.param));
+                         });
 
 class StepLaunches : public rondo::testing::GpuTest {};
 

@@ -1,6 +1,8 @@
 """Faults in the strategies that multiply matrices, in draws, resets, lengths and reversed time."""
 from cases import A, G, H, L, P, S, W, fault
 
+AT_USE = "test_schedule ReadsAtUse.CellsAgreeWithTheReference"
+
 FAULTS = [
     # The persistent strategy.
     fault("persistent: the second batch tile reads the first one's inputs", P + "staged_rows.cpp",
@@ -283,4 +285,14 @@ FAULTS = [
           "if (valid_ == kNoNode) return gradient;", "return gradient;", test="test_step Forms.*"),
     fault("places: what an index subtracts is added", "kernel/builder/split_index.cpp",
           "whole->op == IntOp::Add ? times : -times", "times", test="test_kernel SplitIndex.*"),
+    fault("reads at use: sums of gradients begin anew at each step", W + "body.cpp",
+          "if (part.adds_to_sums) return", "if (false) return", test=AT_USE),
+    fault("reads at use: what later stages read is not kept", W + "body.cpp",
+          "if (shape_.reads_at_use) keep(part,", "if (false) keep(part,", test=AT_USE),
+    fault("reads at use: a launch has the values of the step at its side", W + "body.cpp",
+          "!part.is_given(id) ? read(part, id, turn) : given(id)", "!part.is_given(id) ? read(part, id, 0) : given(id)",
+          test=AT_USE),
+    fault("reads at use: no step has too many values", A + "space.cpp",
+          "kRegistersBeside > limits.registers_per_thread", "kRegistersBeside > 100 * limits.registers_per_thread",
+          test="test_schedule ReadsAtUse.AStateOfManyRowsHasKernelsOfBothPasses"),
 ]

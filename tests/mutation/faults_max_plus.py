@@ -64,7 +64,7 @@ FAULTS = [
     fault("max-plus: choices on the chip stay in the first slot", CHIP + "reduce_scatter.cpp",
           "count % vector_slots() * own_[sum].choices", "count % vector_slots() * 0", test=CHIP_EXACT),
     fault("max-plus: all products of a sum on the chip have chosen what the first has", CHIP + "reduce_scatter.cpp",
-          "term - own.with_matrix), columns", "0), columns", test=CHIP_EXACT),
+          "own.without_matrix(), term - own.with_matrix)", "own.without_matrix(), 0)", test=CHIP_EXACT),
     fault("max-plus: a batch tile on the chip has the vectors of products with a matrix alone", CHIP + "reduce_scatter.cpp",
           "std::int64_t{8} * own_[sum].all() * geometry_.columns()",
           "std::int64_t{8} * own_[sum].with_matrix * geometry_.columns()", test=CHIP_REAL),

@@ -28,6 +28,7 @@ struct AlternatingParameters {
   int warps = 8;
   int stages = 3;
   int vector = 1;
+  bool reads_at_use = false;  // StepTile
 };
 template <>
 inline constexpr auto kParameters<AlternatingParameters> = [] {
@@ -40,7 +41,11 @@ inline constexpr auto kParameters<AlternatingParameters> = [] {
        row<P, &P::stages>("stages", {2, 3, 4, 6}, "chunks of columns in flight a warp"),
        row<P, &P::vector>("vector", PowersOfTwo{1, 8},
                           "elements that a copy of the launches over all steps moves (backward only)",
-                          {.optional = true})});
+                          {.optional = true}),
+       row<P, &P::reads_at_use>(
+           "reads_at_use",
+           "1: a value of the step is read where it is used, 0: ahead (of many values, 1 alone)",
+           {.optional = true})});
 }();
 
 struct AlternatingGeometry {
@@ -58,7 +63,7 @@ struct AlternatingGeometry {
   int batch;          // batch rows a block
 
   int threads() const { return 32 * p.warps; }
-  StepTile tile() const { return {dim, p.units, threads(), batch, tiles, padded}; }
+  StepTile tile() const { return {dim, p.units, threads(), batch, tiles, padded, false, p.reads_at_use}; }
   int piece_elements() const { return kPieceLanes * lane_elements; }
   // Of a group of products, in a chunk: those of the matrices.
   int matrix_pieces(const ProductGroup& group) const {

@@ -18,7 +18,8 @@ namespace rondo::schedule {
 
 namespace {
 
-constexpr int kRegistersBeside = 56;          // addresses, loop state, temporaries of the step
+constexpr int kRegistersBeside = 56;  // addresses, loop state, temporaries of the step
+constexpr int kRegistersAtUse = 64;   // of values that are read where they are used, as many as there are
 constexpr std::int64_t kSharedBeside = 1024;  // of a block: what the system keeps, alignment
 constexpr int kMostTurns = 4;                 // channels a thread
 
@@ -83,6 +84,17 @@ SweepShapes shapes_of(const Task& task) {
   return shapes;
 }
 
+// Whether the values of one channel are more than registers hold beside the products.
+bool reads_at_use(const SweepShapes& shapes, const target::Limits& limits) {
+  return std::ranges::any_of(shapes.launches, [&](const StageShape& shape) {
+    int products = 2 + 2 * static_cast<int>(shape.groups.size());  // of the smallest tile
+    for (const ProductGroup& group : shape.groups)
+      products += 4 * ceil_div(static_cast<int>(group.products.size()) * 8, 16);
+    return std::max(products, shape.rows()) + shape.reads + 6 + kRegistersBeside >
+           limits.registers_per_thread;
+  });
+}
+
 std::int64_t widest_vector(const Problem& problem) {
   std::int64_t widest = 16 / kernel::storage_bytes(problem.storage);
   while (problem.sizes.dim % widest != 0) widest /= 2;
@@ -93,7 +105,7 @@ std::int64_t widest_vector(const Problem& problem) {
 void require_resources(constraint::System& s, const StageShape& shape, std::size_t launch,
                        const Problem& problem, const target::Limits& limits, const constraint::Var& units,
                        const constraint::Var& batch_tiles, const constraint::Var& warps,
-                       const constraint::Var& stages) {
+                       const constraint::Var& stages, bool reads_at_use) {
   using namespace constraint;
   const std::string number = "_" + std::to_string(launch + 1);
   const auto groups = static_cast<int>(shape.groups.size());
@@ -115,11 +127,12 @@ void require_resources(constraint::System& s, const StageShape& shape, std::size
   const int reals = 2 * (16 / kernel::storage_bytes(problem.storage));
   const int values = !plain ? 4 : shape.chosen_pieces(problem.storage) > 0 ? 2 * reals : reals;
   const Expr turns = ceil_div(units * 8 * batch_tiles, 32 * warps);
+  const Expr of_products = 4 * row_tiles * batch_tiles + values * batch_tiles + 2 * batch_tiles + 2 * groups;
   const Expr registers =
       s.define("registers" + number,
-               max(4 * row_tiles * batch_tiles + values * batch_tiles + 2 * batch_tiles + 2 * groups,
-                   Expr(shape.rows())) +
-                   turns * (shape.reads + 6) + kRegistersBeside,
+               (reads_at_use ? max(of_products, Expr(kRegistersAtUse))
+                             : max(of_products, Expr(shape.rows())) + turns * (shape.reads + 6)) +
+                   kRegistersBeside,
                "registers a thread");
   s.require(registers <= limits.registers_per_thread, "registers a thread");
   s.require(registers * (32 * warps) <= limits.registers_per_sm, "registers of an SM");
@@ -144,9 +157,11 @@ constraint::System Alternating::space(const Task& task) const {
   s.require(warps * chunk < 2 * dim || warps == 2, "columns for every warp");
   s.require(32 * warps <= task.profile.limits.threads_per_block, "threads a block");
   s.require(ceil_div(units * 8 * batch_tiles, 32 * warps) <= kMostTurns, "channels a thread");
+  const bool at_use = reads_at_use(shapes, task.profile.limits);
+  if (at_use) variable<P, &P::reads_at_use>(s, values({1}));
   for (std::size_t launch = 0; launch < shapes.launches.size(); ++launch)
     require_resources(s, shapes.launches[launch], launch, task.problem, task.profile.limits, units,
-                      batch_tiles, warps, stages);
+                      batch_tiles, warps, stages, at_use);
   if (task.problem.pass == Pass::Backward) {
     const std::int64_t widest = widest_vector(task.problem);
     const Var vector = variable<P, &P::vector>(s, powers_of_two(1, widest));

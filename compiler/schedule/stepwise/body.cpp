@@ -35,7 +35,7 @@ void StepwiseBody::declare_once(TensorRef ref, bool written) {
 }
 
 StepwiseBody::Part StepwiseBody::declare(const StepStage& stage, bool next) {
-  Part part{&stage, next, {}, {}, {}, {builder_, task_, stage.graph, stage.demand}, {}, {}, {}};
+  Part part{&stage, next, {}, {}, {}, {builder_, task_, stage.graph, stage.demand}, {}, {}, {}, false, {}};
   flags_.declare(stage.graph, stage.demand);
   const bool reduces = !stage.totals.empty() || !stage.partials.empty();
   if (reduces && shape_.row_by_row && !lanes_.valid())
@@ -258,8 +258,10 @@ std::string StepwiseBody::read_name(const Node& node, NodeId id) const {
 
 void StepwiseBody::read_ahead(Part& part, Value condition, bool sums_exist,
                               const std::function<bool(NodeId)>& given) {
+  part.is_given = given;
   if (!reads(part, sums_exist, given).any() && part.stage->totals.empty()) return;
-  builder_.comment(part.next ? "values of the next step, far ahead of their use" : "values of this step");
+  if (!shape_.reads_at_use)
+    builder_.comment(part.next ? "values of the next step, far ahead of their use" : "values of this step");
   for (int turn = 0; turn < turns(); ++turn) read_turn(part, turn, condition, sums_exist, given);
 }
 
@@ -278,6 +280,11 @@ void StepwiseBody::read_turn(Part& part, int turn, Value condition, bool sums_ex
                              const std::function<bool(NodeId)>& given) {
   auto& b = builder_;
   bring_totals(part, turn);
+  if (shape_.reads_at_use) {
+    part.is_given = given;
+    part.adds_to_sums = sums_exist;
+    return;
+  }
   const Reads own = reads(part, sums_exist, given);
   if (!own.any()) return;
   for (const NodeId id : own.nodes)
@@ -322,30 +329,47 @@ std::vector<Value> StepwiseBody::emit(Part& part, int turn, const Given& given) 
     }
     const auto id = static_cast<NodeId>(&node - stage.graph.nodes.data());
     const auto known = part.reads.find(id);
-    return known != part.reads.end() ? known->second[at(turn)] : given(id);
+    if (known != part.reads.end()) return known->second[at(turn)];
+    return shape_.reads_at_use && !part.is_given(id) ? read(part, id, turn) : given(id);
   };
   part.lowering.hoist(turn, leaf);
   values = part.lowering.start(turn);
-  part.lowering.emit_roots(values, stage.demand, leaf);
-  const auto first_kept = static_cast<std::int64_t>(2 * sweep_.first.size());
-  for (const NodeId id : stage.kept_out) {
-    if (values.count(id) == 0) values[id] = given(id);  // a product that only later stages ask for
-    const Value row = b.constant(first_kept + stages_.row_of_kept(id));
-    b.store(carries_.memory[carry_place(row, turn)], values.at(id));
-  }
+  // One after the other, each stored before the next is made, where not all fit in registers.
+  const auto want = [&](NodeId id) {
+    if (shape_.reads_at_use && std::ranges::find(stage.demand, id) != stage.demand.end())
+      part.lowering.emit_roots(values, {id}, leaf);
+  };
+  if (!shape_.reads_at_use) part.lowering.emit_roots(values, stage.demand, leaf);
+  if (!shape_.reads_at_use) keep(part, turn, values, given);
   for (const std::size_t group : stage.vectors) {
+    want(stages_.groups[group].vector);
     const Channel& c = channels_[at(turn)];
     const Value row =
         vector_row(task_.problem, shape_, stages_.groups.size(), c.batch_row, head_, group, part.parity);
     b.store(vectors_.memory[row + b.wide(c.channel)], values.at(stages_.groups[group].vector));
   }
-  for (auto& [vector, shares] : part.shares) b.assign(shares[at(turn)], values.at(vector));
+  for (auto& [vector, shares] : part.shares) {
+    want(vector);
+    b.assign(shares[at(turn)], values.at(vector));
+  }
   std::vector<Value> results(sweep_.step.roots.size());
   for (const std::size_t root : stage.roots) {
+    want(sweep_.step.roots[root]);
     results[root] = values.at(sweep_.step.roots[root]);
     for (const SweepSink& sink : sweep_.sinks[root]) store(part, sink, turn, root, results[root]);
   }
+  if (shape_.reads_at_use) keep(part, turn, values, given);  // what the others have made on their way
   return results;
+}
+
+void StepwiseBody::keep(const Part& part, int turn, GraphLowering::Values& values, const Given& given) {
+  auto& b = builder_;
+  const auto first_kept = static_cast<std::int64_t>(2 * sweep_.first.size());
+  for (const NodeId id : part.stage->kept_out) {
+    if (values.count(id) == 0) values[id] = given(id);  // a product that only later stages ask for
+    const Value row = b.constant(first_kept + stages_.row_of_kept(id));
+    b.store(carries_.memory[carry_place(row, turn)], values.at(id));
+  }
 }
 
 void StepwiseBody::store(const Part& part, const SweepSink& sink, int turn, std::size_t root, Value value) {
@@ -359,8 +383,10 @@ void StepwiseBody::store(const Part& part, const SweepSink& sink, int turn, std:
     }
     case SweepSink::Kind::Sum: {
       const auto before = part.sums.find(root);
+      const kernel::Place to = sums_.memory[boundary(sweep_.sum_rows, b.constant(sink.index), turn)];
+      if (part.adds_to_sums) return b.store(to, b.load("sum", to) + value);
       const Value sum = before == part.sums.end() ? value : before->second[at(turn)] + value;
-      return b.store(sums_.memory[boundary(sweep_.sum_rows, b.constant(sink.index), turn)], sum);
+      return b.store(to, sum);
     }
   }
 }

@@ -3,6 +3,7 @@
 // to neighbouring threads.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <utility>
 #include <vector>
@@ -30,6 +31,9 @@ class StepwiseBody {
     GraphLowering lowering;
     std::map<step::NodeId, std::vector<kernel::Value>> reads;  // by node and turn, where they are read early
     std::map<std::size_t, std::vector<kernel::Value>> sums;    // by root
+    // Where they are read at their use (StepTile): who is given, and whether there are sums to add to.
+    std::function<bool(step::NodeId)> is_given = {};
+    bool adds_to_sums = false;
     // By vector of a reduction that is made here, and turn: variables, neutral where there is no channel.
     std::map<step::NodeId, std::vector<kernel::Value>> shares;
   };
@@ -134,6 +138,7 @@ class StepwiseBody {
   kernel::Value read(const Part& part, step::NodeId node, int turn);
   std::string read_name(const step::Node& node, step::NodeId id) const;  // in emitted text
   kernel::Value param(const step::Node& leaf, int turn);
+  void keep(const Part& part, int turn, GraphLowering::Values& values, const Given& given);
   void store(const Part& part, const SweepSink& sink, int turn, std::size_t root, kernel::Value value);
   const step::Tensor& tensor(step::TensorId id) const { return task_.cell.tensor(id); }
 

@@ -312,7 +312,9 @@ kernel::Value vector_row(const Problem& problem, const StepTile& tile, std::size
 }
 
 void add_extents(const StepwiseSweep& sweep, KernelPlan& plan) {
-  if (plan.in_result && !reads_before_writing(sweep, *plan.in_result)) plan.in_result.reset();
+  // What is read at its use may be read after other results were stored.
+  if (plan.in_result && (sweep.tile.reads_at_use || !reads_before_writing(sweep, *plan.in_result)))
+    plan.in_result.reset();
   const step::Sizes& sizes = sweep.task.problem.sizes;
   plan.vectors.each =
       sizes.heads * static_cast<std::int64_t>(2 * sweep.stages.groups.size()) * sweep.tile.padded;

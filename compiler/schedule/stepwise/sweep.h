@@ -24,6 +24,9 @@ struct StepTile {
   // How the channels, [batch][units], are dealt to the threads in turns: all of them, neighbouring units to
   // neighbouring threads, or row by row in a loop, each of whose rounds has turns for the units of one row.
   bool row_by_row = false;
+  // Whether a value is read where the step first uses it, root by root, and not far ahead of all: of a step
+  // with so many values that they do not fit in registers.
+  bool reads_at_use = false;
 
   int channels() const { return units * batch; }
   int turns() const { return ((row_by_row ? units : channels()) + threads - 1) / threads; }

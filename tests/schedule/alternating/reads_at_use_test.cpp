@@ -1,0 +1,106 @@
+// alternating where a step has more values than registers hold, so that each is read where it is used: all
+// cells so, and a state of many rows, whose step has no other kernels backward.
+#include <gtest/gtest.h>
+
+#include "compiler/schedule/plan/tensor_layout.h"
+#include "compiler/schedule/strategies.h"
+#include "tests/schedule/cell_files.h"
+#include "tests/schedule/comparison.h"
+#include "tests/schedule/exact_case.h"
+#include "tests/schedule/max_plus_cells.h"
+#include "tests/schedule/over_head_cells.h"
+#include "tests/schedule/persistent/dense_points.h"
+#include "tests/support/turns.h"
+
+namespace rondo::schedule {
+namespace {
+
+// M2RNN's state whole: 16 rows that meet one matrix, and per-head values of each.
+constexpr const char* kRows = R"(
+cell rows_of_state(D) {
+  input q[16], k[16], v[D], f
+  param W[D, D]
+  state S[16, D]
+
+  next S = f * S + (1 - f) * tanh(W @ S + k * v)
+  output y = sum(q * next S, rows)
+}
+)";
+
+Case case_of(const step::Cell& cell, const step::Sizes& sizes, Storage storage, int turn) {
+  Case c{find_strategy("alternating"), cell, {}, {}, {}, false};
+  c.problem.sizes = sizes;
+  c.problem.storage = storage;
+  c.problem.math = default_math(storage);
+  c.problem.save_products = turn % 4 == 1 && !product_tensors(step::simplify(cell)).empty();
+  c.parameters = alternating_point(c.problem, turn);
+  c.parameters["reads_at_use"] = 1;
+  c.reached_states = true;
+  return c;
+}
+
+TEST(ReadsAtUse, CellsAgreeWithTheReference) {
+  std::vector<step::Cell> cells = dense_cells();
+  for (const step::Cell& cell : reducing_cells_with_matrices()) cells.push_back(cell);
+  for (const char* name : {"lnlstm", "rmslstm", "onlstm"}) cells.push_back(cell_named(name));
+  int turn = 0;
+  for (const step::Cell& cell : cells)
+    for (const Storage storage : {Storage::BF16, Storage::F32}) {
+      if (!rondo::testing::has_turn(++turn, 5)) continue;
+      const step::Sizes sizes{turn % 3 == 0 ? 9 : 3, turn % 2 == 0 ? 4 : 1, 2, turn % 4 == 3 ? 33 : 40};
+      Comparison(case_of(cell, sizes, storage, turn)).run();
+      ASSERT_FALSE(HasFailure()) << cell.name << " " << turn;
+    }
+}
+
+TEST(ReadsAtUse, IntegersToTheBit) {
+  int turn = 0;
+  for (const char* text : {kLinear, kTropical})
+    for (const bool saved : {false, true})
+      for (const Storage storage : {Storage::BF16, Storage::F32}) {
+        if (!rondo::testing::has_turn(++turn, 4)) continue;
+        Problem problem;
+        problem.storage = storage;
+        problem.sizes = {5, 3, 2, 40};
+        Parameters parameters = alternating_point(problem, turn);
+        parameters["reads_at_use"] = 1;
+        ExactCase("alternating", parameters, storage, {}, {text, saved, problem.sizes}, default_math(storage))
+            .run();
+      }
+}
+
+// By the points that its space has, which read at use alone.
+TEST(ReadsAtUse, AStateOfManyRowsHasKernelsOfBothPasses) {
+  const step::Cell cell = cells_of_text(kRows).front();
+  const Strategy& alternating = *find_strategy("alternating");
+  int turn = 0;
+  for (const Storage storage : {Storage::BF16, Storage::F32, Storage::F16})
+    for (const Pass pass : {Pass::ForwardSave, Pass::Backward}) {
+      Problem problem;
+      problem.sizes = {8, 64, 2, 128};
+      problem.storage = storage;
+      problem.math = default_math(storage);
+      problem.pass = pass;
+      const Parameters first = first_point(alternating, cell, problem);
+      ASSERT_TRUE(first.contains("reads_at_use")) << print(first);
+      EXPECT_EQ(first.at("reads_at_use"), 1);
+    }
+  for (const Storage storage : {Storage::BF16, Storage::F32}) {
+    if (!rondo::testing::has_turn(++turn, 2)) continue;
+    Comparison(case_of(cell, {3, 3, 1, 24}, storage, turn)).run();
+    ASSERT_FALSE(HasFailure()) << turn;
+  }
+}
+
+TEST(ReadsAtUse, AStepThatFitsReadsAhead) {
+  Problem problem;
+  problem.pass = Pass::Backward;
+  problem.sizes = {8, 64, 1, 128};
+  for (const char* name : {"lstm", "slstm", "lnlstm", "viterbi"})
+    EXPECT_FALSE(
+        first_point(*find_strategy("alternating"), cell_named(name), problem).contains("reads_at_use"))
+        << name;
+}
+
+}  // namespace
+}  // namespace rondo::schedule
