@@ -115,8 +115,9 @@ class PackBuilder {
 std::vector<Launch> alternating_pack(const AlternatingSweep& sweep) {
   std::vector<Launch> launches;
   std::int64_t first = 0;
+  const std::vector<std::size_t> same = with_same_matrices(sweep.stages.groups);
   for (std::size_t group = 0; group < sweep.stages.groups.size(); ++group) {
-    if (sweep.geometry.matrix_pieces(sweep.stages.groups[group]) == 0) continue;
+    if (same[group] != group || sweep.geometry.matrix_pieces(sweep.stages.groups[group]) == 0) continue;
     launches.push_back(PackBuilder(sweep, group, first).build());
     first += sweep.geometry.packed_elements(sweep.task.problem, sweep.stages.groups[group]);
   }

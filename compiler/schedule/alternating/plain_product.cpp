@@ -48,7 +48,7 @@ void AlternatingProduct::multiply_plain(const Group& group, Value slot) {
     b.for_("i", 0, group.row_tiles, kFullUnroll, [&](Value i) {
       for (int half = 0; half < 2; ++half) {
         const Value row = four * 16 + group_lane_ + 8 * half;
-        const Value tile = (i * 2 + group.first_piece) * g.piece_elements();
+        const Value tile = (i * 2 + group.first_matrix) * g.piece_elements();
         const std::vector<Value> r = load_reals("r", ring_[first + tile + row * g.lane_elements]);
         for (int n = 0; n < 2 * batch_tiles(); ++n) {
           const Value at = ((i + group.first_tile) * batch_tiles() + n / 2) * 4 + (2 * half + n % 2);

@@ -17,17 +17,29 @@ AlternatingProduct::AlternatingProduct(kernel::Builder& builder, const Problem& 
       sweep_(sweep.sweep),
       geometry_(sweep.geometry),
       groups_(sweep.stages.groups) {
-  std::int64_t packed = 0;
+  const std::vector<std::size_t> same = with_same_matrices(groups_);
+  std::vector<std::int64_t> packed;  // by group: where its matrices begin
+  std::int64_t next = 0;
   for (std::size_t g = 0; g < groups_.size(); ++g) {
-    const int tiles = geometry_.row_tiles(groups_[g]), matrices = geometry_.matrix_pieces(groups_[g]);
-    if (std::ranges::find(own, g) != own.end()) {
-      own_.push_back({g, tiles, row_tiles_, pieces_, matrices, packed, chosen_pieces_, {}});
-      row_tiles_ += tiles;
-      pieces_ += matrices + batch_tiles();
-      if (scatters(own_.back()))
-        chosen_pieces_ += static_cast<int>(groups_[g].products.size()) * batch_tiles();
-    }
-    packed += geometry_.packed_elements(problem, groups_[g]);
+    packed.push_back(same[g] == g ? next : packed[same[g]]);
+    if (same[g] == g) next += geometry_.packed_elements(problem, groups_[g]);
+    if (std::ranges::find(own, g) == own.end()) continue;
+    const auto before =
+        std::ranges::find_if(own_, [&](const Group& other) { return same[other.index] == same[g]; });
+    const bool shares = before != own_.end();
+    const int matrices = shares ? 0 : geometry_.matrix_pieces(groups_[g]);
+    own_.push_back({g,
+                    geometry_.row_tiles(groups_[g]),
+                    row_tiles_,
+                    pieces_,
+                    matrices,
+                    shares ? before->first_matrix : pieces_,
+                    packed[g],
+                    chosen_pieces_,
+                    {}});
+    row_tiles_ += own_.back().row_tiles;
+    pieces_ += matrices + batch_tiles();
+    if (scatters(own_.back())) chosen_pieces_ += static_cast<int>(groups_[g].products.size()) * batch_tiles();
   }
 }
 
@@ -83,7 +95,7 @@ void AlternatingProduct::start(const Place& place) {
                              : b.let("own_vector",
                                      (warp_ * (pieces_ * 32) + quarter_ * 8 + group_lane_) * g.lane_elements);
   for (Group& group : own_) {
-    if (scatters(group)) continue;
+    if (group.matrix_pieces == 0) continue;
     const std::int64_t chunk = std::int64_t{group.matrix_pieces} * g.piece_elements();
     const Value first = b.wide(place.head * g.tiles + place.tile) * (g.chunks * chunk) + group.first_packed;
     group.packed_at = b.let("packed_at", first + b.wide(lane_ * g.lane_elements));
@@ -117,7 +129,7 @@ void AlternatingProduct::copy(Value turn, Value slot) {
     const int pieces = group.matrix_pieces;
     if (scatters(group)) {
       copy_chosen(group, chunk, slot);
-    } else {
+    } else if (pieces > 0) {
       const Value from = b.let("from", group.packed_at + b.wide(chunk) * (pieces * g.piece_elements()));
       b.for_("piece", 0, pieces, kFullUnroll, [&](Value piece) {
         b.copy_async(ring_[to + own_ring_ + (piece + group.first_piece) * g.piece_elements()],
@@ -184,7 +196,7 @@ void AlternatingProduct::multiply_pairs(const Group& group, Value slot) {
   });
   b.for_("i", 0, group.row_tiles, kFullUnroll, [&](Value i) {
     b.for_("half", 0, 2, kFullUnroll, [&](Value half) {
-      const auto pairs = b.load_packed("pair", piece(i * 2 + half + group.first_piece), 4);
+      const auto pairs = b.load_packed("pair", piece(i * 2 + half + group.first_matrix), 4);
       for (int k = 0; k < 4; ++k) b.write(matrix_, b.constant(k), pairs[static_cast<std::size_t>(k)]);
       b.for_("j", 0, batch_tiles(), kFullUnroll, [&](Value j) {
         b.mma(problem_.storage, sums_, ((i + group.first_tile) * batch_tiles() + j) * 4, matrix_,

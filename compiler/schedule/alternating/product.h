@@ -37,9 +37,10 @@ class AlternatingProduct final : public StepProduct {
   struct Group {
     std::size_t index;  // among all
     int row_tiles;
-    int first_tile;   // of the stage's row tiles
-    int first_piece;  // of a chunk: matrices, then vectors
-    int matrix_pieces;
+    int first_tile;     // of the stage's row tiles
+    int first_piece;    // of a chunk: matrices, then vectors
+    int matrix_pieces;  // 0 where a group before has the same matrices
+    int first_matrix;   // piece of these
     std::int64_t first_packed;
     int first_chosen;         // of the chosen channels' pieces, [product][batch tile]
     kernel::Value packed_at;  // the lane's first 16 bytes

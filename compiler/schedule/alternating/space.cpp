@@ -26,7 +26,8 @@ constexpr int kMostTurns = 4;                 // channels a thread
 // What decides which points a launch of the step can run at.
 struct StageShape {
   std::vector<ProductGroup> groups;
-  int reads = 0;  // values a channel reads ahead
+  std::vector<std::size_t> same;  // with_same_matrices()
+  int reads = 0;                  // values a channel reads ahead
   int rows() const {
     int sum = 0;
     for (const ProductGroup& group : groups) sum += static_cast<int>(group.products.size());
@@ -76,6 +77,7 @@ SweepShapes shapes_of(const Task& task) {
   for (std::size_t s = std::min<std::size_t>(1, count - 1); s < count; ++s) {
     StageShape shape;
     for (const std::size_t group : stages.stages[s].groups) shape.groups.push_back(stages.groups[group]);
+    shape.same = with_same_matrices(shape.groups);
     shape.reads = reads_of(task.cell, stages.stages[s]);
     if (s + 1 == count && s > 0) shape.reads += reads_of(task.cell, stages.stages.front());
     shapes.launches.push_back(std::move(shape));
@@ -111,10 +113,11 @@ void require_resources(constraint::System& s, const StageShape& shape, std::size
   const auto groups = static_cast<int>(shape.groups.size());
   bool plain = false;
   Expr row_tiles = Expr(0), matrix_tiles = Expr(0);
-  for (const ProductGroup& group : shape.groups) {
+  for (std::size_t g = 0; g < shape.groups.size(); ++g) {
+    const ProductGroup& group = shape.groups[g];
     const Expr tiles = ceil_div(static_cast<int>(group.products.size()) * units, 16);
     row_tiles = row_tiles + tiles;
-    if (group.kind != ProductKind::Scatter) matrix_tiles = matrix_tiles + tiles;
+    if (group.kind != ProductKind::Scatter && shape.same[g] == g) matrix_tiles = matrix_tiles + tiles;
     plain = plain || is_plain(problem, group);
   }
   const Expr pieces = 2 * matrix_tiles + (groups + shape.chosen_pieces(problem.storage)) * batch_tiles;
@@ -191,9 +194,10 @@ struct Model {
 double Model::launch_seconds(const StageShape& shape, const AlternatingGeometry& g) const {
   const bool in_launch_before = g.tiles == 1 && shape.groups.empty();
   int row_tiles = 0, matrix_pieces = 0, mma_tiles = 0, lane_tiles = 0;
-  for (const ProductGroup& group : shape.groups) {
+  for (std::size_t number = 0; number < shape.groups.size(); ++number) {
+    const ProductGroup& group = shape.groups[number];
     row_tiles += g.row_tiles(group);
-    matrix_pieces += g.matrix_pieces(group);
+    if (shape.same[number] == number) matrix_pieces += g.matrix_pieces(group);
     (is_plain(problem, group) ? lane_tiles : mma_tiles) += g.row_tiles(group) * operations(group.kind);
   }
   const int pieces =

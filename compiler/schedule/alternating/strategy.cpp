@@ -24,8 +24,10 @@ void Alternating::add_launches(const Task& task, const AlternatingParameters& ow
     for (Launch& launch : alternating_pack(all)) plan.launches.push_back(std::move(launch));
     plan.launches.push_back(stepwise_first(all));
     for (Launch& launch : stepwise_steps(all)) plan.launches.push_back(std::move(launch));
-    for (const ProductGroup& group : all.stages.groups)
-      plan.packed.fixed += geometry.packed_elements(task.problem, group);
+    const std::vector<std::size_t> same = with_same_matrices(all.stages.groups);
+    for (std::size_t group = 0; group < same.size(); ++group)
+      if (same[group] == group)
+        plan.packed.fixed += geometry.packed_elements(task.problem, all.stages.groups[group]);
     add_extents(all, plan);
   };
   if (task.problem.pass != Pass::Backward) {

@@ -56,6 +56,21 @@ int levels_of(const std::vector<ProductGroup>& groups) {
   return groups.empty() ? 0 : groups.back().level + 1;
 }
 
+std::vector<std::size_t> with_same_matrices(const std::vector<ProductGroup>& groups) {
+  const auto alike = [](const Product& a, const Product& b) {
+    return a.matrix == b.matrix && a.row == b.row && a.transposed == b.transposed;
+  };
+  std::vector<std::size_t> first;
+  for (std::size_t group = 0; group < groups.size(); ++group) {
+    std::size_t other = 0;
+    while (other < group && !(groups[other].kind == groups[group].kind &&
+                              std::ranges::equal(groups[other].products, groups[group].products, alike)))
+      ++other;
+    first.push_back(other);
+  }
+  return first;
+}
+
 namespace {
 
 // By node: the outermost addition that it is only a summand of, through additions used once; itself if none.

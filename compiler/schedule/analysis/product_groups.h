@@ -38,6 +38,9 @@ struct ProductGroup {
 // made elsewhere (`detach_products`) and are left out.
 std::vector<ProductGroup> product_groups(const step::Graph& graph, const std::vector<step::NodeId>& roots);
 int levels_of(const std::vector<ProductGroup>& groups);
+// By group: the first one that multiplies other vectors by the same matrices, in the same order; itself if
+// none.
+std::vector<std::size_t> with_same_matrices(const std::vector<ProductGroup>& groups);
 
 // Products of one level whose values the step only adds up. The sum may replace the first of them, and the
 // neutral element of addition, -0, the others.

@@ -27,6 +27,19 @@ cell rows_of_state(D) {
 }
 )";
 
+// Two vectors of one stage that meet the same matrices, which lie in the ring once; a third of another kind.
+constexpr const char* kSameMatrices = R"(
+cell same_matrices(D) {
+  input x[2, D]
+  param R[2, D, D]
+  state h[2, D]
+
+  g = R @ h[0]
+  next h = [g[0] + x[0], (R @ h[1])[1] + g[1] + (R @ h[1])[0] + x[1]]
+  output h, y = maxplus(R[0], h[1])
+}
+)";
+
 Case case_of(const step::Cell& cell, const step::Sizes& sizes, Storage storage, int turn) {
   Case c{find_strategy("alternating"), cell, {}, {}, {}, false};
   c.problem.sizes = sizes;
@@ -55,7 +68,7 @@ TEST(ReadsAtUse, CellsAgreeWithTheReference) {
 
 TEST(ReadsAtUse, IntegersToTheBit) {
   int turn = 0;
-  for (const char* text : {kLinear, kTropical})
+  for (const char* text : {kLinear, kTropical, kSameMatrices})
     for (const bool saved : {false, true})
       for (const Storage storage : {Storage::BF16, Storage::F32}) {
         if (!rondo::testing::has_turn(++turn, 4)) continue;
@@ -85,6 +98,13 @@ TEST(ReadsAtUse, AStateOfManyRowsHasKernelsOfBothPasses) {
       ASSERT_TRUE(first.contains("reads_at_use")) << print(first);
       EXPECT_EQ(first.at("reads_at_use"), 1);
     }
+  Problem problem;
+  problem.sizes = {8, 64, 2, 128};
+  const KernelPlan plan = point_plan(alternating, cell, problem, first_point(alternating, cell, problem));
+  const auto packs = std::ranges::count_if(plan.launches, [](const Launch& launch) {
+    return launch.kernel.name.find("_pack_") != std::string::npos;
+  });
+  EXPECT_EQ(packs, 1) << "all rows meet one matrix";
   for (const Storage storage : {Storage::BF16, Storage::F32}) {
     if (!rondo::testing::has_turn(++turn, 2)) continue;
     Comparison(case_of(cell, {3, 3, 1, 24}, storage, turn)).run();
