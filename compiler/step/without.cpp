@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 #include "compiler/step/ranges.h"
 #include "compiler/step/simplify.h"
@@ -57,42 +59,42 @@ Result<TensorId> find_bias(const Cell& cell, const std::string& name) {
   return *found;
 }
 
-// `places`: by tensor of the cell its place in the result, or -1 where it is left out.
-Cell rewritten(const Cell& cell, const std::vector<TensorId>& places) {
-  Cell result = cell;
-  result.tensors.clear();
-  for (std::size_t i = 0; i < places.size(); ++i)
-    if (places[i] >= 0) result.tensors.push_back(cell.tensors[i]);
-  result.graph = {};
-  for (Node node : cell.graph.nodes) {
-    if (node.tensor >= 0 && places[at(node.tensor)] < 0) {
-      result.graph.constant(0);
-      continue;
-    }
-    if (node.tensor >= 0) node.tensor = places[at(node.tensor)];
-    result.graph.add(std::move(node));
-  }
-  for (std::vector<Row>* rows : {&result.next, &result.outputs})
-    for (Row& row : *rows) row.tensor = places[at(row.tensor)];
-  return simplify(result);
-}
-
 }  // namespace
+
+std::vector<TensorId> keep_tensors(Cell& cell, const std::function<bool(TensorId)>& keeps) {
+  std::vector<Tensor> tensors = std::exchange(cell.tensors, {});
+  std::vector<TensorId> places(tensors.size(), -1);
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    if (!keeps(static_cast<TensorId>(i))) continue;
+    places[i] = static_cast<TensorId>(cell.tensors.size());
+    cell.tensors.push_back(std::move(tensors[i]));
+  }
+  for (Node& node : std::exchange(cell.graph, {}).nodes)
+    if (node.tensor >= 0 && places[at(node.tensor)] < 0) {
+      cell.graph.constant(0);
+    } else {
+      if (node.tensor >= 0) node.tensor = places[at(node.tensor)];
+      cell.graph.add(std::move(node));
+    }
+  for (std::vector<Row>* rows : {&cell.next, &cell.outputs}) {
+    std::erase_if(*rows, [&](const Row& row) { return places[at(row.tensor)] < 0; });
+    for (Row& row : *rows) row.tensor = places[at(row.tensor)];
+  }
+  return places;
+}
 
 Result<Cell> without_parameters(const Cell& cell, const std::vector<std::string>& names) {
   if (names.empty()) return cell;
-  std::vector<TensorId> places(cell.tensors.size(), 0);
+  std::set<TensorId> biases;
   for (const std::string& name : names) {
     const Result<TensorId> bias = find_bias(cell, name);
     if (!bias) return bias.error();
-    if (places[at(*bias)] < 0)
+    if (!biases.insert(*bias).second)
       return Error{ErrorKind::Input, fmt::format("'{}' is left out twice", name), "name each parameter once"};
-    places[at(*bias)] = -1;
   }
-  TensorId next = 0;
-  for (TensorId& place : places)
-    if (place >= 0) place = next++;
-  return rewritten(cell, places);
+  Cell result = cell;
+  keep_tensors(result, [&](TensorId id) { return !biases.contains(id); });
+  return simplify(result);
 }
 
 }  // namespace rondo::step

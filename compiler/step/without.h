@@ -6,6 +6,7 @@
 // without.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -17,5 +18,10 @@ namespace rondo::step {
 // Of the cell as parsed: before it is clipped and has forms. Errors (Input): no parameter of a name, a name
 // twice, or a parameter that is no bias, or whose range has no zero.
 Result<Cell> without_parameters(const Cell& cell, const std::vector<std::string>& names);
+
+// Leaves those tensors in a cell, in their order, that `keeps` says: nodes of others become the constant 0,
+// and their rows go. `keeps` is asked while they are gone, so it must not look at the cell. Returns by tensor
+// of the cell as it was its place, or -1.
+std::vector<TensorId> keep_tensors(Cell& cell, const std::function<bool(TensorId)>& keeps);
 
 }  // namespace rondo::step

@@ -7,6 +7,7 @@
 
 #include "compiler/schedule/analysis/history.h"
 #include "compiler/step/extents.h"
+#include "compiler/step/without.h"
 #include "compiler/support/index.h"
 
 namespace rondo::schedule {
@@ -101,45 +102,42 @@ bool are_only_multiplied(const step::Cell& cell, const std::vector<Product>& pro
   return std::ranges::none_of(forward_roots(cell), is_such);
 }
 
-// The cell with leaves of a new input in the place of products, without their inputs and matrices.
-void walk_without(const step::Cell& cell, InputProducts& result) {
-  step::Cell& walked = result.walked = cell;
-  std::set<step::TensorId> gone;
-  for (const Product& product : result.products) gone.insert({product.matrix, product.input});
-  for (step::TensorId id = 0; id < static_cast<step::TensorId>(cell.tensors.size()); ++id)
-    if (cell.tensor(id).inner) gone.insert(id);
-  std::vector<step::TensorId> places(cell.tensors.size(), -1);
-  walked.tensors.clear();
-  for (step::TensorId id = 0; id < static_cast<step::TensorId>(places.size()); ++id) {
-    if (gone.contains(id)) continue;
-    places[at(id)] = static_cast<step::TensorId>(walked.tensors.size());
-    walked.tensors.push_back(cell.tensor(id));
-    result.tensors.push_back(id);
-  }
-  result.made = static_cast<step::TensorId>(walked.tensors.size());
-  result.tensors.push_back(-1);
+step::Tensor made_tensor(const step::Cell& cell, int rows) {
   step::Tensor made;
   made.name = "products";
   while (cell.find(made.name)) made.name += "_";
-  made.rows = static_cast<int>(result.products.size());
-  made.lead = {made.rows};
-  walked.tensors.push_back(made);
-  walked.graph = {};
-  for (Node node : cell.graph.nodes) {
-    const std::optional<Product> product = product_of(cell, node);
-    const auto place =
-        product ? std::ranges::find(result.products, order_of(*product), order_of) : result.products.end();
-    if (place != result.products.end()) {
-      walked.graph.leaf(result.made, static_cast<int>(place - result.products.begin()), step::Extent::Vector);
-    } else if (node.tensor >= 0 && places[at(node.tensor)] < 0) {
-      walked.graph.constant(0);  // nothing reads it any more
-    } else {
-      if (node.tensor >= 0) node.tensor = places[at(node.tensor)];
-      walked.graph.add(std::move(node));
-    }
+  made.rows = rows;
+  made.lead = {rows};
+  return made;
+}
+
+// The cell with leaves of a new input in the place of products, without their inputs and matrices, which
+// nothing reads any more.
+void walk_without(const step::Cell& cell, InputProducts& result) {
+  step::Cell& walked = result.walked = cell;
+  const auto made = static_cast<step::TensorId>(cell.tensors.size());
+  walked.tensors.push_back(made_tensor(cell, static_cast<int>(result.products.size())));
+  for (std::size_t id = 0; id < cell.graph.nodes.size(); ++id) {
+    const std::optional<Product> product = product_of(cell, cell.graph.nodes[id]);
+    if (!product) continue;
+    const auto place = std::ranges::find(result.products, order_of(*product), order_of);
+    if (place == result.products.end()) continue;
+    Node leaf;
+    leaf.kind = NodeKind::Leaf;
+    leaf.extent = step::Extent::Vector;
+    leaf.tensor = made;
+    leaf.row = static_cast<int>(place - result.products.begin());
+    walked.graph.nodes[id] = std::move(leaf);
   }
-  for (std::vector<step::Row>* rows : {&walked.next, &walked.outputs})
-    for (step::Row& row : *rows) row.tensor = places[at(row.tensor)];
+  std::set<step::TensorId> gone;
+  for (const Product& product : result.products) gone.insert({product.matrix, product.input});
+  const auto stays = [&](step::TensorId id) {
+    return id == made || (!gone.contains(id) && !cell.tensor(id).inner);
+  };
+  for (step::TensorId id = 0; id < made; ++id)
+    if (stays(id)) result.tensors.push_back(id);
+  result.tensors.push_back(-1);
+  result.made = step::keep_tensors(walked, stays)[at(made)];
 }
 
 // What one pass leaves for the other must not depend on how either is walked.

@@ -1,8 +1,10 @@
 #include "compiler/schedule/rewrite/known_outputs.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
+#include "compiler/step/without.h"
 #include "compiler/support/index.h"
 
 namespace rondo::schedule {
@@ -55,11 +57,10 @@ std::optional<KnownOutputs> with_known_outputs(const step::Cell& cell) {
   if (!steps_follow_each_other(cell)) return std::nullopt;
   KnownOutputs known{cell, {}};
   step::Cell& left = known.cell;
-  left.tensors.clear();
-  std::vector<TensorId> places(cell.tensors.size(), -1);
-  bool any_known = false, any_left = false;
-  for (TensorId id = 0; id < static_cast<TensorId>(places.size()); ++id) {
-    step::Tensor tensor = cell.tensor(id);
+  bool any_left = false;
+  std::set<TensorId> states;  // that are known
+  for (TensorId id = 0; id < static_cast<TensorId>(cell.tensors.size()); ++id) {
+    step::Tensor& tensor = left.tensors[at(id)];
     if (tensor.kind == TensorKind::Output) continue;
     const bool is_state = tensor.kind == TensorKind::State;
     std::optional<TensorId> output = is_state ? output_of(cell, id) : std::nullopt;
@@ -67,21 +68,14 @@ std::optional<KnownOutputs> with_known_outputs(const step::Cell& cell) {
     if (output) {
       tensor.kind = TensorKind::Input;
       tensor.name = cell.tensor(*output).name;
+      states.insert(id);
     }
-    any_known = any_known || output;
     any_left = any_left || (is_state && !output);
-    places[at(id)] = static_cast<TensorId>(left.tensors.size());
-    left.tensors.push_back(std::move(tensor));
     known.tensors.push_back({output.value_or(id), output.has_value()});
   }
-  if (!any_known || !any_left) return std::nullopt;
-  for (step::Node& node : left.graph.nodes)
-    if (node.tensor >= 0) node.tensor = places[at(node.tensor)];
-  std::erase_if(left.next, [&](const Row& row) {
-    return left.tensor(places[at(row.tensor)]).kind != TensorKind::State;
-  });
-  for (Row& row : left.next) row.tensor = places[at(row.tensor)];
-  left.outputs.clear();
+  if (states.empty() || !any_left) return std::nullopt;
+  std::erase_if(left.next, [&](const Row& row) { return states.contains(row.tensor); });
+  step::keep_tensors(left, [&](TensorId id) { return cell.tensor(id).kind != TensorKind::Output; });
   return known;
 }
 
