@@ -11,11 +11,15 @@
 namespace rondo::runtime {
 namespace {
 
-void expect_no_spill(const step::Cell& of, const schedule::Problem& problem) {
+void expect_no_spill(const step::Cell& of, const schedule::Problem& problem,
+                     const std::string& strategy = "") {
   const auto cell = std::make_shared<const step::Cell>(of);
   const target::Profile& profile = target::board();
-  const auto chosen = engine::best_candidate({*cell, problem, profile});
-  ASSERT_TRUE(chosen.ok()) << chosen.error().message;
+  const schedule::Task task{*cell, problem, profile};
+  const auto found = engine::best_candidate(task, engine::kFullAlignment, strategy,
+                                            [](const engine::Candidate&) { return true; });
+  ASSERT_TRUE(found.ok()) << found.error().message;
+  const engine::Candidate* const chosen = &found->value();
   EXPECT_FALSE(chosen->estimate.may_spill) << cell->name;
   auto plan = schedule::find_strategy(chosen->strategy)->build({*cell, problem, profile}, chosen->parameters);
   ASSERT_TRUE(plan.ok()) << plan.error().message;
@@ -33,6 +37,35 @@ TEST(ChoicesWithoutTuning, OfOddChannelsDoNotSpill) {
     problem.sizes = {1, 200, 2, 33};
     expect_no_spill(rondo::testing::library_cell(name), problem);
   }
+}
+
+// A step of more values than registers hold reads each at its use; sixteen vectors meet one matrix, whose
+// gradient has as many terms.
+TEST(ChoicesWithoutTuning, OfAStateOfManyRowsDoNotSpill) {
+  const step::Cell cell = rondo::testing::cell_from(R"(cell sixteen_rows(D) {
+  input q[16], k[16], v[D], f
+  param W[D, D]
+  state S[16, D]
+  next S = f * S + (1 - f) * tanh(W @ S + k * v)
+  output y = sum(q * next S, rows)
+})");
+  for (const kernel::Storage storage : {kernel::Storage::BF16, kernel::Storage::F32}) {
+    schedule::Problem problem = rondo::testing::problem_of(schedule::Pass::Backward, 128, storage);
+    problem.sizes = {8, 256, 4, 128};
+    expect_no_spill(cell, problem);
+  }
+}
+
+// Where blocks share time, a warp of each scans all segments: transforms of 4 to 16 words, for 256 to 1024
+// threads.
+TEST(ChoicesWithoutTuning, OfLongSequencesDoNotSpill) {
+  for (const char* name : {"indrnn", "lru", "paralstm", "rwkv4"})
+    for (const step::Sizes& sizes : {step::Sizes{1, 65536, 1, 1024}, step::Sizes{1, 16384, 1, 256}}) {
+      schedule::Problem problem =
+          rondo::testing::problem_of(schedule::Pass::ForwardSave, sizes.dim, kernel::Storage::BF16);
+      problem.sizes = sizes;
+      expect_no_spill(rondo::testing::library_cell(name), problem, "shoot");
+    }
 }
 
 // Blocks that hold whole heads keep values of many channels over a reduction.

@@ -84,6 +84,8 @@ std::vector<Run> runs_of(const step::Cell& cell, const std::vector<MatrixTerm>& 
   return runs;
 }
 
+constexpr std::size_t kTermsOfTwoBlocks = 8;
+
 class GradientKernel {
  public:
   GradientKernel(const Task& task, Run run, std::int64_t workspace, const std::vector<int>& scratch_rows,
@@ -100,6 +102,8 @@ class GradientKernel {
         tile_(b_, task.problem, parameters, GemmTile::Rows::MnMajor) {
     signature_.set_scratch(scratch_rows);
     KernelTensors tensors(signature_);
+    // Of many tensors the addresses alone take what two blocks on an SM would leave.
+    if (run_.terms.size() > kTermsOfTwoBlocks) b_.set_min_blocks(1);
     for (const MatrixTerm& term : run_.terms)
       readers_.push_back({{tensors, task.problem, term.left}, {tensors, task.problem, term.right}});
     const std::optional<TensorId> lengths = task.cell.first_of_kind(step::TensorKind::Length);
