@@ -49,9 +49,12 @@ TEST(ChoicesWithoutTuning, OfAStateOfManyRowsDoNotSpill) {
   next S = f * S + (1 - f) * tanh(W @ S + k * v)
   output y = sum(q * next S, rows)
 })");
-  for (const kernel::Storage storage : {kernel::Storage::BF16, kernel::Storage::F32}) {
-    schedule::Problem problem = rondo::testing::problem_of(schedule::Pass::Backward, 128, storage);
-    problem.sizes = {8, 256, 4, 128};
+  const std::pair<kernel::Storage, std::int64_t> cases[] = {{kernel::Storage::BF16, 72},
+                                                            {kernel::Storage::F32, 128}};
+  for (const auto& [storage, dim] : rondo::testing::with_turns<std::pair<kernel::Storage, std::int64_t>>(
+           {std::begin(cases), std::end(cases)}, 2)) {
+    schedule::Problem problem = rondo::testing::problem_of(schedule::Pass::Backward, dim, storage);
+    problem.sizes = {9, 256, 2, dim};
     expect_no_spill(cell, problem);
   }
 }
@@ -59,7 +62,7 @@ TEST(ChoicesWithoutTuning, OfAStateOfManyRowsDoNotSpill) {
 // Where blocks share time, a warp of each scans all segments: transforms of 4 to 16 words, for 256 to 1024
 // threads.
 TEST(ChoicesWithoutTuning, OfLongSequencesDoNotSpill) {
-  for (const char* name : {"indrnn", "lru", "paralstm", "rwkv4"})
+  for (const char* name : rondo::testing::with_turns<const char*>({"indrnn", "rwkv4", "lru", "paralstm"}, 2))
     for (const step::Sizes& sizes : {step::Sizes{1, 65536, 1, 1024}, step::Sizes{1, 16384, 1, 256}}) {
       schedule::Problem problem =
           rondo::testing::problem_of(schedule::Pass::ForwardSave, sizes.dim, kernel::Storage::BF16);

@@ -188,36 +188,11 @@ Legality Hoisting::legal(const Task& task) const {
   return walk_.legal(task);
 }
 
-constraint::System Hoisting::space(const Task& task) const {
+std::optional<Wrapping::Walk> Hoisting::walk_of(const Task& task) const {
   const auto split = this->split(task);
-  return walk_.space(*split ? (*split)->walked.with(task.problem) : task);
-}
-
-CostModel Hoisting::cost_model(const Task& task) const {
-  const auto split = this->split(task);
-  if (!*split) return walk_.cost_model(task);
-  const double beside = seconds_of_products(task, (*split)->products);
-  return
-      [model = walk_.cost_model((*split)->walked.with(task.problem)), beside](const Parameters& parameters) {
-        Estimate estimate = model(parameters);
-        estimate.seconds += beside;
-        estimate.launch += beside;
-        return estimate;
-      };
-}
-
-std::vector<EstimatePart> Hoisting::parts(const Task& task, const Parameters& parameters) const {
-  const auto split = this->split(task);
-  if (!*split) return walk_.parts(task, parameters);
-  std::vector<EstimatePart> parts = walk_.parts((*split)->walked.with(task.problem), parameters);
-  parts.push_back({EstimatePart::Of::Launches, "products of inputs over all steps",
-                   seconds_of_products(task, (*split)->products)});
-  return parts;
-}
-
-std::vector<EstimatePart> Hoisting::measured_chain(const Task& task, const Parameters& parameters) const {
-  const auto split = this->split(task);
-  return walk_.measured_chain(*split ? (*split)->walked.with(task.problem) : task, parameters);
+  if (!*split) return std::nullopt;
+  return Walk{(*split)->walked.with(task.problem), seconds_of_products(task, (*split)->products),
+              "products of inputs over all steps"};
 }
 
 KernelPlan Hoisting::build_kernels(const Task& task, const Parameters& parameters) const {

@@ -1,12 +1,15 @@
 // A strategy around another one, which walks another cell in the place of the one it is asked for, or that
-// cell itself: what does not depend on the cell is the other one's.
+// cell itself: what does not depend on the cell is the other one's, and its space, its model and its parts
+// are the walk's, with what the launches beside the walk take.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "compiler/schedule/plan/strategy.h"
+#include "compiler/schedule/problem/task.h"
 
 namespace rondo::schedule {
 
@@ -24,7 +27,20 @@ class Wrapping : public Strategy {
   std::span<const ParameterRow> parameters() const override { return walk_.parameters(); }
   std::int64_t turn(const Parameters& parameters) const override { return walk_.turn(parameters); }
 
+  constraint::System space(const Task& task) const final;
+  CostModel cost_model(const Task& task) const final;
+  std::vector<EstimatePart> parts(const Task& task, const Parameters& parameters) const final;
+  std::vector<EstimatePart> measured_chain(const Task& task, const Parameters& parameters) const final;
+
  protected:
+  struct Walk {
+    Task task;
+    double seconds_beside = 0;
+    std::string beside = {};  // what the launches beside it do, for people
+  };
+  // None: the task is walked as it is.
+  virtual std::optional<Walk> walk_of(const Task& task) const = 0;
+
   const Strategy& walk_;
 };
 

@@ -187,35 +187,10 @@ Legality Widening::legal(const Task& task) const {
   return walk_.legal(walked_by(**wide, task));
 }
 
-constraint::System Widening::space(const Task& task) const {
+std::optional<Wrapping::Walk> Widening::walk_of(const Task& task) const {
   const auto wide = wide_of(task);
-  return walk_.space(*wide ? walked_by(**wide, task) : task);
-}
-
-CostModel Widening::cost_model(const Task& task) const {
-  const auto wide = wide_of(task);
-  if (!*wide) return walk_.cost_model(task);
-  const double beside = seconds_of_copies(task, (*wide)->of);
-  return [model = walk_.cost_model(walked_by(**wide, task)), beside](const Parameters& parameters) {
-    Estimate estimate = model(parameters);
-    estimate.seconds += beside;
-    estimate.launch += beside;
-    return estimate;
-  };
-}
-
-std::vector<EstimatePart> Widening::parts(const Task& task, const Parameters& parameters) const {
-  const auto wide = wide_of(task);
-  if (!*wide) return walk_.parts(task, parameters);
-  std::vector<EstimatePart> parts = walk_.parts(walked_by(**wide, task), parameters);
-  parts.push_back(
-      {EstimatePart::Of::Launches, "copies to and from D channels", seconds_of_copies(task, (*wide)->of)});
-  return parts;
-}
-
-std::vector<EstimatePart> Widening::measured_chain(const Task& task, const Parameters& parameters) const {
-  const auto wide = wide_of(task);
-  return walk_.measured_chain(*wide ? walked_by(**wide, task) : task, parameters);
+  if (!*wide) return std::nullopt;
+  return Walk{walked_by(**wide, task), seconds_of_copies(task, (*wide)->of), "copies to and from D channels"};
 }
 
 KernelPlan Widening::build_kernels(const Task& task, const Parameters& parameters) const {

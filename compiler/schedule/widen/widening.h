@@ -17,11 +17,10 @@ class Widening final : public Wrapping {
   using Wrapping::Wrapping;
 
   Legality legal(const Task& task) const override;
-  constraint::System space(const Task& task) const override;
-  CostModel cost_model(const Task& task) const override;
-  std::vector<EstimatePart> parts(const Task& task, const Parameters& parameters) const override;
-  std::vector<EstimatePart> measured_chain(const Task& task, const Parameters& parameters) const override;
   KernelPlan build_kernels(const Task& task, const Parameters& parameters) const override;
+
+ private:
+  std::optional<Walk> walk_of(const Task& task) const override;
 };
 
 }  // namespace rondo::schedule
