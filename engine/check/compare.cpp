@@ -39,6 +39,12 @@ double unit_of(Storage storage) {
   return (scalar::is_half(storage) ? 1 : 4) * scalar::unit_roundoff(storage);
 }
 
+// The same of two results that were both stored: an ulp is two units.
+double stored_unit(const Tolerance& tolerance) {
+  const bool both = tolerance.with_stored && scalar::is_half(tolerance.stored);
+  return (both ? 2 : 1) * unit_of(tolerance.stored);
+}
+
 // Below the smallest normal number spacing no longer shrinks, and hardware may flush to zero.
 double smallest_of(Storage storage) {
   return storage == Storage::F16 ? 0x1p-24 : storage == Storage::F64 ? 0x1p-1022 : 0x1p-126;
@@ -63,11 +69,13 @@ struct Findings {
 
 // What storing adds to each element. A kernel that stores a value which differs by d from the exact one errs
 // by at most 2 d more than this.
-std::vector<double> stored_errors(Storage storage, std::span<const double> exact) {
+std::vector<double> stored_errors(const Tolerance& tolerance, std::span<const double> exact) {
+  const Storage storage = tolerance.stored;
   std::vector<double> errors(exact.size());
   for (std::size_t i = 0; i < exact.size(); ++i)
-    errors[i] = scalar::is_half(storage) ? scalar::nearest(storage, exact[i]) - exact[i]
-                                         : unit_of(storage) * exact[i];
+    errors[i] = scalar::is_half(storage) && !tolerance.with_stored
+                    ? scalar::nearest(storage, exact[i]) - exact[i]
+                    : stored_unit(tolerance) * exact[i];
   return errors;
 }
 
@@ -91,7 +99,7 @@ double largest_of(std::span<const double> values) {
 // `largest`: of all exact values. What is stored is not the exact value but one that is off by the spread.
 double limit_of(const Tolerance& tolerance, std::size_t element, double exact, double largest) {
   const double spread = tolerance.spread->element_limit(element, tolerance.decisions);
-  return spread + unit_of(tolerance.stored) * (std::abs(exact) + spread) + smallest_of(tolerance.stored) +
+  return spread + stored_unit(tolerance) * (std::abs(exact) + spread) + smallest_of(tolerance.stored) +
          2 * inside(tolerance) * largest;
 }
 
@@ -125,7 +133,7 @@ bool check_slices(const Tolerance& tolerance, std::span<const double> errors, st
   const Spread& spread = *tolerance.spread;
   const std::vector<double> error = slice_norms(spread.axes(), errors);
   const std::vector<double> size = slice_norms(spread.axes(), exact);
-  const std::vector<double> stored = slice_norms(spread.axes(), stored_errors(tolerance.stored, exact));
+  const std::vector<double> stored = slice_norms(spread.axes(), stored_errors(tolerance, exact));
   const auto all = static_cast<std::int64_t>(exact.size());
   std::size_t slice = 0;
   const auto see = [&](std::int64_t elements) {
@@ -205,7 +213,7 @@ double element_limit(const Tolerance& tolerance, std::size_t element, std::span<
 
 double norm_limit(const Tolerance& tolerance, std::span<const double> exact) {
   const auto all = static_cast<std::int64_t>(exact.size());
-  return slice_limit(tolerance, 0, all, all, norm_of(exact), norm_of(stored_errors(tolerance.stored, exact)));
+  return slice_limit(tolerance, 0, all, all, norm_of(exact), norm_of(stored_errors(tolerance, exact)));
 }
 
 // Where the pass has decisions, far runs widen the limits for those who take another side. Who is within the

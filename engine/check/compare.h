@@ -47,6 +47,9 @@ struct Tolerance {
   bool decisions = false;                          // has_decisions()
   kernel::Storage stored = kernel::Storage::F32;   // of this tensor
   kernel::Storage problem = kernel::Storage::F32;  // of the problem
+  // What is compared with was stored itself: where both sides of a rounding are near, the two may lie an ulp
+  // apart.
+  bool with_stored = false;
 };
 
 // What an element of a correct result, and the norm of all its errors, may at most be off.

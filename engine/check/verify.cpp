@@ -246,7 +246,8 @@ Result<TensorCheck> Verifier::check_tensor(const CaseData& run, TensorRef ref, c
     return Error{ErrorKind::Internal,
                  fmt::format("the reference has no result '{}' of {} elements", name, result.values.size())};
   const kernel::Storage stored = schedule::storage_of(ref, *task_);
-  const Tolerance tolerance{&spread->second, decisions_, stored, task_->problem.storage};
+  const Tolerance tolerance{&spread->second, decisions_, stored, task_->problem.storage,
+                            run.exact_was_stored};
   TensorCheck check = compare(name, tolerance, result.values, *exact);
   check.where = run.shape.text();
   check.steps = run.shape.sizes.time;

@@ -63,6 +63,7 @@ class Verifier {
   // `results` in dense order, by tensor.
   struct CaseData {
     VerifyCase shape;
+    bool exact_was_stored = false;  // Tolerance::with_stored
     HostProblem data;
     ReferenceResult exact;
     Spreads spreads;

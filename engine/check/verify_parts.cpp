@@ -43,6 +43,7 @@ class Comparison {
     const Result<TrainingStep::Results> whole = run(gradients, gradients.shape.sizes.time);
     if (!whole) return whole.error();
     take(*whole, gradients.exact.backward);
+    gradients.exact_was_stored = true;
     const Result<TrainingStep::Results> parts = run(gradients, every);
     if (!parts) return parts.error();
     for (const auto& [ref, name, result] : *parts) {

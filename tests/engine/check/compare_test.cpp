@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <tuple>
@@ -372,6 +373,22 @@ TEST(Verifications, SayThreeThings) {
   EXPECT_NE(untold.summary().find("1 agree, 0 wrong, 1 cannot tell"), std::string::npos) << untold.summary();
   EXPECT_EQ(of({at(checked("h", false), 9), at(checked("g", true, true), 9)}).said(), Said::Wrong);
   EXPECT_EQ(of({at(checked("h", true), 1)}).said(), Said::Agrees) << "there is but one step";
+}
+
+// Two results that were both stored: one rounds up where the other rounds down, in one element of a column.
+// By four ulps it is wrong all the same.
+TEST(Compare, OfTwoStoredResultsOneMayLieAnUlpAway) {
+  const auto exact = stored(Storage::BF16, exact_values());
+  const Spread spread = spread_of(exact);
+  const auto with = [&](int ulps, bool with_stored) {
+    std::vector<double> out = exact;
+    out[10] = std::bit_cast<float>(std::bit_cast<std::uint32_t>(static_cast<float>(out[10])) +
+                                   (static_cast<std::uint32_t>(ulps) << 16));
+    return compare("g", {&spread, false, Storage::BF16, Storage::BF16, with_stored}, out, exact);
+  };
+  EXPECT_FALSE(with(1, false).passed);
+  EXPECT_TRUE(with(1, true).passed) << with(1, true).text();
+  EXPECT_FALSE(with(4, true).passed);
 }
 
 // Within a limit above a tenth of the values a wrong result might lie too; beyond it, it is wrong.
