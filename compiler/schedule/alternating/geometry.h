@@ -44,7 +44,8 @@ inline constexpr auto kParameters<AlternatingParameters> = [] {
                           {.optional = true}),
        row<P, &P::reads_at_use>(
            "reads_at_use",
-           "1: a value of the step is read where it is used, 0: ahead (of many values, 1 alone)",
+           "1: values of a step are read where they are first used, 0: far ahead, unless that "
+           "takes too many registers",
            {.optional = true})});
 }();
 
