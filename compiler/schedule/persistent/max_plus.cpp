@@ -1,8 +1,8 @@
-// Products over max and plus of a matrix that lies on the chip. Its words are those of an A operand of mma,
-// so a lane has rows g and g + 8 of a row tile, at a quarter of the columns. It takes the largest sums of
-// these for all 8 batch rows of a tile, and when all columns are done the four lanes of a row give each other
-// theirs, so that each has the batch rows of an accumulator of mma. Backward no matrix is read: the lane that
-// has a channel's sums adds the gradients of those that have chosen it.
+// Products over max and plus of a matrix that lies on the chip. Its words are those of an A operand of mma.
+// Each lane holds rows g and g + 8 of a row tile at a quarter of the warp's columns, and keeps the largest
+// sum of each row for all 8 batch rows of a tile. Then the four lanes of a row exchange what they have: each
+// ends with the two batch rows of its accumulator of mma. Backward no matrix is read: the lane that has a
+// channel's sums adds the gradients of those that have chosen it.
 #include "compiler/schedule/lower/product_terms.h"
 #include "compiler/schedule/persistent/matrix.h"
 #include "compiler/support/index.h"

@@ -1,6 +1,8 @@
 // Products with a reduce-scatter: every block holds the columns of its own channels, multiplies its own part
 // of the vectors, and sends each block the part of the sums that is that block's. A backward pass that
-// multiplies a vector for each gate, and only adds the products up, exchanges far less this way.
+// multiplies a vector for each gate, and only adds the products up, exchanges far less this way. What goes
+// back by chosen channels has no matrix: a block adds up what its own channels have chosen. With
+// cluster_k_split some blocks share their columns.
 #pragma once
 
 #include <vector>
@@ -40,8 +42,8 @@ class ReduceScatterProducts : public StepProducts {
     std::vector<ProductSum::Term> terms;  // those with a matrix first
     int with_matrix = 0;
     OnChipMatrix matrix;    // row tiles of the whole head by the block's channels, for each of these
-    kernel::Memory vector;  // [slots, batch tiles, terms, units, 8]: this block's part of the vectors
-    kernel::Memory chosen;  // [slots, batch tiles, terms without one, units, 8] fp32: channels
+    kernel::Memory vector;  // [slots, batch tiles, terms, columns, 8]: this block's part of the vectors
+    kernel::Memory chosen;  // [slots, batch tiles, terms without one, columns, 8] fp32: channels
     kernel::Memory parts;   // no grid: [2, batch tiles, blocks, units, 8]: what the blocks have sent
     kernel::Memory lines;   // grid: [batch tiles, lines, units, 8] fp32: partly summed
     std::vector<kernel::Value> totals;  // by channel
@@ -69,8 +71,8 @@ class ReduceScatterProducts : public StepProducts {
   void total_of_cluster(std::size_t sum, kernel::Value slot);
   void total_of_grid(std::size_t sum);
   void expect(int level, kernel::Value slot);
-  // Copies of the vectors. One suffices where no other block sends vectors and all warps meet between reading
-  // a step's vectors and writing the next ones, as they do in a grid (kCollectBarrier). Otherwise there are
+  // Copies of the vectors. A grid without cluster_k_split needs one: no other block sends vectors, and all
+  // warps meet between reading a step's vectors and writing the next ones (kCollectBarrier). All others have
   // two, so that the next step's vectors may come while warps still read this step's.
   int vector_slots() const { return geometry_.in_grid() && geometry_.p.cluster_k_split == 1 ? 1 : 2; }
   // A piece is what the 8 rows of half a row tile and a tile of the batch give: one pair a lane.

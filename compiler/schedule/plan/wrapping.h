@@ -1,6 +1,6 @@
-// A strategy around another one, which walks another cell in the place of the one it is asked for, or that
-// cell itself: what does not depend on the cell is the other one's, and its space, its model and its parts
-// are the walk's, with what the launches beside the walk take.
+// A strategy that wraps another one. It may replace the task by one that the other strategy walks; launches
+// beside that walk do the rest, and their time is added to the model and to the parts. Without a replacement
+// the other strategy gets the task as it is.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@ namespace rondo::schedule {
 
 class Wrapping : public Strategy {
  public:
-  explicit Wrapping(const Strategy& walk) : walk_(walk) {}  // which outlives this
+  explicit Wrapping(const Strategy& walk) : walk_(walk) {}  // must outlive this
 
   std::string name() const override { return walk_.name(); }
   std::vector<Variant> variants() const override { return walk_.variants(); }
