@@ -19,7 +19,8 @@ Error defect(std::string what) {
 
 bool valid(const SizeRule& rule) {
   return rule.fixed >= 0 && rule.each >= 0 && rule.fixed <= SizeRule::kMost && rule.each <= SizeRule::kMost &&
-         rule.batch_tile >= 1 && rule.time_tile >= 0;
+         rule.batch_tile >= 1 && rule.time_tile >= 0 && rule.batch_rows >= 1 &&
+         rule.batch_rows <= SizeRule::kMostRows;
 }
 
 bool power_of_two(int n) { return n > 0 && (n & (n - 1)) == 0; }

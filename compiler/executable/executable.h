@@ -60,7 +60,7 @@ struct Argument {
     Pointer,    // to the tensor
     StrideB,    // elements between its batch rows, and
     StrideT,    // between its time steps
-    Batch,      // B
+    Batch,      // B, or the rows that the launch counts for it (SizeRule::batch_rows)
     Time,       // T
     FirstTile,  // batch tiles before this part of the launch
     StepCount,  // steps done before this repetition

@@ -103,7 +103,12 @@ Status Launcher::check_sizes(std::int64_t batch, std::int64_t time) const {
     return input_error(fmt::format("number of steps T = {} is outside 0 ... {}", time, kMaxTime),
                        time < 0 ? "" : "cut the sequence and carry the states from one call to the next");
   for (const Launch& launch : launches_) {
-    const std::int64_t blocks = launch.grid.blocks.at(batch, time);
+    const std::int64_t blocks = launch.grid.blocks.at(batch, time), rows = launch.grid.blocks.rows(batch);
+    if (rows > kMaxGrid)  // kernels number them in 32 bits
+      return input_error(
+          fmt::format("B = {} comes to {} rows; a launch has at most {}", batch, rows, kMaxGrid),
+          fmt::format("split the batch into calls of at most B = {}",
+                      kMaxGrid / launch.grid.blocks.batch_rows));
     if (blocks <= kMaxGrid) continue;
     const std::int64_t of_one = std::max<std::int64_t>(1, launch.grid.blocks.at(1, time));
     return input_error(
@@ -400,7 +405,7 @@ Status Launcher::start(LaunchSink& sink, std::size_t index, std::span<const Plac
       case Argument::Kind::StrideB: values[i] = at.strides.b; break;
       case Argument::Kind::StrideT: values[i] = at.strides.t; break;
       // Parameters of 4 bytes are read from the low half: CUDA hosts are little-endian.
-      case Argument::Kind::Batch: values[i] = call.batch; break;
+      case Argument::Kind::Batch: values[i] = launch.grid.blocks.rows(call.batch); break;
       case Argument::Kind::Time: values[i] = call.time; break;
       case Argument::Kind::FirstTile:
         values[i] = 0;
@@ -421,8 +426,8 @@ Status Launcher::start(LaunchSink& sink, std::size_t index, std::span<const Plac
   const std::int64_t tiles = grid.blocks.tiles(call.batch);
   for (std::int64_t first = 0; first < tiles; first += grid.tiles_together) {
     if (first_tile != nullptr) *first_tile = first;
-    const std::int64_t rows = std::min(grid.tiles_together, tiles - first) * grid.blocks.batch_tile;
-    if (Status status = sink.launch(index, grid.blocks.at(rows, call.time), arguments); !status)
+    const std::int64_t part = std::min(grid.tiles_together, tiles - first);
+    if (Status status = sink.launch(index, grid.blocks.of_tiles(part, call.time), arguments); !status)
       return status;
   }
   return success();

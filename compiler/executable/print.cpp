@@ -31,15 +31,19 @@ std::string argument_name(const Executable& executable, const Argument& argument
   return "?";
 }
 
-std::string tiles_text(const char* extent, std::int64_t tile) {
+std::string tiles_text(const std::string& extent, std::int64_t tile) {
   return tile == 1 ? extent : fmt::format("ceil({} / {})", extent, tile);
+}
+
+std::string rows_text(const SizeRule& rule) {
+  return rule.batch_rows == 1 ? "B" : fmt::format("{} * B", rule.batch_rows);
 }
 
 std::string rule_text(const SizeRule& rule) {
   if (rule.each == 0) return std::to_string(rule.fixed);
   std::string text = rule.fixed > 0 ? fmt::format("{} + ", rule.fixed) : "";
   if (rule.each != 1) text += fmt::format("{} * ", rule.each);
-  text += tiles_text("B", rule.batch_tile);
+  text += tiles_text(rows_text(rule), rule.batch_tile);
   return rule.time_tile > 0 ? text + " * " + tiles_text("T", rule.time_tile) : text;
 }
 

@@ -13,7 +13,7 @@ constexpr std::string_view kMagic = "RONDOEXE";
 constexpr std::size_t kHeader = kMagic.size() + 4 + 8 + 64;  // magic, version, length, hash as hex
 
 constexpr auto kSizeRule = [](auto& archive, auto& rule) {
-  archive(rule.fixed, rule.each, rule.batch_tile, rule.time_tile);
+  archive(rule.fixed, rule.each, rule.batch_tile, rule.time_tile, rule.batch_rows);
 };
 
 constexpr auto kIdentity = [](auto& archive, auto& id) {

@@ -18,7 +18,7 @@ namespace rondo::executable {
 // Also stands for what kernels of two passes must agree on without reading each other: the types of what one
 // saves for the other. Since 5 some histories of fp16 problems are fp32; since 6 a tensor says in which
 // result it lies.
-inline constexpr std::uint32_t kFormatVersion = 6;
+inline constexpr std::uint32_t kFormatVersion = 7;
 
 std::string to_bytes(const Executable& executable);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 namespace rondo::executable {
 
@@ -45,10 +46,15 @@ static_assert(in_order(), "a row for every role, in the order of the enumeration
 
 }  // namespace
 
-std::int64_t SizeRule::at(std::int64_t batch, std::int64_t time) const {
+std::int64_t SizeRule::rows(std::int64_t batch) const {
+  std::int64_t rows = 0;
+  return __builtin_mul_overflow(batch, batch_rows, &rows) ? std::numeric_limits<std::int64_t>::max() : rows;
+}
+
+std::int64_t SizeRule::of_tiles(std::int64_t tiles, std::int64_t time) const {
   const std::int64_t spans = time_tile > 0 ? tiles_of(time, time_tile) : 1;
   std::int64_t size = 0;
-  if (__builtin_mul_overflow(tiles(batch), spans, &size) || __builtin_mul_overflow(size, each, &size) ||
+  if (__builtin_mul_overflow(tiles, spans, &size) || __builtin_mul_overflow(size, each, &size) ||
       __builtin_add_overflow(size, fixed, &size))
     return kMost;
   return std::min(size, kMost);

@@ -77,16 +77,20 @@ inline std::int64_t tiles_of(std::int64_t extent, std::int64_t tile) {
   return extent / tile + (extent % tile != 0 ? 1 : 0);
 }
 
-// A size that follows the call: fixed + each * ceil(B / batch_tile) * (time_tile > 0 ? ceil(T / time_tile)
-// : 1). What would be larger than kMost counts as kMost.
+// A size that follows the call: fixed + each * ceil(B * batch_rows / batch_tile) * (time_tile > 0 ?
+// ceil(T / time_tile) : 1). What would be larger than kMost counts as kMost.
 struct SizeRule {
   static constexpr std::int64_t kMost = std::int64_t{1} << 50;
   std::int64_t fixed = 0;
   std::int64_t each = 0;
   std::int64_t batch_tile = 1;
   std::int64_t time_tile = 0;
-  std::int64_t at(std::int64_t batch, std::int64_t time) const;
-  std::int64_t tiles(std::int64_t batch) const { return tiles_of(batch, batch_tile); }  // of the batch
+  std::int64_t batch_rows = 1;  // rows that are counted for each batch row of the call; at most kMostRows
+  static constexpr std::int64_t kMostRows = 256;
+  std::int64_t at(std::int64_t batch, std::int64_t time) const { return of_tiles(tiles(batch), time); }
+  std::int64_t tiles(std::int64_t batch) const { return tiles_of(rows(batch), batch_tile); }  // of the batch
+  std::int64_t rows(std::int64_t batch) const;
+  std::int64_t of_tiles(std::int64_t tiles, std::int64_t time) const;
   friend bool operator==(const SizeRule&, const SizeRule&) = default;
 };
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "compiler/support/integers.h"
+
 namespace rondo::engine {
 
 using schedule::Pass;
@@ -166,7 +168,8 @@ Coverage coverage_of(const executable::Executable& executable, std::int64_t turn
   Coverage coverage;
   coverage.turn = std::max<std::int64_t>(1, turn);
   for (const executable::Launch& launch : executable.launches) {
-    coverage.batch_tile = std::max(coverage.batch_tile, launch.grid.blocks.batch_tile);
+    const executable::SizeRule& blocks = launch.grid.blocks;
+    coverage.batch_tile = std::max(coverage.batch_tile, ceil_div(blocks.batch_tile, blocks.batch_rows));
     coverage.tiles_together = std::max(coverage.tiles_together, launch.grid.tiles_together);
   }
   return coverage;

@@ -80,9 +80,8 @@ Status DevicePlan::check_fits(std::int64_t batch, std::int64_t time) const {
   for (std::size_t i = 0; i < kernels_.size(); ++i) {
     const executable::Grid& grid = grids_[i];
     const std::int64_t tiles = grid.blocks.tiles(batch);
-    const bool parts = grid.tiles_together > 0 && grid.tiles_together < tiles;
-    const std::int64_t rows = parts ? grid.tiles_together * grid.blocks.batch_tile : batch;
-    if (Status status = kernels_[i].check_fits(grid.blocks.at(rows, time)); !status) return status;
+    const std::int64_t part = grid.tiles_together > 0 ? std::min(grid.tiles_together, tiles) : tiles;
+    if (Status status = kernels_[i].check_fits(grid.blocks.of_tiles(part, time)); !status) return status;
   }
   return success();
 }

@@ -111,7 +111,7 @@ TEST(Serialise, OtherVersionsAreRefusedWithAMessage) {
   const Result<Executable> of_newer = from_bytes(newer, "x.rondo"), of_older = from_bytes(older, "x.rondo");
   ASSERT_FALSE(of_newer.ok());
   EXPECT_EQ(of_newer.error().kind, ErrorKind::Unsupported);
-  EXPECT_EQ(of_newer.error().message, "x.rondo has version 7 of the format; this Rondo reads version 6");
+  EXPECT_EQ(of_newer.error().message, "x.rondo has version 8 of the format; this Rondo reads version 7");
   EXPECT_NE(of_newer.error().hint.find("newer"), std::string::npos);
   ASSERT_FALSE(of_older.ok());
   EXPECT_NE(of_older.error().hint.find("make it again"), std::string::npos);
@@ -197,6 +197,8 @@ TEST(Check, ContradictionsAreNamed) {
   expect([](Executable& e) { e.launches[0].arguments[0].tensor = 999; }, "names tensor 999");
   expect([](Executable& e) { e.launches[0].arguments[0].bytes = 3; }, "an argument of kernel");
   expect([](Executable& e) { e.launches[0].grid.blocks.batch_tile = 0; }, "the grid of kernel");
+  expect([](Executable& e) { e.launches[0].grid.blocks.batch_rows = 0; }, "the grid of kernel");
+  expect([](Executable& e) { e.launches[0].grid.blocks.batch_rows = 257; }, "the grid of kernel");
   expect([](Executable& e) { e.launches[0].repetition.most = 0; }, "the repetition of kernel");
   expect(
       [](Executable& e) {
@@ -257,6 +259,8 @@ TEST(Workspace, SizesSaturate) {
     EXPECT_EQ(rule.at(kLargest, kLargest), SizeRule::kMost);
   EXPECT_EQ((SizeRule{0, 3, 16, 0}).at(kLargest, 1), SizeRule::kMost);
   EXPECT_EQ((SizeRule{5, 3, 16, 8}).at(17, 9), 5 + 3 * 2 * 2);
+  EXPECT_EQ((SizeRule{0, 3, 16, 0, 256}).at(kLargest, 1), SizeRule::kMost);
+  EXPECT_EQ((SizeRule{5, 3, 16, 8, 6}).at(3, 9), 5 + 3 * 2 * 2);
   std::vector<Tensor> tensors(kMaxTensors);
   for (Tensor& tensor : tensors) {
     tensor.ref = {Role::Scratch, static_cast<std::int32_t>(&tensor - tensors.data())};

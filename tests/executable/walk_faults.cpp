@@ -20,10 +20,11 @@ struct Region {
   enum class Kind { Own, Zeroed, Thrown } kind = Kind::Own;
 };
 
-// Written apart from SizeRule::at: whole tiles of rows, whole tiles of steps.
-std::int64_t size_at(const SizeRule& rule, std::int64_t batch, std::int64_t time) {
+// Written apart from SizeRule::at: whole tiles of rows, whole tiles of steps. `rows`: batch_rows of each of
+// the call's.
+std::int64_t size_at(const SizeRule& rule, std::int64_t rows, std::int64_t time) {
   std::int64_t tiles = 0;
-  for (std::int64_t row = 0; row < batch; row += rule.batch_tile) ++tiles;
+  for (std::int64_t row = 0; row < rows; row += rule.batch_tile) ++tiles;
   std::int64_t spans = rule.time_tile > 0 ? 0 : 1;
   for (std::int64_t step = 0; rule.time_tile > 0 && step < time; step += rule.time_tile) ++spans;
   return rule.fixed + rule.each * tiles * spans;
@@ -50,6 +51,7 @@ class Walk {
     find_places();
     check_regions();
     for (std::size_t i = 0; i < executable_.launches.size(); ++i) check_parts(i);
+    for (const Recorder::Call& call : recorder_.calls) check_rows(call);
     return std::move(faults_);
   }
 
@@ -92,7 +94,8 @@ class Walk {
 
   std::int64_t bytes_of(const Tensor& tensor) const {
     const int element = scalar::storage_bytes(tensor.storage);
-    if (is_internal(tensor.ref.role)) return size_at(tensor.size, batch_, time_) * element;
+    if (is_internal(tensor.ref.role))
+      return size_at(tensor.size, batch_ * tensor.size.batch_rows, time_) * element;
     const RoleInfo& role = role_info(tensor.ref.role);
     return tensor.unit * (role.per_batch && !role.timed ? batch_ : 1) * element;  // strides of 0 in time
   }
@@ -130,12 +133,22 @@ class Walk {
       complain("{} is not zeroed", region.name);
   }
 
+  // A kernel numbers the rows that its launch counts.
+  void check_rows(const Recorder::Call& call) {
+    const Launch& launch = executable_.launches[call.index];
+    for (std::size_t i = 0; i < launch.arguments.size(); ++i)
+      if (launch.arguments[i].kind == Argument::Kind::Batch &&
+          call.values[i] != batch_ * launch.grid.blocks.batch_rows)
+        complain("launch {} has {} rows", call.index, call.values[i]);
+  }
+
   void check_parts(std::size_t index) {
     const Launch& launch = executable_.launches[index];
     const std::int64_t together = launch.grid.tiles_together;
     if (together == 0 || launch.repetition.kind != Repetition::Kind::Once) return;
     std::int64_t tiles = 0, done = 0;
-    for (std::int64_t row = 0; row < batch_; row += launch.grid.blocks.batch_tile) ++tiles;
+    const SizeRule& rule = launch.grid.blocks;
+    for (std::int64_t row = 0; row < batch_ * rule.batch_rows; row += rule.batch_tile) ++tiles;
     for (const Recorder::Call& call : recorder_.calls) {
       if (call.index != index) continue;
       for (std::size_t i = 0; i < launch.arguments.size(); ++i)

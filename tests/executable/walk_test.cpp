@@ -20,6 +20,7 @@ SizeRule random_size(Random& random, bool may_be_timed) {
   if (pick(random, 0, 1) == 0) rule.fixed = pick(random, 0, 300);
   if (pick(random, 0, 3) != 0) rule.each = pick(random, 1, 300);
   if (pick(random, 0, 1) == 0) rule.batch_tile = pick(random, 1, 20);
+  if (pick(random, 0, 2) == 0) rule.batch_rows = pick(random, 2, 9);
   if (may_be_timed && pick(random, 0, 1) == 0) rule.time_tile = pick(random, 1, 20);
   return rule;
 }
@@ -63,6 +64,7 @@ Executable random_executable(Random& random) {
     if (pick(random, 0, 1) == 0) launch.grid.tiles_together = pick(random, 1, 5);
     if (pick(random, 0, 3) == 0) launch.repetition.kind = Repetition::Kind::EachStep;
     launch.arguments.push_back({Argument::Kind::FirstTile, 4, 0});
+    launch.arguments.push_back({Argument::Kind::Batch, 4, 0});
     for (std::size_t t = 0; t < executable.tensors.size(); ++t)
       if (pick(random, 0, 2) != 0)
         launch.arguments.push_back({Argument::Kind::Pointer, 8, static_cast<std::uint16_t>(t)});

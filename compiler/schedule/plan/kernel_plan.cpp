@@ -12,22 +12,37 @@ const WideTensor* find_wide(const KernelPlan& plan, TensorRef ref) {
   return found == plan.wide.end() ? nullptr : &*found;
 }
 
+namespace {
+
+executable::SizeRule of_batch_rows(const KernelPlan& plan, executable::SizeRule size) {
+  size.batch_rows = plan.batch_rows;
+  return size;
+}
+
+// Of Role::Scratch. Products of inputs are made for the rows of the call.
+executable::SizeRule scratch_size(const KernelPlan& plan, const Problem& problem, int tensor) {
+  const std::int64_t rows = plan.scratch_rows.at(static_cast<std::size_t>(tensor));
+  std::int64_t of_row = problem.sizes.dim;
+  if (tensor == kShares && plan.shares > 0) of_row = plan.shares;
+  if (tensor == kHeadValues) of_row = 1;
+  const executable::SizeRule size{0, rows * problem.sizes.heads * of_row, 1, 1};
+  const bool of_call = tensor == kInputProducts || tensor == kInputProductGradients;
+  return of_call ? size : of_batch_rows(plan, size);
+}
+
+}  // namespace
+
 executable::SizeRule internal_size(const KernelPlan& plan, const Problem& problem, TensorRef ref) {
   if (const WideTensor* wide = find_wide(plan, ref)) return wide->size;
   switch (ref.role) {
-    case Role::Workspace: return {plan.workspace_elements_fixed, plan.workspace_elements_per_batch};
-    case Role::Exchange: return plan.exchange;
-    case Role::Packed: return plan.packed;
-    case Role::Vectors: return plan.vectors;
-    case Role::Carries: return plan.carries;
-    case Role::Report: return plan.report;
-    case Role::Scratch: {
-      const std::int64_t rows = plan.scratch_rows.at(static_cast<std::size_t>(ref.tensor));
-      std::int64_t of_row = problem.sizes.dim;
-      if (ref.tensor == kShares && plan.shares > 0) of_row = plan.shares;
-      if (ref.tensor == kHeadValues) of_row = 1;
-      return {0, rows * problem.sizes.heads * of_row, 1, 1};
-    }
+    case Role::Workspace:
+      return of_batch_rows(plan, {plan.workspace_elements_fixed, plan.workspace_elements_per_batch});
+    case Role::Exchange: return of_batch_rows(plan, plan.exchange);
+    case Role::Packed: return of_batch_rows(plan, plan.packed);
+    case Role::Vectors: return of_batch_rows(plan, plan.vectors);
+    case Role::Carries: return of_batch_rows(plan, plan.carries);
+    case Role::Report: return of_batch_rows(plan, plan.report);
+    case Role::Scratch: return scratch_size(plan, problem, ref.tensor);
     default: throw std::logic_error("a tensor that is not internal has the size of its declaration");
   }
 }
@@ -39,8 +54,9 @@ std::string print_kernels(const KernelPlan& plan) {
 }
 
 executable::Grid grid_of(const Launch& launch) {
-  return {{launch.blocks_fixed, launch.blocks_per_batch, launch.batch_tile, launch.time_tile},
-          launch.tiles_together};
+  return {
+      {launch.blocks_fixed, launch.blocks_per_batch, launch.batch_tile, launch.time_tile, launch.batch_rows},
+      launch.tiles_together};
 }
 
 std::int64_t grid_blocks(const Launch& launch, std::int64_t batch, std::int64_t time) {

@@ -37,12 +37,13 @@ using LaunchArgument = std::variant<Pointer, StrideB, StrideT, Batch, Time, Firs
 struct Launch {
   kernel::Kernel kernel;
   std::vector<LaunchArgument> arguments;  // one for each Kernel::params entry
-  // Grid = blocks_fixed + blocks_per_batch * ceil(B / batch_tile) * (time_tile > 0 ? ceil(T / time_tile) :
-  // 1).
+  // Grid = blocks_fixed + blocks_per_batch * ceil(B * batch_rows / batch_tile) * (time_tile > 0 ?
+  // ceil(T / time_tile) : 1). Batch is B * batch_rows.
   std::int64_t blocks_fixed = 1;
   std::int64_t blocks_per_batch = 0;
   std::int64_t batch_tile = 1;
   std::int64_t time_tile = 0;
+  std::int64_t batch_rows = 1;
   // Batch tiles that may run at once; more are launched one part after the other. 0: any number.
   std::int64_t tiles_together = 0;
   // Of Until: the condition is the first word of Role::Exchange.
@@ -66,6 +67,9 @@ struct KernelPlan {
   std::string strategy;
   Parameters parameters;
   std::vector<Launch> launches;  // in order, on one stream
+  // Rows of the batch that all sizes below are of, for each row of the call's: more than 1 where rows of a
+  // state are rows of the batch (flatten/flattening.h). Wide tensors say so themselves.
+  std::int64_t batch_rows = 1;
   // Workspace: fp32 elements = fixed + per batch * B.
   std::int64_t workspace_elements_fixed = 0;
   std::int64_t workspace_elements_per_batch = 0;

@@ -280,8 +280,8 @@ class OneChange {
     (*this)(role, tensor);
   }
   void operator()(executable::SizeRule& of) {
-    auto& [fixed, each, batch_tile, time_tile] = of;
-    (*this)(fixed, each, batch_tile, time_tile);
+    auto& [fixed, each, batch_tile, time_tile, batch_rows] = of;
+    (*this)(fixed, each, batch_tile, time_tile, batch_rows);
   }
   void operator()(executable::Tensor& of) {
     auto& [ref, name, shape, storage, need, written, alignment, unit, size, first, lies_in] = of;
