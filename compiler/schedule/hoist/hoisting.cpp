@@ -24,7 +24,9 @@ Made made_beside(const KernelPlan& walk) {
   const auto is_free = [&](std::size_t tensor) {
     return tensor >= walk.scratch_rows.size() || walk.scratch_rows[tensor] == 0;
   };
-  return is_free(0) && is_free(2) ? Made{0, 2} : Made{kInputProducts, kInputProductGradients};
+  // Where rows of a state are rows of the batch, the walk's have more rows.
+  return walk.batch_rows == 1 && is_free(0) && is_free(2) ? Made{0, 2}
+                                                          : Made{kInputProducts, kInputProductGradients};
 }
 
 constexpr std::int64_t kPackedUnit = 64;  // elements to which the first packed matrix is aligned
@@ -44,15 +46,6 @@ std::vector<SameVector> by_vector(const std::vector<InputProducts::Product>& pro
       groups.push_back({i, 1});
   }
   return groups;
-}
-
-// The task of what is made for all steps, which may be done in the order of time: where heads walk in two
-// directions, so are the products that the walk reads.
-Task in_order_of_time(const Task& task) {
-  if (task.cell.direction != step::Direction::Halves) return task;
-  step::Cell cell = task.cell;
-  cell.direction = step::Direction::Forward;
-  return task.of(std::move(cell));
 }
 
 class AroundTheWalk {

@@ -4,6 +4,18 @@
 
 namespace rondo::schedule {
 
+Task in_order_of_time(const Task& task) {
+  if (task.cell.direction != step::Direction::Halves) return task;
+  step::Cell cell = task.cell;
+  cell.direction = step::Direction::Forward;
+  return task.of(std::move(cell));
+}
+
+std::shared_ptr<ProductsBeside> Wrapping::products_beside(const BesideWhat& what,
+                                                          const Parameters& parameters) const {
+  return walk_.products_beside(what, parameters);
+}
+
 constraint::System Wrapping::space(const Task& task) const {
   const std::optional<Walk> walk = walk_of(task);
   return walk_.space(walk ? walk->task : task);

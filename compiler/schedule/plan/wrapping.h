@@ -3,6 +3,7 @@
 // the other strategy gets the task as it is.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -26,6 +27,8 @@ class Wrapping : public Strategy {
   }
   std::span<const ParameterRow> parameters() const override { return walk_.parameters(); }
   std::int64_t turn(const Parameters& parameters) const override { return walk_.turn(parameters); }
+  std::shared_ptr<ProductsBeside> products_beside(const BesideWhat& what,
+                                                  const Parameters& parameters) const override;
 
   constraint::System space(const Task& task) const final;
   CostModel cost_model(const Task& task) const final;
@@ -43,5 +46,9 @@ class Wrapping : public Strategy {
 
   const Strategy& walk_;
 };
+
+// The task of launches beside a walk. They have no head of their own, so where heads walk in two directions
+// they do their steps in the order of time, as all lies that a walk is given.
+Task in_order_of_time(const Task& task);
 
 }  // namespace rondo::schedule

@@ -35,18 +35,10 @@ std::shared_ptr<const std::optional<Wide>> wide_of(const Task& task) {
 // The task with D channels, of the problem that is asked for.
 Task walked_by(const Wide& wide, const Task& task) { return wide.walked.with(task.problem); }
 
-// Copies are in the order of time where heads walk in two directions, as all that a walk is given.
-Task one_way(const Task& task) {
-  if (task.cell.direction != step::Direction::Halves) return task;
-  step::Cell cell = task.cell;
-  cell.direction = step::Direction::Forward;
-  return task.of(std::move(cell));
-}
-
 class AroundWideWalk {
  public:
   AroundWideWalk(const Task& task, const Task& walked, const WidenedCell& of, KernelPlan plan)
-      : task_(one_way(task)), walked_(walked), of_(of), plan_(std::move(plan)) {}
+      : task_(in_order_of_time(task)), walked_(walked), of_(of), plan_(std::move(plan)) {}
 
   KernelPlan run() {
     std::vector<Launch> walk = std::exchange(plan_.launches, {});
