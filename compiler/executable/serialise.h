@@ -17,7 +17,7 @@ namespace rondo::executable {
 
 // Also stands for what kernels of two passes must agree on without reading each other: the types of what one
 // saves for the other. Since 5 some histories of fp16 problems are fp32; since 6 a tensor says in which
-// result it lies.
+// result it lies; since 7 sizes and launches may count several rows for each batch row.
 inline constexpr std::uint32_t kFormatVersion = 7;
 
 std::string to_bytes(const Executable& executable);

@@ -168,6 +168,7 @@ std::optional<TensorId> Cell::seed() const {
 }
 
 std::optional<Row> Cell::state_behind(const Row& output) const {
+  if (tensor(output.tensor).summed) return std::nullopt;
   const auto found =
       std::ranges::find_if(next, [&](const Row& candidate) { return candidate.value == output.value; });
   if (found == next.end()) return std::nullopt;

@@ -73,7 +73,8 @@ INSTANTIATE_TEST_SUITE_P(Types, MaxPlus, kMaxPlus, [](const auto& test) {
          schedule::pass_name(std::get<1>(test.param)) + "_" + std::get<2>(test.param);
 });
 
-// A state of 16 rows that meet one matrix: more values a step than registers hold.
+// A state of 16 rows that meet one matrix and, in a sum, each other, as those of a delta rule do: more values
+// a step than registers hold.
 class RowsOfAState : public rondo::testing::GpuTest,
                      public ::testing::WithParamInterface<std::tuple<Storage, Pass>> {};
 
@@ -83,7 +84,7 @@ TEST_P(RowsOfAState, AgreeWithTheReference) {
   input q[16], k[16], v[D], f
   param W[D, D]
   state S[16, D]
-  next S = f * S + (1 - f) * tanh(W @ S + k * v)
+  next S = f * S + (1 - f) * tanh(W @ S + k * (v - sum(k * S, rows)))
   output y = sum(q * next S, rows)
 })",
                                           "rows_of_state.cell")

@@ -1,6 +1,7 @@
-// Cells with extents of their own, and with transposes, on the GPU against the reference, by the model's
-// choice: inputs whose products are made for all steps, and states and matrices that a walk has with D
-// channels. In every form of the sequence.
+// Cells with extents of their own, with transposes, and with states of many rows, on the GPU against the
+// reference, by the model's choice: inputs whose products are made for all steps, states and matrices that a
+// walk has with D channels, and rows of a state that it has as rows of the batch. In every form of the
+// sequence.
 #include <map>
 #include <string>
 #include <tuple>
@@ -59,6 +60,25 @@ cell transposed(D, P = 24) {
   next h = tanh(R @ h - transpose(R) @ h + transpose(W) @ p + x)
   next p = tanh(W @ h)
   output h
+})"},
+                                             {"memory", R"(
+cell memory(D) {
+  input q[16], k[16], v[D], f
+  param W[D, D]
+  state S[16, D]
+  next S = f * S + (1 - f) * tanh(W @ S + k * v)
+  output y = sum(q * next S, rows)
+})"},
+                                             {"rows", R"(
+cell rows(D, P = 24, E = 40) {
+  input u[E], k[8]
+  param W[D, E], R[D, P], V[P, D]
+  state S[8, P], h[8, D]
+  x = W @ u
+  next h = tanh(R @ S + k * x)
+  next S = 0.5 * S + V @ (h * x)
+  output h
+  output y = sum(k * h, rows)
 })"},
                                              {"diagonal", R"(
 cell diagonal(D, P = 24, E = 40) {

@@ -13,6 +13,7 @@ INPUTS = "tests/mutation/cells/inputs.cell "
 LAYER = "tests/mutation/cells/layer.cell "
 EXTENTS = "tests/mutation/cells/extents.cell "
 WIDE = EXTENTS.replace("extents.cell", "wide.cell") + "--const P=13 --shape B=3,T=21,D=24,H=2 "
+MEMORY = "tests/mutation/cells/memory.cell --shape B=3,T=19,D=24,H=2 "
 OF_EXTENT = EXTENTS + "--const E=40 --shape B=3,T=21,D=24,H=2 "
 PLAIN = STREAM + ("--param segments=1 --param channels=16 --param unroll=4 --param rewrite=none "
                   "--param interleaved_copies=0 --param producer_warps=0 ")
@@ -103,6 +104,11 @@ CASES = {
     "extents host fw": OF_EXTENT + "--cell dense --pass fw --arch cpu",
     "extents host bw": OF_EXTENT + "--cell dense --pass bw --arch cpu",
     "extents host of forms": OF_EXTENT + "--cell diagonal --pass bw --forms lengths --arch cpu",
+    "memory fw": MEMORY + "--pass fw " + KEPT,
+    "memory bw": MEMORY + "--pass bw " + KEPT,
+    "memory of forms": MEMORY + "--pass bw --forms lengths,resets,reversed " + KEPT,
+    "memory in turns": MEMORY + "--pass bw " + TURNS,
+    "memory host": MEMORY + "--pass bw --forms lengths,resets --arch cpu",
     "wide fw": WIDE + "--cell projected --pass fw " + KEPT,
     "wide bw": WIDE + "--cell projected --pass bw " + KEPT,
     "transposes fw": WIDE + "--cell transposed --pass fw " + KEPT,

@@ -13,6 +13,7 @@ import faults_around
 import faults_bounds
 import faults_channels
 import faults_checks
+import faults_flattened
 import faults_hoisted
 import faults_launches
 import faults_libraries
@@ -28,5 +29,5 @@ import faults_widened
 
 FAULTS = [fault for subject in (faults_channels, faults_launches, faults_matrices, faults_over_head, faults_along, faults_libraries,
                           faults_checks, faults_around, faults_segments, faults_bounds, faults_python,
-                          faults_turing, faults_rows, faults_hoisted, faults_max_plus, faults_parts, faults_widened)
+                          faults_turing, faults_rows, faults_flattened, faults_hoisted, faults_max_plus, faults_parts, faults_widened)
           for fault in subject.FAULTS]

@@ -192,7 +192,7 @@ FAULTS = [
           "b.wide(span.first + dim * operand_.first_row));", "b.wide(span.first + dim * 0));",
           test="test_schedule HostSimulated.CellsWithMatrices:HostSimulated.MatricesOf*"),
     fault("host rows: a per-head value has one row a head", HO + "sweep_tensors.cpp",
-          "b.wide(place.head * tensor.rows + row)", "b.wide(place.head + row)",
+          "b.wide(place.head * tensor.head_rows() + row)", "b.wide(place.head + row)",
           test="test_schedule HostSimulated.ReductionsAndHeadValues*"),
     fault("host products: a packed head has the first product's row", HO + "packed.cpp",
           "(b.wide(head) * matrix.rows + product.row)", "(b.wide(head) * matrix.rows)",

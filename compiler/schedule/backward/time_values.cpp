@@ -55,8 +55,8 @@ Value TimeValues::place(const KernelTensor& tensor, int row, const When& when) {
   const std::int64_t dim = task_.problem.sizes.dim;
   Value step = tensor.row_begin(at_.row) + builder_.wide(when.t) * tensor.stride_t;
   if (when.later != 0) step = step + tensor.stride_t * when.later;
-  if (tensor.per_head) return step + builder_.wide(at_.head * tensor.rows + row);
-  return step + builder_.wide(at_.head * (tensor.rows * dim) + at_.channel + row * dim);
+  if (tensor.per_head) return step + builder_.wide(at_.head * tensor.head_rows() + row);
+  return step + builder_.wide(at_.head * (tensor.head_rows() * dim) + at_.channel + row * dim);
 }
 
 Value TimeValues::param(const Node& node, int c) {

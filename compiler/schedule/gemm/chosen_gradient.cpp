@@ -76,8 +76,8 @@ class ChosenGradient {
   }
 
   Value place(const KernelTensor& tensor, int tensor_row, Value row) {
-    const Value in_step =
-        head_ * (tensor.rows * task_.problem.sizes.dim) + channel_ + tensor_row * task_.problem.sizes.dim;
+    const Value in_step = head_ * (tensor.head_rows() * task_.problem.sizes.dim) + channel_ +
+                          tensor_row * task_.problem.sizes.dim;
     return b_.let("at", tensor.row_begin(row) + b_.wide(part_) * tensor.stride_t + b_.wide(in_step));
   }
 

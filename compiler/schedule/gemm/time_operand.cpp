@@ -29,8 +29,9 @@ void TimeReader::place(const GemmTile& tile, GemmTile::Side side, Value head, Va
   head_ = head;
   channel_ = b.variable(tensor_.name + "_channel", channel + tile.dealt(side).column);
   const Value row = operand_.shifted ? tile.dealt(side).row - 1 : tile.dealt(side).row;
-  own_ = b.let(tensor_.name + "_own", b.wide(row) * tensor_.stride_t +
-                                          b.wide((head * tensor_.rows + operand_.row.row) * dim + channel_));
+  own_ = b.let(tensor_.name + "_own",
+               b.wide(row) * tensor_.stride_t +
+                   b.wide((head * tensor_.head_rows() + operand_.row.row) * dim + channel_));
   hop_ = b.let(tensor_.name + "_hop", tensor_.stride_t * tile.dealt(side).hop);
   at_ = b.variable(tensor_.name + "_at", own_);
 }

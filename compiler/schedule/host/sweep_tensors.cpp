@@ -51,8 +51,8 @@ Value SweepTensors::at_step(const KernelTensor& tensor, int row, Value t, const 
   kernel::Builder& b = *t.builder();
   const std::int64_t dim = task_.problem.sizes.dim;
   const Value step = tensor.row_begin(place.batch_row) + b.wide(t) * tensor.stride_t;
-  if (is_head_value(tensor.ref)) return step + b.wide(place.head * tensor.rows + row);
-  return step + b.wide(place.head * (tensor.rows * dim) + row * dim + place.channel);
+  if (is_head_value(tensor.ref)) return step + b.wide(place.head * tensor.head_rows() + row);
+  return step + b.wide(place.head * (tensor.head_rows() * dim) + row * dim + place.channel);
 }
 
 Value SweepTensors::boundary(const KernelTensor& tensor, int row, const Place& place) const {

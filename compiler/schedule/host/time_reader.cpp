@@ -36,7 +36,7 @@ void HostTimeReader::bring(kernel::Memory to, const Span& span) const {
   b.for_("step", b.constant(0), span.steps, b.constant(1), 1, [&](Value step) {
     const Value t = b.let("t", span.t + step), place = b.let("place", span.place + step * span.pitch);
     const auto copy_step = [&](Value of) {
-      Value in_step = span.head * (tensor_.rows * dim) + operand_.row.row * dim + span.first;
+      Value in_step = span.head * (tensor_.head_rows() * dim) + operand_.row.row * dim + span.first;
       if (span.below.valid()) in_step = in_step + span.below * dim;
       const Value from =
           b.let("from", tensor_.row_begin(span.row) + b.wide(of) * tensor_.stride_t + b.wide(in_step));

@@ -21,7 +21,7 @@ void FlagReader::declare(const step::Graph& graph, const std::vector<step::NodeI
 Value FlagReader::load(TensorId tensor, Value batch_row, Value t) const {
   kernel::Builder& b = *batch_row.builder();
   const KernelTensor& from = tensors_.at(tensor);
-  if (is_length(tensor)) return b.load("length", from.memory[batch_row]);
+  if (is_length(tensor)) return b.load("length", from.memory[from.row_of_call(batch_row)]);
   return load_at(tensor, place(tensor, batch_row, t));
 }
 
@@ -80,7 +80,7 @@ Value FlagReader::longest(Value first, Value end, int unroll) const {
   const KernelTensor& lengths = tensors_.at(*cell_.first_of_kind(TensorKind::Length));
   const Value longest = b.variable("longest", b.constant(1));
   b.for_("row", first, end, b.constant(1), unroll, [&](Value row) {
-    const Value length = b.load("length", lengths.memory[row]);
+    const Value length = b.load("length", lengths.memory[lengths.row_of_call(row)]);
     b.assign(longest, b.select(longest < length, length, longest));
   });
   return b.let("walked", min(longest, time_));

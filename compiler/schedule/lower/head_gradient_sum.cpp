@@ -84,7 +84,7 @@ Launch sum_channels(const Task& task, int count, int share_rows, TensorId id) {
     const std::int64_t of_head = shares.rows * (count > 0 ? count : dim), of_row = count > 0 ? 1 : dim;
     const Summed summed{shares, sum,
                         [&](Value row) { return place(shares, head * of_head + (row + first) * of_row); },
-                        [&](Value row) { return place(sum, head * tensor.rows + row); }, tensor.rows};
+                        [&](Value row) { return place(sum, head * sum.head_rows() + row); }, tensor.rows};
     if (count > 0 && tensor.rows >= kRowsByLane)
       sum_rows_by_lane(b, summed, lane, count);
     else

@@ -25,7 +25,7 @@ void InputFragments::begin(const std::string& name, Value first) {
   const Value in_step =
       b.let(name + "_in_step",
             b.wide(kernel_.threads().time_of(b.constant(0))) * tensor_.stride_t +
-                b.wide((kernel_.here().head * tensor_.rows + row_.row) * threads.dim() + channel));
+                b.wide((kernel_.here().head * tensor_.head_rows() + row_.row) * threads.dim() + channel));
   for (int tile = 0; tile < g.p.batch_tiles; ++tile) {
     const Value row = b.let(name + "_row", kernel_.here().first_row + tile * 8 + kernel_.here().group);
     exists_.push_back(b.let(name + "_exists", row < kernel_.here().batch));

@@ -134,8 +134,8 @@ Value PersistentThreads::head_value_index(int rows, int row, int channel) {
 Value PersistentThreads::base(const KernelTensor& tensor, Value row) {
   auto& b = builder_;
   const Value begin = row_begin(tensor, row);
-  if (tensor.per_head) return begin + b.wide(here_.head * tensor.rows);
-  return begin + b.wide(here_.head * (tensor.rows * dim()) + here_.first_unit);
+  if (tensor.per_head) return begin + b.wide(here_.head * tensor.head_rows());
+  return begin + b.wide(here_.head * (tensor.head_rows() * dim()) + here_.first_unit);
 }
 
 Value PersistentThreads::place(const KernelTensor& tensor, int row, int channel, Value t) {
@@ -143,7 +143,8 @@ Value PersistentThreads::place(const KernelTensor& tensor, int row, int channel,
   const Value batch = batch_row(channel);
   if (tensor.per_head) return base(tensor, batch) + b.wide(t) * tensor.stride_t + b.wide(b.constant(row));
   return row_begin(tensor, batch) + b.wide(t) * tensor.stride_t +
-         b.wide(here_.head * (tensor.rows * dim()) + unit_index(geometry_.unit_of(channel)) + row * dim());
+         b.wide(here_.head * (tensor.head_rows() * dim()) + unit_index(geometry_.unit_of(channel)) +
+                row * dim());
 }
 
 Value PersistentThreads::time_of(Value count) { return forward() ? count : walked_.steps() - 1 - count; }

@@ -56,7 +56,8 @@ struct InResult {
   TensorRef scratch, result;
 };
 
-// A tensor with an extent of its own, as a walk has it: with D channels, in the workspace (widen/widening.h).
+// A tensor that a walk has in the workspace in the place of the caller's: with D channels where that one has
+// an extent of its own (widen/widening.h), or by rows of a state (flatten/flattening.h).
 struct WideTensor {
   TensorRef ref;  // Scratch, Packed or Carries, numbered from kWide on
   kernel::Storage storage = kernel::Storage::F32;

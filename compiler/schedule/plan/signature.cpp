@@ -8,6 +8,10 @@
 
 namespace rondo::schedule {
 
+bool is_summed_over_batch_rows(TensorRef ref, const Task& task) {
+  return (ref.role == Role::Output || ref.role == Role::InputGradient) && task.cell.tensor(ref.tensor).summed;
+}
+
 kernel::Storage storage_of(TensorRef ref, const Task& task) {
   if (ref.role == Role::Exchange || ref.role == Role::Status || ref.role == Role::Lengths)
     return kernel::Storage::I32;
@@ -15,6 +19,7 @@ kernel::Storage storage_of(TensorRef ref, const Task& task) {
   const kernel::Storage computed = scalar::computed_in(task.problem.storage);
   if (ref.role == Role::Scratch && ref.tensor >= kShares && ref.tensor <= kChosen) return computed;
   if (ref.role == Role::History) return task.history_storage(ref.tensor);
+  if (is_summed_over_batch_rows(ref, task)) return computed;
   const bool matrix = ref.role == Role::Param && task.cell.tensor(ref.tensor).tail == step::Tail::Matrix;
   const bool rounded = has_time_axis(ref.role) || ref.role == Role::Packed || ref.role == Role::Vectors;
   return rounded || matrix ? task.problem.storage : computed;
@@ -46,9 +51,25 @@ std::int64_t columns_of(TensorRef ref, const Task& task) {
 
 bool lies_in_order_of_time(TensorRef ref) { return has_time_axis(ref.role) && !is_internal(ref.role); }
 
+Value KernelTensor::row_of_call(Value batch_row) const {
+  return batch_rows == 1 ? batch_row : batch_row / batch_rows;
+}
+
 Value KernelTensor::row_begin(Value batch_row) const {
-  const Value begin = batch_row.builder()->wide(batch_row) * stride_b;
+  kernel::Builder& b = *batch_row.builder();
+  Value begin = b.wide(row_of_call(batch_row)) * stride_b;
+  if (own_of_batch_row)
+    begin = begin + b.wide(batch_row % batch_rows * static_cast<int>(rows * (per_head ? 1 : columns)));
   return origin.valid() ? begin + origin : begin;
+}
+
+// Of what is not named here each row of the walk's batch has a row: what launches leave for each other.
+void Signature::place_batch_rows(KernelTensor& tensor) const {
+  const TensorRef ref = tensor.ref;
+  if (task_.batch_rows.count == 1 || is_internal(ref.role) || is_summed_over_batch_rows(ref, task_)) return;
+  if (!has_time_axis(ref.role) && ref.role != Role::Lengths) return;
+  tensor.batch_rows = task_.batch_rows.count;
+  tensor.own_of_batch_row = task_.batch_rows.has_own(ref.tensor);
 }
 
 KernelTensor Signature::between_launches(const WideTensor& tensor, const std::string& name, bool written) {
@@ -86,6 +107,7 @@ KernelTensor Signature::declare(TensorRef ref, bool written) {
     if (!dealt_.empty() && dealt_[static_cast<std::size_t>(ref.tensor)]) result.row_lanes = row_lanes_;
     shape = shape_of(ref, task_.cell);
   }
+  place_batch_rows(result);
   result.storage = storage_of(ref, task_);
   result.memory = written ? builder_.output(result.name, result.storage, shape)
                           : builder_.input(result.name, result.storage, shape);

@@ -17,7 +17,11 @@ namespace rondo::schedule {
 struct KernelTensor {
   // Element of a batch row at the walk's first step. Of a tensor with a time axis.
   kernel::Value row_begin(kernel::Value batch_row) const;
+  // The row that a batch row has of a tensor without a time axis that the caller gives for each of its own.
+  kernel::Value row_of_call(kernel::Value batch_row) const;
   int own_rows() const { return rows / row_lanes; }  // of a lane
+  // Rows that lie between a head's first one and the next head's.
+  int head_rows() const { return own_of_batch_row ? rows * batch_rows : rows; }
 
   TensorRef ref;
   kernel::Memory memory;
@@ -29,6 +33,10 @@ struct KernelTensor {
   std::int64_t columns = 1;  // elements of a row that lie side by side: D, or an extent of its own
   int row_lanes = 1;         // each of so many lanes of a warp has rows / row_lanes neighbouring ones
   bool per_head = false;     // one value a head: no axis of channels
+  // So many rows of the walk's batch lie in one of the tensor's (Task::batch_rows): each has its own `rows`
+  // there, or they share them all.
+  int batch_rows = 1;
+  bool own_of_batch_row = false;
   std::string name;
 };
 
@@ -54,7 +62,7 @@ class Signature {
   // Declares a tensor the kernel only reads, or one it writes.
   KernelTensor reads(TensorRef ref) { return declare(ref, false); }
   KernelTensor writes(TensorRef ref) { return declare(ref, true); }
-  // The same of what launches of one plan leave for each other with D channels.
+  // The same of what launches of one plan leave for each other in the place of the caller's.
   KernelTensor between_launches(const WideTensor& tensor, const std::string& name, bool written);
   kernel::Value batch();
   kernel::Value time();  // the same value each time
@@ -83,6 +91,7 @@ class Signature {
 
  private:
   KernelTensor declare(TensorRef ref, bool written);
+  void place_batch_rows(KernelTensor& tensor) const;
   void turn(KernelTensor& tensor, kernel::Value stride);
 
   kernel::Builder& builder_;
@@ -102,6 +111,9 @@ class Signature {
 // Whether steps of the tensor lie in the order of time, as all do that a caller sees; others lie in the order
 // of the walk.
 bool lies_in_order_of_time(TensorRef ref);
+// Whether the walk's rows of the batch each add something to a result that the caller has once for all of
+// them: an output, or the gradient of an input that they share (step::Tensor::summed).
+bool is_summed_over_batch_rows(TensorRef ref, const Task& task);
 // Storage of a tensor's elements, e.g. fp32 for vector parameters and state boundaries, unless
 // all is fp64.
 kernel::Storage storage_of(TensorRef ref, const Task& task);

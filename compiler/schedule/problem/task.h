@@ -13,6 +13,15 @@
 
 namespace rondo::schedule {
 
+// What the rows of a walk's batch are to those that the caller gives: `count` to each, one for each row of a
+// state (flatten/flattening.h).
+struct BatchRows {
+  int count = 1;
+  std::vector<bool> own = {};  // by tensor: each of them has a row of it; others they share, or add up
+
+  bool has_own(step::TensorId tensor) const { return own[static_cast<std::size_t>(tensor)]; }
+};
+
 struct Task {
   Task() = default;
   Task(step::Cell as_written, Problem of, target::Profile on, pipeline::PassWatcher* by = nullptr);
@@ -26,6 +35,7 @@ struct Task {
   // a matrix multiplies is not among them: the product rounds it.
   std::vector<bool> beyond_half;
   Problem problem;
+  BatchRows batch_rows;  // the problem's batch has them all
   target::Profile profile;
   // Is told of every pass that makes the task's kernels. It outlives the task. Null: nobody watches.
   pipeline::PassWatcher* watcher = nullptr;

@@ -77,7 +77,7 @@ std::optional<Dealt> RowDealer::deal(NodeId id) {
     row %= each(tensor);
     return OfLane{lane, made_.keep(node)};
   }
-  if (step::is_product(node)) return std::nullopt;
+  if (step::is_product(node) && products_ == Products::None) return std::nullopt;
   std::vector<Dealt> operands;
   for (const NodeId operand : node.operands) operands.push_back(*values_[at(operand)]);
   if (of_one_lane(operands)) return like(node, operands);

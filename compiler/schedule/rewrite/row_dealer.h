@@ -28,8 +28,16 @@ using Dealt = std::variant<Alike, OfLane, OverRows>;
 
 class RowDealer {
  public:
-  RowDealer(const step::Cell& cell, const std::vector<bool>& dealt, int lanes, const step::Graph& from)
-      : cell_(cell), dealt_(dealt), lanes_(lanes), from_(from), values_(from.nodes.size()) {}
+  // Whether a lane may multiply its rows by matrices, as the rows of a batch may (flatten/).
+  enum class Products { None, OfARow };
+  RowDealer(const step::Cell& cell, const std::vector<bool>& dealt, int lanes, const step::Graph& from,
+            Products products = Products::None)
+      : cell_(cell),
+        dealt_(dealt),
+        lanes_(lanes),
+        from_(from),
+        products_(products),
+        values_(from.nodes.size()) {}
 
   // The rows of a lane, whose values are nodes of graph(); nothing where the step cannot be dealt.
   std::optional<std::vector<step::Row>> run(const std::vector<step::Row>& rows);
@@ -52,6 +60,7 @@ class RowDealer {
   const std::vector<bool>& dealt_;
   const int lanes_;
   const step::Graph& from_;
+  const Products products_;
   step::Rewriter made_{false};
   std::vector<std::optional<Dealt>> values_;  // by node of from_
   std::vector<int> uses_;

@@ -152,9 +152,9 @@ Value StepwiseBody::place(const KernelTensor& tensor, int row, Value time, int t
   const Channel& c = channels_[at(turn)];
   if (is_head_value(tensor.ref))
     return tensor.row_begin(c.batch_row) + builder_.wide(time) * tensor.stride_t +
-           builder_.wide(head_ * tensor.rows + row);
+           builder_.wide(head_ * tensor.head_rows() + row);
   return tensor.row_begin(c.batch_row) + builder_.wide(time) * tensor.stride_t +
-         builder_.wide(head_ * (tensor.rows * shape_.dim) + c.channel + row * shape_.dim);
+         builder_.wide(head_ * (tensor.head_rows() * shape_.dim) + c.channel + row * shape_.dim);
 }
 
 Value StepwiseBody::boundary(int rows, Value row, int turn) {

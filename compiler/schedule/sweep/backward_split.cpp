@@ -18,10 +18,10 @@ namespace {
 
 bool is_head_value(const step::Cell& cell, TensorId id) { return cell.tensor(id).tail == step::Tail::Scalar; }
 
-// The input row whose gradient this node is, channel by channel.
+// The input row whose gradient this node is, channel by channel; not one that is added up over rows.
 const step::Row* input_gradient(const step::Cell& cell, const step::BackwardStep& step, NodeId node) {
   const auto found = std::ranges::find_if(step.inputs, [&](const step::Row& row) {
-    return row.value == node && !is_head_value(cell, row.tensor);
+    return row.value == node && !is_head_value(cell, row.tensor) && !cell.tensor(row.tensor).summed;
   });
   return found == step.inputs.end() ? nullptr : &*found;
 }

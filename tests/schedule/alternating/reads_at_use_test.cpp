@@ -15,14 +15,15 @@
 namespace rondo::schedule {
 namespace {
 
-// M2RNN's state whole: 16 rows that meet one matrix, and per-head values of each.
+// Memories of 16 keys that meet one matrix and, as those of a delta rule do, each other; and per-head values
+// of each.
 constexpr const char* kRows = R"(
 cell rows_of_state(D) {
   input q[16], k[16], v[D], f
   param W[D, D]
   state S[16, D]
 
-  next S = f * S + (1 - f) * tanh(W @ S + k * v)
+  next S = f * S + (1 - f) * tanh(W @ S + k * (v - sum(k * S, rows)))
   output y = sum(q * next S, rows)
 }
 )";

@@ -1,0 +1,26 @@
+// A cell of one row of the states of another one. Where a step does the like to all rows of its states, and
+// multiplies each by the same matrices, its rows are sequences of their own: so many more rows of the batch.
+// Inputs with as many rows give each of them its own, and the others they share. What the step adds up over
+// rows may only go to outputs: each row of the batch then gives its summand, and the output is their sum.
+#pragma once
+
+#include <optional>
+
+#include "compiler/schedule/problem/task.h"
+#include "compiler/step/step_ir.h"
+
+namespace rondo::schedule {
+
+// Fewer rows than these stay in one step: kernels have them side by side.
+inline constexpr int kLeastRowsFlattened = 8;
+
+struct FlattenedCell {
+  step::Cell cell;  // tensors keep their numbers
+  BatchRows rows;
+};
+
+// Of a simplified cell. None where a state has no such rows, rows meet in a state, no product is one of a
+// row, or numbers depend on their place in the batch.
+std::optional<FlattenedCell> flattened(const step::Cell& cell);
+
+}  // namespace rondo::schedule

@@ -1,0 +1,140 @@
+#include "compiler/schedule/flatten/flattening.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "compiler/schedule/analysis/saved_products.h"
+#include "compiler/schedule/flatten/row_copies.h"
+#include "compiler/schedule/plan/signature.h"
+#include "compiler/support/index.h"
+
+namespace rondo::schedule {
+
+namespace {
+
+bool is_state_end(Role role) {
+  return role == Role::InitialState || role == Role::LastState || role == Role::LastStateGradient ||
+         role == Role::InitialStateGradient;
+}
+
+class AroundFlatWalk {
+ public:
+  AroundFlatWalk(const Task& task, const Task& walked, KernelPlan plan)
+      : task_(in_order_of_time(task)), walked_(walked), plan_(std::move(plan)) {}
+
+  KernelPlan run() {
+    // A result of all rows has no place for what each of them leaves.
+    plan_.in_result.reset();
+    plan_.batch_rows = walked_.batch_rows.count;
+    std::vector<Launch> walk = std::exchange(plan_.launches, {});
+    for (Launch& launch : walk) {
+      launch.batch_rows = walked_.batch_rows.count;
+      for (std::size_t i = 0; i < launch.arguments.size(); ++i)
+        rename(launch.arguments[i], launch.kernel.params[i].written);
+    }
+    for (const Used& used : used_)  // now that all are known, so that none moves
+      if (!used.written)
+        plan_.launches.push_back(state_to_rows(task_, walked_, used.of, plan_.wide[used.place]));
+    for (Launch& launch : walk) plan_.launches.push_back(std::move(launch));
+    for (const Used& used : used_)
+      if (used.written) plan_.launches.push_back(result_of(used));
+    return std::move(plan_);
+  }
+
+ private:
+  // A tensor of the walk, and its place in KernelPlan::wide.
+  struct Used {
+    TensorRef of;
+    std::size_t place;
+    bool written;  // by some kernel: it is a result
+  };
+
+  Launch result_of(const Used& used) const {
+    const WideTensor& of_rows = plan_.wide[used.place];
+    return is_state_end(used.of.role) ? state_from_rows(task_, walked_, used.of, of_rows)
+                                      : sum_over_rows(task_, walked_, used.of, of_rows);
+  }
+
+  void rename(LaunchArgument& argument, bool written) {
+    if (auto* pointer = std::get_if<Pointer>(&argument)) rename(pointer->tensor, written);
+    if (auto* stride = std::get_if<StrideB>(&argument)) rename(stride->tensor, false);
+    if (auto* stride = std::get_if<StrideT>(&argument)) rename(stride->tensor, false);
+  }
+  void rename(TensorRef& ref, bool written) {
+    if (!is_state_end(ref.role) && !is_summed_over_batch_rows(ref, walked_)) return;
+    auto known = std::ranges::find(used_, ref, &Used::of);
+    if (known == used_.end()) known = used_.insert(used_.end(), {ref, plan_.wide.size(), false});
+    known->written |= written;
+    if (known->place == plan_.wide.size()) plan_.wide.push_back(of_rows(ref));
+    ref = plan_.wide[known->place].ref;
+  }
+
+  WideTensor of_rows(TensorRef ref) const {
+    const bool timed = executable::has_time_axis(ref.role);
+    return {{timed ? Role::Scratch : Role::Carries, kWide + static_cast<int>(plan_.wide.size())},
+            storage_of(ref, walked_),
+            {0, elements_of_row(walked_, ref), 1, timed ? 1 : 0, walked_.batch_rows.count}};
+  }
+
+  const Task task_;
+  const Task& walked_;
+  KernelPlan plan_;
+  std::vector<Used> used_;
+};
+
+// What each row adds to a result is written and read again.
+double seconds_of_sums(const Task& task, const Task& walked) {
+  const step::Sizes& sizes = task.problem.sizes;
+  const bool backward = task.problem.pass == Pass::Backward;
+  const kernel::Storage summand = scalar::computed_in(task.problem.storage);
+  double bytes = 0;
+  int launches = 0;
+  for (std::size_t id = 0; id < walked.cell.tensors.size(); ++id) {
+    const TensorRef ref{backward ? Role::InputGradient : Role::Output, static_cast<step::TensorId>(id)};
+    const step::TensorKind kind = backward ? step::TensorKind::Input : step::TensorKind::Output;
+    if (walked.cell.tensors[id].kind != kind || !is_summed_over_batch_rows(ref, walked)) continue;
+    ++launches;
+    bytes += static_cast<double>(elements_of_row(walked, ref)) *
+             static_cast<double>(sizes.batch * sizes.time) *
+             (2.0 * walked.batch_rows.count * kernel::storage_bytes(summand) +
+              kernel::storage_bytes(task.problem.storage));
+  }
+  const target::Speeds& speeds = task.profile.speeds;
+  return launches * speeds.graph_launch_s + bytes / speeds.copy_bytes_per_s;
+}
+
+}  // namespace
+
+std::optional<Task> Flattening::flat_of(const Task& task) const {
+  if (passes_products(task.problem)) return std::nullopt;  // they are saved as rows of a step
+  const auto flat =
+      task.fact<std::optional<Task>>("the cell of one row of its states", [&]() -> std::optional<Task> {
+        std::optional<FlattenedCell> cell = flattened(task.cell);
+        if (!cell) return std::nullopt;
+        Task walked(std::move(cell->cell), task.problem, task.profile, task.watcher);
+        walked.batch_rows = std::move(cell->rows);
+        return walked;
+      });
+  if (!*flat) return std::nullopt;
+  Problem problem = task.problem;
+  problem.sizes.batch *= (*flat)->batch_rows.count;
+  Task walked = (*flat)->with(std::move(problem));
+  return walk_.legal(walked).legal ? std::optional(std::move(walked)) : std::nullopt;
+}
+
+Legality Flattening::legal(const Task& task) const { return flat_of(task) ? Legality{} : walk_.legal(task); }
+
+std::optional<Wrapping::Walk> Flattening::walk_of(const Task& task) const {
+  std::optional<Task> walked = flat_of(task);
+  if (!walked) return std::nullopt;
+  const double seconds = seconds_of_sums(task, *walked);
+  return Walk{std::move(*walked), seconds, "sums over rows of the states"};
+}
+
+KernelPlan Flattening::build_kernels(const Task& task, const Parameters& parameters) const {
+  const std::optional<Task> walked = flat_of(task);
+  if (!walked) return walk_.build_kernels(task, parameters);
+  return AroundFlatWalk(task, *walked, walk_.build_kernels(*walked, parameters)).run();
+}
+
+}  // namespace rondo::schedule

@@ -1,0 +1,67 @@
+#include "compiler/schedule/flatten/row_copies.h"
+
+#include <fmt/format.h>
+
+#include "compiler/schedule/analysis/saved_products.h"
+#include "compiler/schedule/lower/element_copy.h"
+#include "compiler/schedule/plan/signature.h"
+#include "compiler/step/sizes.h"
+
+namespace rondo::schedule {
+
+namespace {
+
+// A head's elements of one row.
+std::int64_t block_of(const Task& walked, TensorRef ref) {
+  return step::block(tensor_in_role(ref, walked.cell), walked.problem.sizes);
+}
+
+}  // namespace
+
+std::int64_t elements_of_row(const Task& walked, TensorRef ref) {
+  return walked.problem.sizes.heads * block_of(walked, ref);
+}
+
+Launch state_to_rows(const Task& task, const Task& walked, TensorRef state, const WideTensor& of_rows) {
+  const std::string name = name_of(state, task.cell);
+  ElementCopy copy(task, fmt::format("{}_rows_of_{}", task.cell.name, name),
+                   fmt::format("the rows of {} as rows of the batch", name));
+  const KernelTensor from = copy.signature().reads(state);
+  const KernelTensor to = copy.signature().between_launches(of_rows, name + "_rows", true);
+  const std::int64_t each = elements_of_row(walked, state), block = block_of(walked, state);
+  const int rows = walked.batch_rows.count;
+  const auto find = [=](Value i) {
+    const Value in_row = i % each;
+    return ElementCopy::Place{{}, (in_row / block * rows + i / each) * block + in_row % block};
+  };
+  return copy.copy(to, each * rows, {{from, each * rows, find}}, executable::role_info(state.role));
+}
+
+Launch state_from_rows(const Task& task, const Task& walked, TensorRef state, const WideTensor& of_rows) {
+  const std::string name = name_of(state, task.cell);
+  ElementCopy copy(task, fmt::format("{}_of_rows_{}", task.cell.name, name),
+                   fmt::format("{} of the rows of the batch", name));
+  const KernelTensor to = copy.signature().writes(state);
+  const KernelTensor from = copy.signature().between_launches(of_rows, name + "_rows", false);
+  const std::int64_t each = elements_of_row(walked, state), block = block_of(walked, state);
+  const int rows = walked.batch_rows.count;
+  const auto find = [=](Value i) {
+    const Value row = i / block % rows, head = i / (block * rows);
+    return ElementCopy::Place{{}, row * each + head * block + i % block};
+  };
+  return copy.copy(to, each * rows, {{from, each * rows, find}}, executable::role_info(state.role));
+}
+
+Launch sum_over_rows(const Task& task, const Task& walked, TensorRef result, const WideTensor& of_rows) {
+  const std::string name = name_of(result, task.cell);
+  ElementCopy copy(task, fmt::format("{}_sum_{}", task.cell.name, name),
+                   fmt::format("{}: the sum over the rows of a state", name));
+  const KernelTensor to = copy.signature().writes(result);
+  const KernelTensor from = copy.signature().between_launches(of_rows, name + "_rows", false);
+  const std::int64_t each = elements_of_row(walked, result);
+  const auto find = [](Value i) { return ElementCopy::Place{{}, i}; };
+  return copy.copy(to, each, {{from, each, find, walked.batch_rows.count}},
+                   executable::role_info(result.role));
+}
+
+}  // namespace rondo::schedule
