@@ -17,10 +17,15 @@ bool is_state_end(Role role) {
          role == Role::InitialStateGradient;
 }
 
+// Values that a result has for each row of the call's batch, where a strategy adds up so many rows itself.
+int summands(const Task& walked, TensorRef ref, int rows_added) {
+  return walked.batch_rows.count / (walked.cell.is_head_value(ref.tensor) ? 1 : rows_added);
+}
+
 class AroundFlatWalk {
  public:
-  AroundFlatWalk(const Task& task, const Task& walked, KernelPlan plan)
-      : task_(in_order_of_time(task)), walked_(walked), plan_(std::move(plan)) {}
+  AroundFlatWalk(const Task& task, const Task& walked, int rows_added, KernelPlan plan)
+      : task_(in_order_of_time(task)), walked_(walked), rows_added_(rows_added), plan_(std::move(plan)) {}
 
   KernelPlan run() {
     // A result of all rows has no place for what each of them leaves.
@@ -73,17 +78,19 @@ class AroundFlatWalk {
     const bool timed = executable::has_time_axis(ref.role);
     return {{timed ? Role::Scratch : Role::Carries, kWide + static_cast<int>(plan_.wide.size())},
             storage_of(ref, walked_),
-            {0, elements_of_row(walked_, ref), 1, timed ? 1 : 0, walked_.batch_rows.count}};
+            {0, elements_of_row(walked_, ref), 1, timed ? 1 : 0,
+             timed ? summands(walked_, ref, rows_added_) : walked_.batch_rows.count}};
   }
 
   const Task task_;
   const Task& walked_;
+  const int rows_added_;
   KernelPlan plan_;
   std::vector<Used> used_;
 };
 
-// What each row adds to a result is written and read again.
-double seconds_of_sums(const Task& task, const Task& walked) {
+// What rows add to a result is written and read again.
+double seconds_of_sums(const Task& task, const Task& walked, int rows_added) {
   const step::Sizes& sizes = task.problem.sizes;
   const bool backward = task.problem.pass == Pass::Backward;
   const kernel::Storage summand = scalar::computed_in(task.problem.storage);
@@ -96,7 +103,7 @@ double seconds_of_sums(const Task& task, const Task& walked) {
     ++launches;
     bytes += static_cast<double>(elements_of_row(walked, ref)) *
              static_cast<double>(sizes.batch * sizes.time) *
-             (2.0 * walked.batch_rows.count * kernel::storage_bytes(summand) +
+             (2.0 * summands(walked, ref, rows_added) * kernel::storage_bytes(summand) +
               kernel::storage_bytes(task.problem.storage));
   }
   const target::Speeds& speeds = task.profile.speeds;
@@ -127,14 +134,16 @@ Legality Flattening::legal(const Task& task) const { return flat_of(task) ? Lega
 std::optional<Wrapping::Walk> Flattening::walk_of(const Task& task) const {
   std::optional<Task> walked = flat_of(task);
   if (!walked) return std::nullopt;
-  const double seconds = seconds_of_sums(task, *walked);
+  const double seconds = seconds_of_sums(task, *walked, walk_.rows_added(walked->batch_rows.count));
   return Walk{std::move(*walked), seconds, "sums over rows of the states"};
 }
 
 KernelPlan Flattening::build_kernels(const Task& task, const Parameters& parameters) const {
   const std::optional<Task> walked = flat_of(task);
   if (!walked) return walk_.build_kernels(task, parameters);
-  return AroundFlatWalk(task, *walked, walk_.build_kernels(*walked, parameters)).run();
+  return AroundFlatWalk(task, *walked, walk_.rows_added(walked->batch_rows.count),
+                        walk_.build_kernels(*walked, parameters))
+      .run();
 }
 
 }  // namespace rondo::schedule

@@ -60,7 +60,7 @@ Launch sum_over_rows(const Task& task, const Task& walked, TensorRef result, con
   const KernelTensor from = copy.signature().between_launches(of_rows, name + "_rows", false);
   const std::int64_t each = elements_of_row(walked, result);
   const auto find = [](Value i) { return ElementCopy::Place{{}, i}; };
-  return copy.copy(to, each, {{from, each, find, walked.batch_rows.count}},
+  return copy.copy(to, each, {{from, each, find, static_cast<int>(of_rows.size.batch_rows)}},
                    executable::role_info(result.role));
 }
 

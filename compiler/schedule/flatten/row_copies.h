@@ -11,8 +11,8 @@ namespace rondo::schedule {
 // `task` is the caller's, `walked` the walk's.
 Launch state_to_rows(const Task& task, const Task& walked, TensorRef state, const WideTensor& of_rows);
 Launch state_from_rows(const Task& task, const Task& walked, TensorRef state, const WideTensor& of_rows);
-// The sum over the rows of the walk's batch that belong to one of the caller's: [B, rows, T, H, ...] to
-// [B, T, H, ...].
+// The sum over what the rows of the walk's batch have that belong to one of the caller's, or several of them
+// together: [B, of_rows.size.batch_rows, T, H, ...] to [B, T, H, ...].
 Launch sum_over_rows(const Task& task, const Task& walked, TensorRef result, const WideTensor& of_rows);
 
 // Elements that a row of the walk's batch has of a tensor, of one step where it has a time axis.

@@ -9,12 +9,17 @@
 #pragma once
 
 #include <cstdint>
+#include <numeric>
 
 #include "compiler/schedule/persistent/parameters.h"
 #include "compiler/schedule/problem/problem.h"
 #include "compiler/target/profile.h"
 
 namespace rondo::schedule {
+
+// Neighbouring rows of the batch whose summands a store warp adds up, where so many rows are one to the
+// caller (flatten/): those of a tile of 8 that are of one row of the caller's.
+inline int rows_added_by_tiles(int batch_rows) { return std::gcd(batch_rows, 8); }
 
 struct PersistentGeometry {
   PersistentGeometry(std::int64_t dim, kernel::Storage storage, const PersistentParameters& parameters);

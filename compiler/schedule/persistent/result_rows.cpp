@@ -17,6 +17,8 @@ int ResultRows::add(TensorRef ref, bool sums) {
   Written written;
   written.tensor = threads_.signature().writes(ref);
   written.sums = sums;
+  written.summed = is_summed_over_batch_rows(ref, threads_.task()) && written.of_channels();
+  if (written.summed) written.tensor.batch_rows = rows_added_by_tiles(threads_.task().batch_rows.count);
   const std::string shape =
       written.of_channels()
           ? elements_of(written).result_shape()
@@ -126,7 +128,10 @@ void ResultRows::write_rows(const Written& written, Value turn, Value first, Val
       elements.load_result(pieces, written.shared, from);
       Value exists = batch < here.batch;
       if (g.units % 32 != 0) exists = exists && unit < g.units;
-      b_.if_(exists, [&] { write_pieces(written, pieces, to, unit); });
+      if (written.rows_added() > 1)
+        write_sums_of_rows(written, pieces, exists, to, unit);
+      else
+        b_.if_(exists, [&] { write_pieces(written, pieces, to, unit); });
       b_.assign(from, from + line);
       b_.assign(to, threads_.next(tensor, to));
     });
@@ -149,6 +154,37 @@ void ResultRows::write_pieces(const Written& written, kernel::Array pieces, Valu
     };
     geometry_.exact() ? store() : b_.if_(unit + first < dim - threads_.here().first_unit, store);
   }
+}
+
+// Lanes 4 apart have neighbouring batch rows. In each round a lane sends half of its elements to one that has
+// other rows, and adds what comes to the other half, so that at last each has some elements of all rows.
+void ResultRows::write_sums_of_rows(const Written& written, kernel::Array pieces, Value exists, Value to,
+                                    Value unit) {
+  const ChipElements& elements = elements_of(written);
+  std::vector<Value> own;
+  for (int i = 0; i < 8; ++i) own.push_back(elements.element(pieces, i / 2, i % 2 == 1));
+  Value first = b_.constant(0);  // of the eight, that the lane has
+  for (int rows = written.rows_added() / 2; rows >= 1; rows /= 2) {
+    const Value upper = b_.let("upper", threads_.here().group / rows % 2 == 1);
+    const std::size_t half = own.size() / 2;
+    std::vector<Value> kept;
+    for (std::size_t i = 0; i < half; ++i) {
+      const Value sent = b_.select(upper, own[i], own[i + half]);
+      const Value other = b_.shuffle("other", sent, kernel::ShuffleMode::Xor, b_.constant(4 * rows));
+      kept.push_back(b_.let("sum", b_.select(upper, own[i + half], own[i]) + other));
+    }
+    first = first + b_.select(upper, b_.constant(static_cast<int>(half)), b_.constant(0));
+    own = std::move(kept);
+  }
+  const Value dim = b_.named("kDim", threads_.dim(), "channels a head");
+  const Value place = b_.let("first", first);
+  b_.if_(exists, [&] {
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      const Value channel = place + static_cast<int>(i);
+      const auto store = [&] { b_.store(written.tensor.memory[to + b_.wide(channel)], own[i]); };
+      geometry_.exact() ? store() : b_.if_(unit + channel < dim - threads_.here().first_unit, store);
+    }
+  });
 }
 
 Value ResultRows::head_value_place(const Written& written, Value batch, Value row, Value t) {
@@ -213,6 +249,7 @@ void ResultRows::clear_rows(const Written& written, Value t) {
     const Value row = b_.let("batch_row", here.first_row + index / g.units % g.batch);
     Value exists = row < here.batch;
     if (!g.exact()) exists = exists && here.first_unit + unit < threads_.dim();
+    if (written.rows_added() > 1) exists = exists && row % written.rows_added() == 0;
     b_.if_(exists, [&] {
       const Value of_row = b_.wide(index / (g.units * g.batch) * threads_.dim() + unit);
       b_.store(to.memory[threads_.base(to, row) + b_.wide(t) * to.stride_t + of_row], b_.real(0));

@@ -45,7 +45,10 @@ class ResultRows {
     kernel::Memory shared;  // [2, steps, tiles in turn, rows, result_elements()]
     bool kept = false;      // keep_past_end()
     bool sums = false;      // add_sums()
+    bool summed =
+        false;  // over batch rows, of which each tensor.batch_rows are added up before they are written
     bool of_channels() const { return !sums && !tensor.per_head; }
+    int rows_added() const { return summed ? tensor.batch_rows : 1; }
   };
   int add(TensorRef ref, bool sums);
   // Of sums the ring holds fp32, whatever they become in memory.
@@ -62,6 +65,9 @@ class ResultRows {
                   const std::vector<kernel::Value>& values);
   void write_rows(const Written& written, kernel::Value turn, kernel::Value first, kernel::Value count);
   void write_pieces(const Written& written, kernel::Array pieces, kernel::Value to, kernel::Value unit);
+  // The same of what neighbouring batch rows have together.
+  void write_sums_of_rows(const Written& written, kernel::Array pieces, kernel::Value exists,
+                          kernel::Value to, kernel::Value unit);
   void write_head_values(const Written& written, kernel::Value turn, kernel::Value first,
                          kernel::Value count);
   // Element of a row's value, or of this block's share of it, in memory.

@@ -3,6 +3,7 @@
 // multiplies by matrices; on the tensor cores, fp32 as tf32 or tf32x3.
 #pragma once
 
+#include "compiler/schedule/persistent/geometry.h"
 #include "compiler/schedule/persistent/parameters.h"
 #include "compiler/schedule/plan/strategy.h"
 #include "compiler/schedule/problem/task.h"
@@ -20,6 +21,7 @@ class Persistent final : public StrategyOf<PersistentParameters> {
   std::vector<EstimatePart> measured_chain(const Task& task, const Parameters& parameters) const override;
   double model_error() const override { return 1.1; }  // h200-model.json
   std::int64_t turn(const Parameters& parameters) const override;
+  int rows_added(int batch_rows) const override { return rows_added_by_tiles(batch_rows); }
 
  protected:
   void add_launches(const Task& task, const PersistentParameters& parameters,

@@ -85,6 +85,7 @@ class PersistentThreads {
   }
   // Emits `body` for the steps past the end of the longest row, if the walk leaves them out.
   void each_step_past_end(const std::function<void(kernel::Value t)>& body);
+  const Task& task() const { return task_; }
   std::int64_t heads() const { return task_.problem.sizes.heads; }
   std::int64_t dim() const { return task_.problem.sizes.dim; }
 

@@ -91,6 +91,9 @@ class Strategy {
   Parameters completed(Parameters recorded) const {
     return schedule::completed(std::move(recorded), parameters());
   }
+  // Neighbouring rows of the batch whose summands (step::Tensor::summed) its kernels add up before they write
+  // them, where so many rows of the batch are one to the caller. Of vectors; of per-head values none.
+  virtual int rows_added([[maybe_unused]] int batch_rows) const { return 1; }
   // Time steps after which all rings of its kernels have turned once: what a verification must pass twice.
   virtual std::int64_t turn(const Parameters&) const { return 1; }
   // The kernels of one point. Parameters may be those that an earlier version recorded. Throws nothing.

@@ -27,6 +27,7 @@ class Wrapping : public Strategy {
   }
   std::span<const ParameterRow> parameters() const override { return walk_.parameters(); }
   std::int64_t turn(const Parameters& parameters) const override { return walk_.turn(parameters); }
+  int rows_added(int batch_rows) const override { return walk_.rows_added(batch_rows); }
   std::shared_ptr<ProductsBeside> products_beside(const BesideWhat& what,
                                                   const Parameters& parameters) const override;
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <numeric>
 #include <string>
 
 #include "compiler/executable/launcher.h"
@@ -158,6 +159,31 @@ TEST(Flattening, TeamsOfBlocks) {
       expect_rows_walked(c);
       Comparison(std::move(c)).run();
       ASSERT_FALSE(HasFailure()) << turn;
+    }
+}
+
+// Persistent's store warps add up neighbouring rows: 2 of 10, 4 of 12, 8 of 16 and 24, of which 2 and 3 sums
+// are left. With lengths, behind which sums are 0, and heads of fewer channels than a warp stores.
+TEST(Flattening, RowsThatStoreWarpsAddUp) {
+  int turn = 0;
+  for (const int rows : {10, 12, 16, 24})
+    for (const std::int64_t dim : {33, 72}) {
+      if (!rondo::testing::has_turn(++turn, 4)) continue;
+      std::string text = kRowMemory;
+      for (std::size_t at = 0; (at = text.find("[8", at)) != std::string::npos;)
+        text.replace(at, 2, "[" + std::to_string(rows));
+      const step::Forms forms{false, turn % 2 == 0, turn % 3 == 0};
+      Case c = rows_case({"persistent", text.c_str(), {3, 6, 2, dim}}, forms,
+                         turn % 3 == 1 ? Storage::F32 : Storage::BF16);
+      SCOPED_TRACE(c.name());
+      const Result<KernelPlan> plan = c.strategy->build_legal(c.task(), c.backward);
+      ASSERT_TRUE(plan.ok()) << plan.error().message;
+      for (const WideTensor& tensor : plan->wide) {
+        const bool of_v = tensor.ref.role == Role::Scratch && tensor.size.each == 2 * dim;
+        EXPECT_TRUE(!of_v || tensor.size.batch_rows == rows / std::gcd(rows, 8)) << tensor.size.batch_rows;
+      }
+      Comparison(std::move(c)).run();
+      ASSERT_FALSE(HasFailure()) << rows;
     }
 }
 
