@@ -1,11 +1,12 @@
 #include "compiler/schedule/flatten/flattening.h"
 
-#include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "compiler/schedule/analysis/saved_products.h"
 #include "compiler/schedule/flatten/row_copies.h"
 #include "compiler/schedule/plan/signature.h"
+#include "compiler/schedule/plan/wide_tensors.h"
 #include "compiler/support/index.h"
 
 namespace rondo::schedule {
@@ -32,61 +33,37 @@ class AroundFlatWalk {
     plan_.in_result.reset();
     plan_.batch_rows = walked_.batch_rows.count;
     std::vector<Launch> walk = std::exchange(plan_.launches, {});
+    WideTensors wide(plan_);
     for (Launch& launch : walk) {
       launch.batch_rows = walked_.batch_rows.count;
-      for (std::size_t i = 0; i < launch.arguments.size(); ++i)
-        rename(launch.arguments[i], launch.kernel.params[i].written);
+      wide.name_in(launch, [&](TensorRef ref, int number) { return of_rows(ref, number); });
     }
-    for (const Used& used : used_)  // now that all are known, so that none moves
-      if (!used.written)
-        plan_.launches.push_back(state_to_rows(task_, walked_, used.of, plan_.wide[used.place]));
+    for (const WideTensors::Used& used : wide.used())  // now that all are known, so that none moves
+      if (!used.written) plan_.launches.push_back(state_to_rows(task_, walked_, used.of, wide.tensor(used)));
     for (Launch& launch : walk) plan_.launches.push_back(std::move(launch));
-    for (const Used& used : used_)
-      if (used.written) plan_.launches.push_back(result_of(used));
+    for (const WideTensors::Used& used : wide.used())
+      if (used.written) plan_.launches.push_back(result_of(used.of, wide.tensor(used)));
     return std::move(plan_);
   }
 
  private:
-  // A tensor of the walk, and its place in KernelPlan::wide.
-  struct Used {
-    TensorRef of;
-    std::size_t place;
-    bool written;  // by some kernel: it is a result
-  };
-
-  Launch result_of(const Used& used) const {
-    const WideTensor& of_rows = plan_.wide[used.place];
-    return is_state_end(used.of.role) ? state_from_rows(task_, walked_, used.of, of_rows)
-                                      : sum_over_rows(task_, walked_, used.of, of_rows);
+  Launch result_of(TensorRef ref, const WideTensor& of_rows) const {
+    return is_state_end(ref.role) ? state_from_rows(task_, walked_, ref, of_rows)
+                                  : sum_over_rows(task_, walked_, ref, of_rows);
   }
-
-  void rename(LaunchArgument& argument, bool written) {
-    if (auto* pointer = std::get_if<Pointer>(&argument)) rename(pointer->tensor, written);
-    if (auto* stride = std::get_if<StrideB>(&argument)) rename(stride->tensor, false);
-    if (auto* stride = std::get_if<StrideT>(&argument)) rename(stride->tensor, false);
-  }
-  void rename(TensorRef& ref, bool written) {
-    if (!is_state_end(ref.role) && !is_summed_over_batch_rows(ref, walked_)) return;
-    auto known = std::ranges::find(used_, ref, &Used::of);
-    if (known == used_.end()) known = used_.insert(used_.end(), {ref, plan_.wide.size(), false});
-    known->written |= written;
-    if (known->place == plan_.wide.size()) plan_.wide.push_back(of_rows(ref));
-    ref = plan_.wide[known->place].ref;
-  }
-
-  WideTensor of_rows(TensorRef ref) const {
+  std::optional<WideTensor> of_rows(TensorRef ref, int number) const {
+    if (!is_state_end(ref.role) && !is_summed_over_batch_rows(ref, walked_)) return std::nullopt;
     const bool timed = executable::has_time_axis(ref.role);
-    return {{timed ? Role::Scratch : Role::Carries, kWide + static_cast<int>(plan_.wide.size())},
-            storage_of(ref, walked_),
-            {0, elements_of_row(walked_, ref), 1, timed ? 1 : 0,
-             timed ? summands(walked_, ref, rows_added_) : walked_.batch_rows.count}};
+    return WideTensor{{timed ? Role::Scratch : Role::Carries, number},
+                      storage_of(ref, walked_),
+                      {0, elements_of_row(walked_, ref), 1, timed ? 1 : 0,
+                       timed ? summands(walked_, ref, rows_added_) : walked_.batch_rows.count}};
   }
 
   const Task task_;
   const Task& walked_;
   const int rows_added_;
   KernelPlan plan_;
-  std::vector<Used> used_;
 };
 
 // What rows add to a result is written and read again.

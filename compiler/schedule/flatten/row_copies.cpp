@@ -16,6 +16,26 @@ std::int64_t block_of(const Task& walked, TensorRef ref) {
   return step::block(tensor_in_role(ref, walked.cell), walked.problem.sizes);
 }
 
+// Where an element of a batch row's state lies: [H, rows, block] to the caller, [rows, H, block] to the walk.
+class StateOrder {
+ public:
+  StateOrder(const Task& walked, TensorRef state)
+      : block_(block_of(walked, state)), rows_(walked.batch_rows.count), heads_(walked.problem.sizes.heads) {}
+
+  std::int64_t elements() const { return heads_ * rows_ * block_; }
+  // The place to the caller of the walk's i-th element, and the other way round.
+  Value of_caller(Value i) const { return moved(i, heads_, rows_); }
+  Value of_walk(Value i) const { return moved(i, rows_, heads_); }
+
+ private:
+  // Of [outer, inner, block] in [inner, outer, block].
+  Value moved(Value i, std::int64_t inner, std::int64_t outer) const {
+    return (i / block_ % inner * outer + i / (block_ * inner)) * block_ + i % block_;
+  }
+
+  std::int64_t block_, rows_, heads_;
+};
+
 }  // namespace
 
 std::int64_t elements_of_row(const Task& walked, TensorRef ref) {
@@ -28,13 +48,9 @@ Launch state_to_rows(const Task& task, const Task& walked, TensorRef state, cons
                    fmt::format("the rows of {} as rows of the batch", name));
   const KernelTensor from = copy.signature().reads(state);
   const KernelTensor to = copy.signature().between_launches(of_rows, name + "_rows", true);
-  const std::int64_t each = elements_of_row(walked, state), block = block_of(walked, state);
-  const int rows = walked.batch_rows.count;
-  const auto find = [=](Value i) {
-    const Value in_row = i % each;
-    return ElementCopy::Place{{}, (in_row / block * rows + i / each) * block + in_row % block};
-  };
-  return copy.copy(to, each * rows, {{from, each * rows, find}}, executable::role_info(state.role));
+  const StateOrder order(walked, state);
+  const auto find = [&](Value i) { return ElementCopy::Place{{}, order.of_caller(i)}; };
+  return copy.copy(to, order.elements(), {{from, order.elements(), find}}, executable::role_info(state.role));
 }
 
 Launch state_from_rows(const Task& task, const Task& walked, TensorRef state, const WideTensor& of_rows) {
@@ -43,13 +59,9 @@ Launch state_from_rows(const Task& task, const Task& walked, TensorRef state, co
                    fmt::format("{} of the rows of the batch", name));
   const KernelTensor to = copy.signature().writes(state);
   const KernelTensor from = copy.signature().between_launches(of_rows, name + "_rows", false);
-  const std::int64_t each = elements_of_row(walked, state), block = block_of(walked, state);
-  const int rows = walked.batch_rows.count;
-  const auto find = [=](Value i) {
-    const Value row = i / block % rows, head = i / (block * rows);
-    return ElementCopy::Place{{}, row * each + head * block + i % block};
-  };
-  return copy.copy(to, each * rows, {{from, each * rows, find}}, executable::role_info(state.role));
+  const StateOrder order(walked, state);
+  const auto find = [&](Value i) { return ElementCopy::Place{{}, order.of_walk(i)}; };
+  return copy.copy(to, order.elements(), {{from, order.elements(), find}}, executable::role_info(state.role));
 }
 
 Launch sum_over_rows(const Task& task, const Task& walked, TensorRef result, const WideTensor& of_rows) {

@@ -8,6 +8,7 @@
 
 #include "compiler/schedule/hoist/on_gpus.h"
 #include "compiler/schedule/plan/signature.h"
+#include "compiler/schedule/plan/wide_tensors.h"
 #include "compiler/step/extents.h"
 #include "compiler/support/index.h"
 #include "compiler/support/integers.h"
@@ -66,8 +67,7 @@ class AroundTheWalk {
   KernelPlan run() {
     std::vector<Launch> walk = std::exchange(plan_.launches, {});
     for (const SameVector& group : by_vector(products_.products)) add(beside_->products(of_vector(group)));
-    for (Launch& launch : walk)
-      for (LaunchArgument& argument : launch.arguments) rename(argument);
+    for (Launch& launch : walk) each_tensor(launch, [&](TensorRef& ref, bool) { rename(ref); });
     add(std::move(walk));
     if (plan_.in_result) keep_apart();
     if (backward()) {
@@ -113,12 +113,6 @@ class AroundTheWalk {
     else
       ref = {Role::Scratch, ref.role == Role::InputGradient ? made_.gradients : made_.products};
   }
-  void rename(LaunchArgument& argument) const {
-    if (auto* pointer = std::get_if<Pointer>(&argument)) rename(pointer->tensor);
-    if (auto* stride = std::get_if<StrideB>(&argument)) rename(stride->tensor);
-    if (auto* stride = std::get_if<StrideT>(&argument)) rename(stride->tensor);
-  }
-
   // What lies in a result of the walk that is no result of the plan has memory of its own.
   void keep_apart() {
     rename(plan_.in_result->result);

@@ -7,6 +7,7 @@
 
 #include "compiler/schedule/analysis/saved_products.h"
 #include "compiler/schedule/plan/signature.h"
+#include "compiler/schedule/plan/wide_tensors.h"
 #include "compiler/schedule/widen/copies.h"
 #include "compiler/step/extents.h"
 #include "compiler/support/index.h"
@@ -43,10 +44,9 @@ class AroundWideWalk {
   KernelPlan run() {
     std::vector<Launch> walk = std::exchange(plan_.launches, {});
     for (Launch& launch : walk)
-      for (std::size_t i = 0; i < launch.arguments.size(); ++i)
-        rename(launch.arguments[i], launch.kernel.params[i].written);
+      wide_.name_in(launch, [&](TensorRef ref, int number) { return wide(ref, number); });
     if (plan_.in_result) keep_apart();
-    for (const Used& used : used_)  // now that all are known, so that none moves
+    for (const WideTensors::Used& used : wide_.used())  // now that all are known, so that none moves
       if (!used.written) plan_.launches.push_back(bring(used));
     for (Launch& launch : walk) plan_.launches.push_back(std::move(launch));
     take_results();
@@ -54,23 +54,16 @@ class AroundWideWalk {
   }
 
  private:
-  // A tensor of the walk, and its place in KernelPlan::wide.
-  struct Used {
-    TensorRef of;
-    std::size_t place;
-    bool written;  // by some kernel: it is a result
-  };
-
   // Each result once, though it may be the sum of two that the walk has.
   void take_results() {
     std::vector<TensorRef> results;
-    for (const Used& used : used_)
+    for (const WideTensors::Used& used : wide_.used())
       if (const TensorRef result = given_of(used.of);
           used.written && !mask_of(used.of) && std::ranges::find(results, result) == results.end())
         results.push_back(result);
     for (const TensorRef result : results) {
       std::vector<WideSide> sides;
-      for (const Used& used : used_)
+      for (const WideTensors::Used& used : wide_.used())
         if (used.written && !mask_of(used.of) && given_of(used.of) == result) sides.push_back(side_of(used));
       plan_.launches.push_back(copy_from_wide(task_, result, sides));
     }
@@ -97,21 +90,8 @@ class AroundWideWalk {
     return transpose == nullptr ? ref : TensorRef{ref.role, transpose->of};
   }
 
-  void rename(LaunchArgument& argument, bool written) {
-    if (auto* pointer = std::get_if<Pointer>(&argument)) rename(pointer->tensor, written);
-    if (auto* stride = std::get_if<StrideB>(&argument)) rename(stride->tensor, false);
-    if (auto* stride = std::get_if<StrideT>(&argument)) rename(stride->tensor, false);
-  }
-  void rename(TensorRef& ref, bool written) {
-    if (!is_wide(ref)) return;
-    auto known = std::ranges::find(used_, ref, &Used::of);
-    if (known == used_.end()) known = used_.insert(used_.end(), {ref, plan_.wide.size(), false});
-    known->written |= written;
-    if (known->place == plan_.wide.size()) plan_.wide.push_back(wide(ref));
-    ref = plan_.wide[known->place].ref;
-  }
-
-  WideTensor wide(TensorRef ref) const {
+  std::optional<WideTensor> wide(TensorRef ref, int number) const {
+    if (!is_wide(ref)) return std::nullopt;
     const executable::RoleInfo& role = executable::role_info(ref.role);
     const kernel::Storage storage = storage_of(ref, walked_);
     const bool rounded = storage == task_.problem.storage && role.role == Role::Param;
@@ -122,15 +102,15 @@ class AroundWideWalk {
       size = {0, unit, 1, role.timed ? 1 : 0};
     else
       size.fixed = unit;
-    return {{as, kWide + static_cast<int>(plan_.wide.size())}, storage, size};
+    return WideTensor{{as, number}, storage, size};
   }
 
-  WideSide side_of(const Used& used) const {
-    return {&plan_.wide[used.place], tensor_in_role(used.of, walked_.cell), transpose_of(used.of) != nullptr};
+  WideSide side_of(const WideTensors::Used& used) const {
+    return {&wide_.tensor(used), tensor_in_role(used.of, walked_.cell), transpose_of(used.of) != nullptr};
   }
-  Launch bring(const Used& used) const {
+  Launch bring(const WideTensors::Used& used) const {
     if (const WidenedCell::Mask* mask = mask_of(used.of))
-      return write_mask(task_, plan_.wide[used.place], mask->size, walked_.cell.tensor(mask->param).name);
+      return write_mask(task_, wide_.tensor(used), mask->size, walked_.cell.tensor(mask->param).name);
     return copy_to_wide(task_, given_of(used.of), side_of(used));
   }
 
@@ -143,7 +123,7 @@ class AroundWideWalk {
   const Task& walked_;
   const WidenedCell& of_;
   KernelPlan plan_;
-  std::vector<Used> used_;
+  WideTensors wide_{plan_};
 };
 
 // Of each tensor with a time axis a copy, of both sizes.
