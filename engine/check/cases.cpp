@@ -169,8 +169,10 @@ Coverage coverage_of(const executable::Executable& executable, std::int64_t turn
   coverage.turn = std::max<std::int64_t>(1, turn);
   for (const executable::Launch& launch : executable.launches) {
     const executable::SizeRule& blocks = launch.grid.blocks;
-    coverage.batch_tile = std::max(coverage.batch_tile, ceil_div(blocks.batch_tile, blocks.batch_rows));
-    coverage.tiles_together = std::max(coverage.tiles_together, launch.grid.tiles_together);
+    const std::int64_t tile = ceil_div(blocks.batch_tile, blocks.batch_rows);  // in rows of the call
+    coverage.batch_tile = std::max(coverage.batch_tile, tile);
+    const std::int64_t part = ceil_div(launch.grid.tiles_together * blocks.batch_tile, blocks.batch_rows);
+    coverage.tiles_together = std::max(coverage.tiles_together, ceil_div(part, tile));
   }
   return coverage;
 }

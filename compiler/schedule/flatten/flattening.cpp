@@ -1,8 +1,10 @@
 #include "compiler/schedule/flatten/flattening.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
+#include "compiler/schedule/analysis/history.h"
 #include "compiler/schedule/analysis/saved_products.h"
 #include "compiler/schedule/flatten/row_copies.h"
 #include "compiler/schedule/plan/signature.h"
@@ -29,7 +31,7 @@ class AroundFlatWalk {
       : task_(in_order_of_time(task)), walked_(walked), rows_added_(rows_added), plan_(std::move(plan)) {}
 
   KernelPlan run() {
-    // A result of all rows has no place for what each of them leaves.
+    // Scratch of the walk has more rows than a result of the caller's, so it cannot lie in one.
     plan_.in_result.reset();
     plan_.batch_rows = walked_.batch_rows.count;
     std::vector<Launch> walk = std::exchange(plan_.launches, {});
@@ -66,17 +68,19 @@ class AroundFlatWalk {
   KernelPlan plan_;
 };
 
-// What rows add to a result is written and read again.
-double seconds_of_sums(const Task& task, const Task& walked, int rows_added) {
+// Launches beside the walk: copies of states, which have no time, and sums. What rows add to a result is
+// written and read again.
+double seconds_beside_walk(const Task& task, const Task& walked, int rows_added) {
   const step::Sizes& sizes = task.problem.sizes;
   const bool backward = task.problem.pass == Pass::Backward;
   const kernel::Storage summand = scalar::computed_in(task.problem.storage);
+  const auto states = static_cast<int>(walked.cell.of_kind(step::TensorKind::State).size());
   double bytes = 0;
-  int launches = 0;
-  for (std::size_t id = 0; id < walked.cell.tensors.size(); ++id) {
-    const TensorRef ref{backward ? Role::InputGradient : Role::Output, static_cast<step::TensorId>(id)};
-    const step::TensorKind kind = backward ? step::TensorKind::Input : step::TensorKind::Output;
-    if (walked.cell.tensors[id].kind != kind || !is_summed_over_batch_rows(ref, walked)) continue;
+  int launches = states * (backward ? 3 : 2);  // backward also from first states
+  for (const step::TensorId id :
+       walked.cell.of_kind(backward ? step::TensorKind::Input : step::TensorKind::Output)) {
+    const TensorRef ref{backward ? Role::InputGradient : Role::Output, id};
+    if (!is_summed_over_batch_rows(ref, walked)) continue;
     ++launches;
     bytes += static_cast<double>(elements_of_row(walked, ref)) *
              static_cast<double>(sizes.batch * sizes.time) *
@@ -85,6 +89,15 @@ double seconds_of_sums(const Task& task, const Task& walked, int rows_added) {
   }
   const target::Speeds& speeds = task.profile.speeds;
   return launches * speeds.graph_launch_s + bytes / speeds.copy_bytes_per_s;
+}
+
+// Whether the passes of the cell and of a row of it leave each other the same, in the same types: a pass that
+// is not walked by rows may have the other one's.
+bool keeps_histories(const Task& task, const Task& walked) {
+  const std::vector<step::TensorId> kept = stored_histories(task.cell);
+  return kept == stored_histories(walked.cell) && std::ranges::all_of(kept, [&](step::TensorId state) {
+           return task.beyond_half[at(state)] == walked.beyond_half[at(state)];
+         });
 }
 
 }  // namespace
@@ -97,7 +110,7 @@ std::optional<Task> Flattening::flat_of(const Task& task) const {
         if (!cell) return std::nullopt;
         Task walked(std::move(cell->cell), task.problem, task.profile, task.watcher);
         walked.batch_rows = std::move(cell->rows);
-        return walked;
+        return keeps_histories(task, walked) ? std::optional(std::move(walked)) : std::nullopt;
       });
   if (!*flat) return std::nullopt;
   Problem problem = task.problem;
@@ -111,8 +124,8 @@ Legality Flattening::legal(const Task& task) const { return flat_of(task) ? Lega
 std::optional<Wrapping::Walk> Flattening::walk_of(const Task& task) const {
   std::optional<Task> walked = flat_of(task);
   if (!walked) return std::nullopt;
-  const double seconds = seconds_of_sums(task, *walked, walk_.rows_added(walked->batch_rows.count));
-  return Walk{std::move(*walked), seconds, "sums over rows of the states"};
+  const double seconds = seconds_beside_walk(task, *walked, walk_.rows_added(walked->batch_rows.count));
+  return Walk{std::move(*walked), seconds, "copies of states, and sums over their rows"};
 }
 
 KernelPlan Flattening::build_kernels(const Task& task, const Parameters& parameters) const {

@@ -296,6 +296,14 @@ SweepShape shape_of_sweep(const Task& task) {
       if (task.history_storage(id) != task.problem.storage) sum += rows({id});
     return sum;
   };
+  const bool half = kernel::storage_bytes(task.problem.storage) == 2;
+  // Of results that are added up over rows, which are fp32.
+  const auto summed = [&](TensorKind kind, bool of_heads) {
+    int sum = 0;
+    for (const TensorId id : task.cell.of_kind(kind))
+      if (half && task.cell.tensor(id).summed) sum += rows_of({id}, of_heads);
+    return sum;
+  };
   for (const TensorId id : task.cell.of_kind(TensorKind::Param))
     if (task.cell.tensor(id).tail != step::Tail::Matrix) shape.param_rows += rows({id}) + head_values({id});
   if (task.problem.pass != Pass::Backward) {
@@ -303,10 +311,13 @@ SweepShape shape_of_sweep(const Task& task) {
     shape.rows_multiplied = rows(only_multiplied(task.cell, graph, groups, shape.of_input));
     shape.rows_out = rows(task.cell.of_kind(TensorKind::Output));
     shape.head_values_in = head_values(task.cell.of_kind(TensorKind::Input));
-    shape.head_values_out = head_values(task.cell.of_kind(TensorKind::Output));
+    shape.wide_out = summed(TensorKind::Output, false);
+    // One of fp32 has the room of two.
+    shape.head_values_out =
+        head_values(task.cell.of_kind(TensorKind::Output)) + summed(TensorKind::Output, true);
     if (task.problem.pass == Pass::ForwardSave) {
       shape.rows_out += rows(stored_histories(task.cell));
-      shape.wide_out = wide(stored_histories(task.cell));
+      shape.wide_out += wide(stored_histories(task.cell));
       shape.head_values_out += head_values(stored_histories(task.cell));
     }
     if (passes_products(task.problem)) shape.rows_out += static_cast<int>(saved_products(task.cell).size());
@@ -315,7 +326,6 @@ SweepShape shape_of_sweep(const Task& task) {
   const BackwardSplit split = backward_split(task);
   shape.rows_in = rows(tensors_read(task.cell, split.sweep, split.sweep_roots, TensorKind::Input)) +
                   rows(task.cell.of_kind(TensorKind::Output));
-  const bool half = kernel::storage_bytes(task.problem.storage) == 2;
   for (const TensorRef& ref : products_read(split, split.sweep, split.sweep_roots)) {
     const int count = ref.role == Role::Scratch ? scratch_rows(split)[static_cast<std::size_t>(ref.tensor)]
                                                 : tensor_in_role(ref, task.cell).rows;
@@ -332,6 +342,7 @@ SweepShape shape_of_sweep(const Task& task) {
   }
   shape.shares = head_values(task.cell.of_kind(TensorKind::Input));
   shape.rows_out = rows(task.cell.of_kind(TensorKind::Input)) + static_cast<int>(split.lefts.size());
+  shape.wide_out = summed(TensorKind::Input, false);
   shape.sums = static_cast<int>(split.needs.step.params.size());
   return shape;
 }
