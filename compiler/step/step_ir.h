@@ -80,8 +80,9 @@ struct Tensor {
   DeclaredNumber first = {};  // State: what it begins with where the caller gives nothing
   InnerExtent inner = {};     // of a vector's channels, or of a matrix's input channels
   InnerExtent outer = {};     // of a matrix's output channels
-  // Of an output, or of an input's gradient, the caller has the sum over rows of the batch, and none of a
-  // row's. Schedules make such (schedule/flatten/flattened_cell.h); no cell file has one.
+  // Output: the caller's tensor is the sum of what rows of the walk's batch write. Input: so is its gradient,
+  // and the input itself they share. Schedules make such (schedule/flatten/flattened_cell.h); no cell file
+  // has one.
   bool summed = false;
 };
 using TensorId = int;  // index into Cell::tensors

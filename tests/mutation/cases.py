@@ -107,8 +107,6 @@ CASES = {
     "memory fw": MEMORY + "--pass fw " + KEPT,
     "memory bw": MEMORY + "--pass bw " + KEPT,
     "memory of forms": MEMORY + "--pass bw --forms lengths,resets,reversed " + KEPT,
-    "memory in turns": MEMORY + "--pass bw " + TURNS,
-    "memory host": MEMORY + "--pass bw --forms lengths,resets --arch cpu",
     "wide fw": WIDE + "--cell projected --pass fw " + KEPT,
     "wide bw": WIDE + "--cell projected --pass bw " + KEPT,
     "transposes fw": WIDE + "--cell transposed --pass fw " + KEPT,

@@ -1,7 +1,7 @@
-// A cell of one row of the states of another one. Where a step does the like to all rows of its states, and
+// A cell of one row of the states of another one. Where a step does the same to all rows of its states, and
 // multiplies each by the same matrices, its rows are sequences of their own: so many more rows of the batch.
-// Inputs with as many rows give each of them its own, and the others they share. What the step adds up over
-// rows may only go to outputs: each row of the batch then gives its summand, and the output is their sum.
+// Of inputs with as many rows each has its own, and other inputs they share. Sums over rows may only go to
+// outputs: each row of the batch then writes its contribution, and the output is their sum.
 #pragma once
 
 #include <optional>

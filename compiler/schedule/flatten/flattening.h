@@ -1,8 +1,8 @@
 // A strategy for cells whose states have many rows that a step treats alike (flattened_cell.h): another
-// strategy walks one row, with the rows of the batch times as many. Tensors with a time axis it reads and
-// writes where they are; states at both ends of the walk are brought into the order of its rows and back, and
-// what outputs and gradients of shared inputs add up over rows a launch behind it adds. Other cells it hands
-// on as they are, and those that the other strategy cannot walk so.
+// strategy walks a cell of one row, with so many times the batch. Tensors with a time axis it reads and
+// writes where they are. Launches before and after it bring states into the order of its rows and back, and
+// one more adds up results that rows share. Other cells are handed on as they are, and those that the other
+// strategy cannot walk in this form.
 #pragma once
 
 #include <memory>

@@ -25,7 +25,7 @@ Made made_beside(const KernelPlan& walk) {
   const auto is_free = [&](std::size_t tensor) {
     return tensor >= walk.scratch_rows.size() || walk.scratch_rows[tensor] == 0;
   };
-  // Where rows of a state are rows of the batch, the walk's have more rows.
+  // Where rows of a state are rows of the batch, those tensors of the walk are of its larger batch.
   return walk.batch_rows == 1 && is_free(0) && is_free(2) ? Made{0, 2}
                                                           : Made{kInputProducts, kInputProductGradients};
 }

@@ -63,7 +63,9 @@ Value KernelTensor::row_begin(Value batch_row) const {
   return origin.valid() ? begin + origin : begin;
 }
 
-// Of what is not named here each row of the walk's batch has a row: what launches leave for each other.
+// What launches leave for each other, states at both ends of the walk and sums have a row for each of the
+// walk's batch, so their places stay as they are. Tensors with a time axis and lengths lie as the caller has
+// them.
 void Signature::place_batch_rows(KernelTensor& tensor) const {
   const TensorRef ref = tensor.ref;
   if (task_.batch_rows.count == 1 || is_internal(ref.role) || is_summed_over_batch_rows(ref, task_)) return;

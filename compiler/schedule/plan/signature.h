@@ -17,10 +17,11 @@ namespace rondo::schedule {
 struct KernelTensor {
   // Element of a batch row at the walk's first step. Of a tensor with a time axis.
   kernel::Value row_begin(kernel::Value batch_row) const;
-  // The row that a batch row has of a tensor without a time axis that the caller gives for each of its own.
+  // The caller's batch row that a row of the walk's batch belongs to.
   kernel::Value row_of_call(kernel::Value batch_row) const;
   int own_rows() const { return rows / row_lanes; }  // of a lane
-  // Rows that lie between a head's first one and the next head's.
+  // Rows of the tensor from one head to the next: those of all rows of the walk's batch that lie in one batch
+  // row, if each has its own.
   int head_rows() const { return own_of_batch_row ? rows * batch_rows : rows; }
 
   TensorRef ref;
@@ -33,8 +34,9 @@ struct KernelTensor {
   std::int64_t columns = 1;  // elements of a row that lie side by side: D, or an extent of its own
   int row_lanes = 1;         // each of so many lanes of a warp has rows / row_lanes neighbouring ones
   bool per_head = false;     // one value a head: no axis of channels
-  // So many rows of the walk's batch lie in one of the tensor's (Task::batch_rows): each has its own `rows`
-  // there, or they share them all.
+  // So many rows of the walk's batch share one batch row of the tensor (Task::batch_rows).
+  // `own_of_batch_row`: each has `rows` of its own there, one after the other within a head; otherwise all
+  // use the same.
   int batch_rows = 1;
   bool own_of_batch_row = false;
   std::string name;

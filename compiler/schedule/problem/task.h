@@ -13,11 +13,13 @@
 
 namespace rondo::schedule {
 
-// What the rows of a walk's batch are to those that the caller gives: `count` to each, one for each row of a
-// state (flatten/flattening.h).
+// Each batch row of the caller is `count` rows of the walk's batch, one for each row of a state
+// (flatten/flattening.h).
 struct BatchRows {
   int count = 1;
-  std::vector<bool> own = {};  // by tensor: each of them has a row of it; others they share, or add up
+  // By tensor: each of them has its own part of it. Of other tensors all read the same, and what they write
+  // is added up.
+  std::vector<bool> own = {};
 
   bool has_own(step::TensorId tensor) const { return own[static_cast<std::size_t>(tensor)]; }
 };
@@ -35,7 +37,7 @@ struct Task {
   // a matrix multiplies is not among them: the product rounds it.
   std::vector<bool> beyond_half;
   Problem problem;
-  BatchRows batch_rows;  // the problem's batch has them all
+  BatchRows batch_rows;  // of the problem's batch, which has them all
   target::Profile profile;
   // Is told of every pass that makes the task's kernels. It outlives the task. Null: nobody watches.
   pipeline::PassWatcher* watcher = nullptr;

@@ -6,9 +6,12 @@
 #include <numeric>
 #include <string>
 
+#include "compiler/constraint/solver.h"
 #include "compiler/executable/launcher.h"
 #include "compiler/schedule/flatten/flattened_cell.h"
 #include "compiler/schedule/plan/lower_plan.h"
+#include "compiler/schedule/sweep/backward_split.h"
+#include "compiler/step/clip.h"
 #include "compiler/step/extents.h"
 #include "compiler/step/forms.h"
 #include "compiler/step/simplify.h"
@@ -69,6 +72,22 @@ cell extents(D, P = 12, E = 21) {
   next S = 0.5 * S + V @ (h * x)
   output y = sum(k * h, rows)
 })";
+// States with rows in their rows; inputs that have as many rows by chance, and are all of them for each.
+constexpr const char* kRowPairs = R"(
+cell pairs(D) {
+  input x[8, D], k[8]
+  param R[D, D], V[D, D]
+  state S[8, 2, D], n[8]
+  s = [S[0][0], S[1][0], S[2][0], S[3][0], S[4][0], S[5][0], S[6][0], S[7][0]]
+  c = [S[0][1], S[1][1], S[2][1], S[3][1], S[4][1], S[5][1], S[6][1], S[7][1]]
+  i = sigmoid(x[0] + x[1] + x[2])
+  a = tanh(R @ s + x[3] * x[4] + k * x[5])
+  b = i * c + (1 - i) * a * tanh(x[6])
+  next n = 0.5 * n + mean(b)
+  next S = [[a[0], b[0]], [a[1], b[1]], [a[2], b[2]], [a[3], b[3]], [a[4], b[4]], [a[5], b[5]], [a[6], b[6]],
+            [a[7], b[7]]]
+  output y = x[7] - sum(next n * (V @ b), rows) * x[0] + sum(k * a, rows)
+})";
 constexpr const char* kRowChosen = R"(
 cell chosen(D) {
   input x[D], k[8]
@@ -92,14 +111,16 @@ const RowsCase kRowsCases[] = {
     {"host", kRowDeep, {3, 9, 2, 17}},           {"persistent", kRowExtents, {2, 6, 2, 32}},
     {"alternating", kRowExtents, {2, 4, 2, 24}}, {"host", kRowExtents, {2, 9, 2, 33}},
     {"persistent", kRowChosen, {2, 6, 2, 24}},   {"alternating", kRowChosen, {2, 4, 2, 24}},
-    {"host", kRowChosen, {2, 9, 2, 17}},
+    {"host", kRowChosen, {2, 9, 2, 17}},         {"persistent", kRowPairs, {2, 6, 2, 32}},
+    {"alternating", kRowPairs, {2, 4, 2, 24}},   {"host", kRowPairs, {3, 9, 2, 17}},
 };
 const step::Forms kRowsForms[] = {{},
                                   {true, true},
                                   {false, true, true},
                                   {true, true, false, true},
                                   {false, false, false, false, true},
-                                  {true, true, false, false, true}};
+                                  {true, true, false, false, true},
+                                  {false, true, false, false, false, true}};
 
 Case rows_case(const RowsCase& of, const step::Forms& forms, Storage storage) {
   Case c{find_strategy(of.strategy), {}, {}, {}, {}};
@@ -131,6 +152,8 @@ TEST(Flattening, EveryStrategyInEveryForm) {
     for (const RowsCase& of : kRowsCases) {
       const Storage storage = number % 3 == 0 ? Storage::F32 : number % 3 == 1 ? Storage::BF16 : Storage::F16;
       if (!rondo::testing::has_turn(number++, 8)) continue;
+      // Max-plus products have none, and pairs has more values with them than registers hold in every type.
+      if (forms.tangents && (of.cell == kRowChosen || of.cell == kRowPairs)) continue;
       Case c = rows_case(of, forms, storage);
       SCOPED_TRACE(c.name());
       expect_rows_walked(c);
@@ -187,20 +210,86 @@ TEST(Flattening, RowsThatStoreWarpsAddUp) {
     }
 }
 
-// A vector that all rows of the batch share.
-TEST(Flattening, FragmentsOfASharedInput) {
-  constexpr const char* kText = R"(
-cell fragments(D) {
+// A vector that all rows of the batch share, and a matrix multiplies.
+constexpr const char* kRowShared = R"(
+cell shared(D) {
   input u[D], k[8]
   param R[D, D], W[D, D]
   state S[8, D]
   next S = tanh(R @ S + W @ u + 0.1 * k)
   output y = sum(k * next S, rows)
 })";
+
+TEST(Flattening, FragmentsOfASharedInput) {
+  int turn = 0;
   for (const Storage storage : {Storage::BF16, Storage::F32}) {
-    Case c = case_of_fragments(cell_of_text(kText), {3, 5, 2, 128}, {8, 1, 2}, storage);
+    if (!rondo::testing::has_turn(++turn, 2)) continue;
+    Case c = case_of_fragments(cell_of_text(kRowShared), {2, 4, 1, 64}, {4, 1, 1}, storage);
     expect_rows_walked(c);
     compare(std::move(c));
+  }
+}
+
+// Behind its length an input may be anything, and the gradient of its matrix has none of it.
+TEST(Flattening, LengthsOfASharedInput) {
+  for (const char* strategy : {"persistent", "alternating", "host"}) {
+    Case c = rows_case({strategy, kRowShared, {3, 6, 2, 24}}, {false, true}, Storage::F32);
+    expect_rows_walked(c);
+    Comparison(std::move(c)).run();
+    ASSERT_FALSE(HasFailure()) << strategy;
+  }
+}
+
+// Where the gradient of a shared input is a factor of a matrix's, that one has it of each row.
+TEST(Flattening, GradientsThatAreAddedUpAreNoFactors) {
+  for (const char* strategy : {"persistent", "alternating", "host"}) {
+    Case c = rows_case({strategy, kRowGated, {3, 4, 2, 24}}, {}, Storage::BF16);
+    expect_rows_walked(c);
+    const std::optional<FlattenedCell> flat = flattened(c.task().cell);
+    const step::Cell& cell = flat->cell;
+    Task walked = c.task().of(cell);
+    const BackwardSplit split = backward_split(walked);
+    for (const step::MatrixGradient& matrix : split.needs.step.matrices) {
+      const TensorRef left = left_row(cell, split, matrix.left).tensor;
+      EXPECT_TRUE(left.role == Role::Scratch || !cell.tensor(left.tensor).summed) << strategy;
+    }
+  }
+}
+
+TEST(Flattening, Clipped) {
+  for (const char* strategy : {"persistent", "alternating"}) {
+    Case c = rows_case({strategy, kRowMemory, {2, 5, 2, 32}}, {}, Storage::BF16);
+    c.cell = step::clipped(c.cell, {0.5, 0.25}).value();
+    expect_rows_walked(c);
+    Comparison(std::move(c)).run();
+    ASSERT_FALSE(HasFailure()) << strategy;
+  }
+}
+
+// Points from all over the space need no more shared memory than it says: what is added up is fp32.
+TEST(Flattening, SharedMemoryOfTheSpace) {
+  const Strategy& persistent = *find_strategy("persistent");
+  for (const Pass pass : {Pass::ForwardSave, Pass::Backward}) {
+    Problem problem;
+    problem.sizes = {8, 64, 1, 72};
+    problem.pass = pass;
+    const Task task{cell_of_text(kRowGated), problem, target::board()};
+    const constraint::System space = persistent.space(task);
+    int seen = 0, built = 0;
+    (void)constraint::enumerate(space, [&](const constraint::Assignment& point) {
+      if (++seen % 89 != 1) return true;
+      Parameters parameters;
+      for (std::size_t i = 0; i < space.names().variables.size(); ++i)
+        parameters[space.names().variables[i].name] = point.values()[i];
+      const auto plan = persistent.build(task, parameters);
+      EXPECT_TRUE(plan.ok()) << plan.error().message;
+      for (const Launch& launch : plan.value().launches)
+        if (launch.kernel.name.find("_persistent_") != std::string::npos) {
+          EXPECT_LE(kernel::shared_bytes(launch.kernel), point["shared_bytes"]) << print(parameters);
+        }
+      return ++built < 25 && !HasFailure();
+    });
+    EXPECT_GE(built, 5) << pass_name(pass);
   }
 }
 
@@ -302,6 +391,14 @@ TEST(Flattening, ACellOfOneRow) {
   EXPECT_FALSE(gated.rows.has_own(*gated.cell.find("y")));
 }
 
+TEST(Flattening, InputsOfAsManyRowsByChance) {
+  const std::optional<FlattenedCell> flat = flattened(step::simplify(cell_of_text(kRowPairs)));
+  ASSERT_TRUE(flat.has_value());
+  EXPECT_FALSE(flat->rows.has_own(*flat->cell.find("x")));
+  EXPECT_TRUE(flat->rows.has_own(*flat->cell.find("k")));
+  EXPECT_EQ(flat->cell.tensor(*flat->cell.find("S")).lead, std::vector<int>{2});
+}
+
 TEST(Flattening, WhatStaysInOneStep) {
   const auto flat = [](const std::string& body) {
     return flattened(step::simplify(cell_of_text(("cell stays(D) {\n" + body + "}\n").c_str()))).has_value();
@@ -321,13 +418,20 @@ TEST(Flattening, WhatStaysInOneStep) {
   EXPECT_FALSE(
       flat(" input x[D]\n param R[D, D]\n state S[8, D], h[D]\n next S = tanh(R @ S + h)\n next h = x\n"
            " output S\n"));
+  EXPECT_FALSE(
+      flat(" param R[D, D]\n state S[8, D], h[D]\n next S = tanh(R @ S + h)\n"
+           " next h = sum(S, rows)\n output S\n"));
   // Rows that meet in a state, in what is no sum, and one alone.
   EXPECT_FALSE(
       flat(" input x[D]\n param R[D, D]\n state S[8, D]\n next S = tanh(R @ S + x - sum(S, rows))\n"
            " output S\n"));
-  for (const char* output : {"tanh(sum(next S, rows))", "x + sum(next S, rows)", "next S[3]",
-                             "sum(next S, rows) * sum(S, rows)", "x"})
+  for (const char* output : {"tanh(sum(next S, rows))", "next S[3]", "sum(next S, rows) * sum(S, rows)", "x",
+                             "x / sum(next S, rows)", "max(x, sum(next S, rows))"})
     EXPECT_FALSE(flat(plain + output + "\n")) << output;
+  // Sums of sums, and of what all rows share.
+  for (const char* output : {"x + sum(next S, rows)", "2 * sum(next S, rows) - x * sum(k * S, rows) + 1",
+                             "(x - sum(S, rows)) / 3"})
+    EXPECT_TRUE(flat(plain + output + "\n")) << output;
   // No product of a row, and draws, which are of a place in the batch.
   EXPECT_FALSE(
       flat(" input x[D], k[8]\n param R[D, D]\n state S[8, D]\n next S = tanh(S + k * (R @ x))\n"
