@@ -261,6 +261,21 @@ void count_products(const Task& task, const step::StepGraph& graph, const std::v
   }
 }
 
+int rows_of(const step::Cell& cell, const std::vector<TensorId>& tensors, bool head_values) {
+  int sum = 0;
+  for (const TensorId id : tensors)
+    if (is_head_value(cell, id) == head_values) sum += cell.tensor(id).rows;
+  return sum;
+}
+
+// Of results that are added up over rows, which are fp32; none where all results are.
+int summed_rows(const Task& task, TensorKind kind, bool head_values) {
+  std::vector<TensorId> summed;
+  for (const TensorId id : task.cell.of_kind(kind))
+    if (kernel::storage_bytes(task.problem.storage) == 2 && task.cell.tensor(id).summed) summed.push_back(id);
+  return rows_of(task.cell, summed, head_values);
+}
+
 SweepShape shape_of_sweep(const Task& task) {
   SweepShape shape;
   const SpreadSweep sweep = spread_sweep(task);
@@ -282,14 +297,10 @@ SweepShape shape_of_sweep(const Task& task) {
   for (const step::Row& next : task.cell.next)
     ++(is_head_value(task.cell, next.tensor) ? shape.head_value_states : shape.states);
   shape.draws = task.cell.seed().has_value();
-  const auto rows_of = [&](const std::vector<TensorId>& tensors, bool head_values) {
-    int sum = 0;
-    for (const TensorId id : tensors)
-      if (is_head_value(task.cell, id) == head_values) sum += task.cell.tensor(id).rows;
-    return sum;
+  const auto rows = [&](const std::vector<TensorId>& tensors) { return rows_of(task.cell, tensors, false); };
+  const auto head_values = [&](const std::vector<TensorId>& tensors) {
+    return rows_of(task.cell, tensors, true);
   };
-  const auto rows = [&](const std::vector<TensorId>& tensors) { return rows_of(tensors, false); };
-  const auto head_values = [&](const std::vector<TensorId>& tensors) { return rows_of(tensors, true); };
   const auto wide = [&](const std::vector<TensorId>& histories) {
     int sum = 0;
     for (const TensorId id : histories)
@@ -297,13 +308,6 @@ SweepShape shape_of_sweep(const Task& task) {
     return sum;
   };
   const bool half = kernel::storage_bytes(task.problem.storage) == 2;
-  // Of results that are added up over rows, which are fp32.
-  const auto summed = [&](TensorKind kind, bool of_heads) {
-    int sum = 0;
-    for (const TensorId id : task.cell.of_kind(kind))
-      if (half && task.cell.tensor(id).summed) sum += rows_of({id}, of_heads);
-    return sum;
-  };
   for (const TensorId id : task.cell.of_kind(TensorKind::Param))
     if (task.cell.tensor(id).tail != step::Tail::Matrix) shape.param_rows += rows({id}) + head_values({id});
   if (task.problem.pass != Pass::Backward) {
@@ -311,10 +315,10 @@ SweepShape shape_of_sweep(const Task& task) {
     shape.rows_multiplied = rows(only_multiplied(task.cell, graph, groups, shape.of_input));
     shape.rows_out = rows(task.cell.of_kind(TensorKind::Output));
     shape.head_values_in = head_values(task.cell.of_kind(TensorKind::Input));
-    shape.wide_out = summed(TensorKind::Output, false);
+    shape.wide_out = summed_rows(task, TensorKind::Output, false);
     // One of fp32 has the room of two.
     shape.head_values_out =
-        head_values(task.cell.of_kind(TensorKind::Output)) + summed(TensorKind::Output, true);
+        head_values(task.cell.of_kind(TensorKind::Output)) + summed_rows(task, TensorKind::Output, true);
     if (task.problem.pass == Pass::ForwardSave) {
       shape.rows_out += rows(stored_histories(task.cell));
       shape.wide_out += wide(stored_histories(task.cell));
@@ -342,7 +346,7 @@ SweepShape shape_of_sweep(const Task& task) {
   }
   shape.shares = head_values(task.cell.of_kind(TensorKind::Input));
   shape.rows_out = rows(task.cell.of_kind(TensorKind::Input)) + static_cast<int>(split.lefts.size());
-  shape.wide_out = summed(TensorKind::Input, false);
+  shape.wide_out = summed_rows(task, TensorKind::Input, false);
   shape.sums = static_cast<int>(split.needs.step.params.size());
   return shape;
 }
