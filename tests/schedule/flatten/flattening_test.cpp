@@ -20,6 +20,7 @@
 #include "tests/schedule/first_point.h"
 #include "tests/schedule/persistent/dense_points.h"
 #include "tests/schedule/persistent/fragment_points.h"
+#include "tests/schedule/text_case.h"
 #include "tests/schedule/text_cells.h"
 #include "tests/support/turns.h"
 
@@ -97,13 +98,8 @@ cell chosen(D) {
   output y = sum(next S, rows)
 })";
 
-struct RowsCase {
-  const char* strategy;
-  const char* cell;
-  step::Sizes sizes;
-};
 // Tiles of the batch that hold the rows of one batch row, of parts of one, and of several.
-const RowsCase kRowsCases[] = {
+const TextCase kRowsCases[] = {
     {"persistent", kRowMemory, {3, 9, 2, 32}},   {"alternating", kRowMemory, {2, 5, 2, 24}},
     {"host", kRowMemory, {3, 18, 2, 17}},        {"persistent", kRowGated, {2, 7, 2, 40}},
     {"alternating", kRowGated, {3, 4, 2, 24}},   {"host", kRowGated, {2, 9, 2, 33}},
@@ -122,19 +118,6 @@ const step::Forms kRowsForms[] = {{},
                                   {true, true, false, false, true},
                                   {false, true, false, false, false, true}};
 
-Case rows_case(const RowsCase& of, const step::Forms& forms, Storage storage) {
-  Case c{find_strategy(of.strategy), {}, {}, {}, {}};
-  c.cell = step::with_extents(step::with_forms(cell_of_text(of.cell), forms).value(), {});
-  c.problem.sizes = of.sizes;
-  c.problem.storage = storage;
-  c.problem.math = default_math(storage);
-  c.problem.pass = Pass::ForwardSave;
-  c.parameters = first_point(*c.strategy, c.task());
-  c.problem.pass = Pass::Backward;
-  if (c.strategy->legal(c.task()).legal) c.backward = first_point(*c.strategy, c.task());
-  return c;
-}
-
 // In both passes.
 void expect_rows_walked(Case c) {
   for (const Pass pass : {Pass::ForwardSave, Pass::Backward}) {
@@ -149,12 +132,12 @@ void expect_rows_walked(Case c) {
 TEST(Flattening, EveryStrategyInEveryForm) {
   int number = 0;
   for (const step::Forms& forms : kRowsForms)
-    for (const RowsCase& of : kRowsCases) {
+    for (const TextCase& of : kRowsCases) {
       const Storage storage = number % 3 == 0 ? Storage::F32 : number % 3 == 1 ? Storage::BF16 : Storage::F16;
       if (!rondo::testing::has_turn(number++, 8)) continue;
       // Max-plus products have none, and pairs has more values with them than registers hold in every type.
       if (forms.tangents && (of.cell == kRowChosen || of.cell == kRowPairs)) continue;
-      Case c = rows_case(of, forms, storage);
+      Case c = case_of_text(of, forms, storage);
       SCOPED_TRACE(c.name());
       expect_rows_walked(c);
       Comparison(std::move(c)).run();
@@ -174,7 +157,7 @@ TEST(Flattening, TeamsOfBlocks) {
   for (const Team& team : kTeams)
     for (const char* text : {kRowMemory, kRowGated, kRowDeep}) {
       if (!rondo::testing::has_turn(++turn, 6)) continue;
-      Case c = rows_case({"persistent", text, {turn % 2 + 2, 5, 2, 64}}, {}, Storage::BF16);
+      Case c = case_of_text({"persistent", text, {turn % 2 + 2, 5, 2, 64}}, {}, Storage::BF16);
       c.parameters = persistent_point(c.problem, team.blocks, team.grid, turn, false);
       c.backward = persistent_point(c.problem, team.blocks, team.grid, turn, team.scatter == 1);
       c.parameters["tiles_in_turn"] = text == kRowMemory ? team.tiles_in_turn : 1;  // of one product a step
@@ -196,8 +179,8 @@ TEST(Flattening, RowsThatStoreWarpsAddUp) {
       for (std::size_t at = 0; (at = text.find("[8", at)) != std::string::npos;)
         text.replace(at, 2, "[" + std::to_string(rows));
       const step::Forms forms{false, turn % 2 == 0, turn % 3 == 0};
-      Case c = rows_case({"persistent", text.c_str(), {3, 6, 2, dim}}, forms,
-                         turn % 3 == 1 ? Storage::F32 : Storage::BF16);
+      Case c = case_of_text({"persistent", text.c_str(), {3, 6, 2, dim}}, forms,
+                            turn % 3 == 1 ? Storage::F32 : Storage::BF16);
       SCOPED_TRACE(c.name());
       const Result<KernelPlan> plan = c.strategy->build_legal(c.task(), c.backward);
       ASSERT_TRUE(plan.ok()) << plan.error().message;
@@ -233,7 +216,7 @@ TEST(Flattening, FragmentsOfASharedInput) {
 // Behind its length an input may be anything, and the gradient of its matrix has none of it.
 TEST(Flattening, LengthsOfASharedInput) {
   for (const char* strategy : {"persistent", "alternating", "host"}) {
-    Case c = rows_case({strategy, kRowShared, {3, 6, 2, 24}}, {false, true}, Storage::F32);
+    Case c = case_of_text({strategy, kRowShared, {3, 6, 2, 24}}, {false, true}, Storage::F32);
     expect_rows_walked(c);
     Comparison(std::move(c)).run();
     ASSERT_FALSE(HasFailure()) << strategy;
@@ -243,7 +226,7 @@ TEST(Flattening, LengthsOfASharedInput) {
 // Where the gradient of a shared input is a factor of a matrix's, that one has it of each row.
 TEST(Flattening, GradientsThatAreAddedUpAreNoFactors) {
   for (const char* strategy : {"persistent", "alternating", "host"}) {
-    Case c = rows_case({strategy, kRowGated, {3, 4, 2, 24}}, {}, Storage::BF16);
+    Case c = case_of_text({strategy, kRowGated, {3, 4, 2, 24}}, {}, Storage::BF16);
     expect_rows_walked(c);
     const std::optional<FlattenedCell> flat = flattened(c.task().cell);
     const step::Cell& cell = flat->cell;
@@ -258,7 +241,7 @@ TEST(Flattening, GradientsThatAreAddedUpAreNoFactors) {
 
 TEST(Flattening, Clipped) {
   for (const char* strategy : {"persistent", "alternating"}) {
-    Case c = rows_case({strategy, kRowMemory, {2, 5, 2, 32}}, {}, Storage::BF16);
+    Case c = case_of_text({strategy, kRowMemory, {2, 5, 2, 32}}, {}, Storage::BF16);
     c.cell = step::clipped(c.cell, {0.5, 0.25}).value();
     expect_rows_walked(c);
     Comparison(std::move(c)).run();
@@ -309,7 +292,7 @@ TEST(Flattening, InFp64AllIsFp64) {
 
 // What rows add to a sum is not rounded before it is made.
 TEST(Flattening, SummandsAreFp32) {
-  const Case c = rows_case({"alternating", kRowMemory, {2, 4, 2, 32}}, {}, Storage::BF16);
+  const Case c = case_of_text({"alternating", kRowMemory, {2, 4, 2, 32}}, {}, Storage::BF16);
   const Result<KernelPlan> plan = c.strategy->build_legal(c.task(), c.backward);
   ASSERT_TRUE(plan.ok()) << plan.error().message;
   std::size_t summed = 0;
@@ -331,13 +314,13 @@ cell sums(D) {
   next S = tanh(R @ S + k * x)
   output y = sum(next S, rows)
 })";
-  Comparison(rows_case({"persistent", kText, {2, 5, 2, 32}}, {}, Storage::F32)).run();
+  Comparison(case_of_text({"persistent", kText, {2, 5, 2, 32}}, {}, Storage::F32)).run();
 }
 
 // A scratch tensor of the walk has more rows than a result of the caller's.
 TEST(Flattening, NothingLiesInAResult) {
   for (const char* text : {kRowMemory, kRowGated, kRowDeep}) {
-    const Case c = rows_case({"persistent", text, {2, 4, 2, 32}}, {}, Storage::BF16);
+    const Case c = case_of_text({"persistent", text, {2, 4, 2, 32}}, {}, Storage::BF16);
     const Result<KernelPlan> plan = c.strategy->build_legal(c.task(), c.backward);
     ASSERT_TRUE(plan.ok()) << plan.error().message;
     EXPECT_FALSE(plan->in_result.has_value()) << text;
@@ -345,7 +328,7 @@ TEST(Flattening, NothingLiesInAResult) {
 }
 
 TEST(Flattening, SavedProductsStayInOneStep) {
-  Case c = rows_case({"host", kRowMemory, {2, 4, 2, 32}}, {}, Storage::F32);
+  Case c = case_of_text({"host", kRowMemory, {2, 4, 2, 32}}, {}, Storage::F32);
   c.problem.save_products = true;
   for (const Pass pass : {Pass::ForwardSave, Pass::Backward}) {
     c.problem.pass = pass;
@@ -357,7 +340,7 @@ TEST(Flattening, SavedProductsStayInOneStep) {
 
 // Launches of the walk number more rows than the call has; 32 bits hold them all.
 TEST(Flattening, RowsPast32BitsAreRefused) {
-  const Case c = rows_case({"persistent", kRowMemory, {2, 4, 2, 32}}, {}, Storage::BF16);
+  const Case c = case_of_text({"persistent", kRowMemory, {2, 4, 2, 32}}, {}, Storage::BF16);
   const Result<KernelPlan> plan = c.strategy->build_legal(c.task(), c.backward);
   ASSERT_TRUE(plan.ok()) << plan.error().message;
   const Result<executable::Executable> lowered = lower_plan(c.task(), *plan);

@@ -11,6 +11,7 @@
 #include "compiler/step/extents.h"
 #include "compiler/step/forms.h"
 #include "tests/schedule/comparison.h"
+#include "tests/schedule/text_case.h"
 #include "tests/schedule/text_cells.h"
 #include "tests/support/turns.h"
 
@@ -60,14 +61,8 @@ cell layer(D, E = 12) {
   output y = h + c
 })";
 
-struct ExtentCase {
-  const char* strategy;
-  const char* cell;
-  step::Sizes sizes;
-  std::map<std::string, double> extents;
-};
 // Extents smaller and larger than D, equal to it, odd ones, and of several tiles.
-const ExtentCase kExtentCases[] = {
+const TextCase kExtentCases[] = {
     {"persistent", kLstmLayer, {4, 19, 2, 32}, {{"E", 50}}},
     {"persistent", kTwoExtents, {4, 9, 2, 16}, {{"E", 24}, {"F", 35}}},
     {"persistent", kLstmLayer, {5, 6, 2, 64}, {{"E", 7}}},
@@ -89,26 +84,13 @@ const step::Forms kExtentForms[] = {{},
                                     {true, true, false, true, true},
                                     {false, false, false, false, true}};
 
-Case extent_case(const ExtentCase& of, const step::Forms& forms, Storage storage) {
-  Case c{find_strategy(of.strategy), {}, {}, {}, {}};
-  c.cell = step::with_extents(step::with_forms(cell_of_text(of.cell), forms).value(), of.extents);
-  c.problem.sizes = of.sizes;
-  c.problem.storage = storage;
-  c.problem.math = default_math(storage);
-  c.problem.pass = Pass::ForwardSave;
-  c.parameters = first_point(*c.strategy, c.task());
-  c.problem.pass = Pass::Backward;
-  if (c.strategy->legal(c.task()).legal) c.backward = first_point(*c.strategy, c.task());
-  return c;
-}
-
 TEST(Extents, EveryStrategyInEveryForm) {
   int number = 0;
   for (const step::Forms& forms : kExtentForms)
-    for (const ExtentCase& of : kExtentCases) {
+    for (const TextCase& of : kExtentCases) {
       const Storage storage = number % 3 == 0 ? Storage::BF16 : Storage::F32;
       if (!rondo::testing::has_turn(number++, 8)) continue;
-      Case c = extent_case(of, forms, storage);
+      Case c = case_of_text(of, forms, storage);
       SCOPED_TRACE(c.name());
       Comparison(std::move(c)).run();
       ASSERT_FALSE(HasFailure()) << of.cell;
@@ -155,7 +137,7 @@ TEST(Extents, PlainPlansOfWalksWithoutAMatrix) {
 
 // Products of states may be handed on; those of such inputs are made again.
 TEST(Extents, ProductsSaved) {
-  Case c = extent_case(kExtentCases[0], {false, true}, Storage::F32);
+  Case c = case_of_text(kExtentCases[0], {false, true}, Storage::F32);
   c.problem.save_products = true;
   EXPECT_EQ(product_tensors(step::simplify(c.cell)), std::vector<TensorId>{*c.cell.find("R")});
   c.problem.pass = Pass::ForwardSave;

@@ -14,6 +14,7 @@
 #include "compiler/step/verify.h"
 #include "compiler/support/index.h"
 #include "tests/schedule/comparison.h"
+#include "tests/schedule/text_case.h"
 #include "tests/schedule/text_cells.h"
 #include "tests/support/turns.h"
 
@@ -92,14 +93,8 @@ cell diagonal(D, P = 7) {
   output p
 })";
 
-struct WideCase {
-  const char* strategy;
-  const char* cell;
-  step::Sizes sizes;
-  std::map<std::string, double> extents;
-};
 // Extents of one channel, of a tile, odd ones, and as large as D.
-const WideCase kWideCases[] = {
+const TextCase kWideCases[] = {
     {"persistent", kProjected, {4, 19, 2, 32}, {{"P", 16}}},
     {"persistent", kLowRank, {4, 9, 2, 32}, {{"K", 1}}},
     {"persistent", kSingular, {4, 7, 2, 32}, {{"P", 13}}},
@@ -123,27 +118,13 @@ const step::Forms kWideForms[] = {{},
                                   {true, true, false, true, true},
                                   {false, false, false, false, true}};
 
-Case wide_case(const WideCase& of, const step::Forms& forms, Storage storage, bool products = false) {
-  Case c{find_strategy(of.strategy), {}, {}, {}, {}};
-  c.cell = step::with_extents(step::with_forms(cell_of_text(of.cell), forms).value(), of.extents);
-  c.problem.sizes = of.sizes;
-  c.problem.storage = storage;
-  c.problem.math = default_math(storage);
-  c.problem.save_products = products;
-  c.problem.pass = Pass::ForwardSave;
-  c.parameters = first_point(*c.strategy, c.task());
-  c.problem.pass = Pass::Backward;
-  if (c.strategy->legal(c.task()).legal) c.backward = first_point(*c.strategy, c.task());
-  return c;
-}
-
 TEST(Widening, EveryStrategyInEveryForm) {
   int number = 0;
   for (const step::Forms& forms : kWideForms)
-    for (const WideCase& of : kWideCases) {
+    for (const TextCase& of : kWideCases) {
       const Storage storage = number % 3 == 0 ? Storage::BF16 : Storage::F32;
       if (!rondo::testing::has_turn(number++, 8)) continue;
-      Case c = wide_case(of, forms, storage);
+      Case c = case_of_text(of, forms, storage);
       SCOPED_TRACE(c.name());
       Comparison(std::move(c)).run();
       ASSERT_FALSE(HasFailure()) << of.cell;
@@ -152,7 +133,7 @@ TEST(Widening, EveryStrategyInEveryForm) {
 
 TEST(Widening, ProductsSaved) {
   for (const std::size_t number : {0, 4, 11}) {
-    Comparison(wide_case(kWideCases[number], {}, Storage::F32, true)).run();
+    Comparison(case_of_text(kWideCases[number], {}, Storage::F32, true)).run();
     ASSERT_FALSE(HasFailure()) << kWideCases[number].strategy;
   }
 }
@@ -169,15 +150,15 @@ cell grows(D, P = 9) {
   output y = tanh(next h)
   output q = tanh(next p)
 })";
-  const WideCase of{"stream", text, {4, 20, 2, 40}, {}};
-  Case c = wide_case(of, {}, Storage::F16);
+  const TextCase of{"stream", text, {4, 20, 2, 40}, {}};
+  Case c = case_of_text(of, {}, Storage::F16);
   EXPECT_EQ(c.task().history_storage(*c.cell.find("p")), Storage::F32);
   Comparison(std::move(c)).run();
 }
 
 // What no kernel names is no tensor of the plan, and who compares a plan's tensors would not miss it.
 TEST(Widening, APlanThatWritesNoOutputIsNone) {
-  Case c = wide_case(kWideCases[0], {}, Storage::F32);
+  Case c = case_of_text(kWideCases[0], {}, Storage::F32);
   c.problem.pass = Pass::ForwardSave;
   KernelPlan plan = point_plan(*c.strategy, c.cell, c.problem, c.parameters);
   EXPECT_TRUE(writes_outputs(c.task(), plan).ok());
