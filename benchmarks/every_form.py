@@ -25,6 +25,7 @@ FORMS = ("", "resets", "lengths", "resets,lengths,reset_states", "reversed,lengt
 PASSES = "fw,fws,bw"
 REFUSED = (2, 3)  # exit statuses of a form that a cell cannot have, with the reason
 FOUND_ERRORS = 9  # exit status by which compute-sanitizer says that it found errors
+UNUSED = "terminated before first instrumented API call"  # what it says, with a status of its own, of a program that used no GPU
 LONGEST = 300     # seconds of one row
 
 
@@ -53,6 +54,8 @@ def verified(options, cell, kind, forms):
         for one in found.get("passes", [])]}
     complete = len(row["passes"]) == len(PASSES.split(",")) and all(one["agree"] > 0 for one in row["passes"])
     said = said.strip().splitlines() or ["nothing"]
+    if any(UNUSED in line for line in said):
+        return verified(argparse.Namespace(**vars(options) | {"tool": "none"}), cell, kind, forms) | {"tool": options.tool}
     if done.returncode in REFUSED:
         return row | {"failed": "", "refused": next((line for line in said if "error: " in line), said[-1])}
     row["failed"] = "" if done.returncode == 0 and complete else f"status {done.returncode}: {' | '.join(said[:2] + said[-2:])}"[:600]
