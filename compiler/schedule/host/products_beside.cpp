@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "compiler/schedule/host/matrix_gradients.h"
 #include "compiler/schedule/host/time_launches.h"
 
 namespace rondo::schedule {

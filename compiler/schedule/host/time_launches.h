@@ -19,12 +19,6 @@ TimeLaunches host_time_launches(const Task& task, const HostParameters& paramete
 Launch host_time_product(const Task& task, const HostParameters& parameters,
                          const std::vector<int>& scratch_rows, const std::vector<TimeProduct>& products,
                          const HostPacked& packed, const std::string& name);
-// The gradients of all matrices but those that are left out. Where the cell has lengths nothing is read of
-// inputs past the end of a row.
-std::vector<Launch> host_matrix_gradients(const Task& task, const HostParameters& parameters,
-                                          const std::vector<int>& scratch_rows,
-                                          const std::vector<MatrixTerm>& terms,
-                                          const std::vector<step::TensorId>& left_out);
 
 // Elements of Role::Packed that the products of a group of `products` need.
 std::int64_t host_time_packed(const Problem& problem, const HostParameters& parameters, int products);
