@@ -63,7 +63,7 @@ std::int64_t shared_cache_bytes() {
   return told > 0 ? told : cache_bytes(_SC_LEVEL3_CACHE_SIZE);
 }
 
-int vector_bytes(const Target& target) { return target.level == 4 ? 64 : target.level == 3 ? 32 : 16; }
+int vector_bytes(const Target& target) { return target.has_avx512() ? 64 : target.level == 3 ? 32 : 16; }
 
 }  // namespace
 

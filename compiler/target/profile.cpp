@@ -20,7 +20,7 @@ StoredTarget StoredTarget::of(const Target& target) {
 std::optional<Target> StoredTarget::target() const {
   if (!is_cpu()) return Target::gpu(10 * major + minor);
   if (minor == 1) return Target{Target::Kind::AArch64, 0};
-  if (minor >= 2 && minor <= 4) return Target{Target::Kind::X86_64, minor};
+  if (minor >= 2 && minor <= 5) return Target{Target::Kind::X86_64, minor};
   return std::nullopt;
 }
 
@@ -44,7 +44,8 @@ Result<Profile> find_profile(const std::string& given) {
   for (const Profile& p : all) known += fmt::format("{}{} ({})", known.empty() ? "" : ", ", p.key, p.arch());
   return Error{
       ErrorKind::Input, fmt::format("unknown GPU or architecture '{}'", name),
-      fmt::format("known ones: {}; cpu, x86-64-v2, x86-64-v3, x86-64-v4 and aarch64 for CPUs", known)};
+      fmt::format("known ones: {}; cpu, x86-64-v2, x86-64-v3, x86-64-v4, x86-64-v4-amx and aarch64 for CPUs",
+                  known)};
 }
 
 namespace {

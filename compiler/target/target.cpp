@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #if defined(__x86_64__)
 #include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #endif
 
 #include <string_view>
@@ -17,7 +19,8 @@ struct CpuName {
 constexpr CpuName kCpus[] = {{"aarch64", {Target::Kind::AArch64, 0}},
                              {"x86-64-v2", {Target::Kind::X86_64, 2}},
                              {"x86-64-v3", {Target::Kind::X86_64, 3}},
-                             {"x86-64-v4", {Target::Kind::X86_64, 4}}};
+                             {"x86-64-v4", {Target::Kind::X86_64, 4}},
+                             {"x86-64-v4-amx", {Target::Kind::X86_64, 5}}};
 
 #if defined(__x86_64__)
 // The levels of the x86-64 psABI (section 3.1.1). The names of levels are not known to the builtin of Clang
@@ -36,6 +39,19 @@ bool has_level_4() {
          __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
          __builtin_cpu_supports("avx512vl");
 }
+// Matrix tiles for bf16, and the system's leave to use them. Linux keeps their registers only for a process
+// that asks ("Using XSTATE features in user space applications"): for all its threads, and those to come.
+bool has_matrix_tiles() {
+  constexpr unsigned kBf16 = 1U << 22, kTile = 1U << 24;  // of EDX
+  constexpr long kAsk = 0x1023, kTileData = 18;           // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA
+  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+  if (__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) == 0) return false;
+  return (edx & kBf16) != 0 && (edx & kTile) != 0 && syscall(SYS_arch_prctl, kAsk, kTileData) == 0;
+}
+int level() {
+  static const bool tiles = has_level_4() && has_matrix_tiles();  // asked once
+  return tiles ? 5 : has_level_4() ? 4 : has_level_3() ? 3 : 2;
+}
 #endif
 }  // namespace
 
@@ -47,7 +63,7 @@ std::string Target::name() const {
 
 std::optional<Target> host_target() {
 #if defined(__x86_64__)
-  return Target{Target::Kind::X86_64, has_level_4() ? 4 : has_level_3() ? 3 : 2};
+  return Target{Target::Kind::X86_64, level()};
 #elif defined(__aarch64__)
   return Target{Target::Kind::AArch64, 0};
 #else

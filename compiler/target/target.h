@@ -14,7 +14,8 @@ struct Target {
   enum class Kind { Gpu, X86_64, AArch64 };
   Kind kind = Kind::Gpu;
   // Gpu: the compute capability, 10 * major + minor. X86_64: the level, 2 to 4 (System V ABI, "x86-64-v3" has
-  // AVX2 and fma, "x86-64-v4" AVX-512). AArch64 has none: 0.
+  // AVX2 and fma, "x86-64-v4" AVX-512), and 5 for level 4 with matrix tiles, "x86-64-v4-amx" (Intel AMX for
+  // bf16). AArch64 has none: 0.
   int level = 90;
   // With the instructions that exist under this architecture's own name alone (PTX ISA, .target: "sm_90a").
   // Such code runs on no other architecture; other code is never made so.
@@ -33,6 +34,8 @@ struct Target {
   // Whether a CPU multiplies and adds with one rounding, and converts fp16, by instructions (x86-64-v3 and
   // AArch64).
   bool has_fma_and_half() const { return kind != Kind::X86_64 || level >= 3; }
+  bool has_avx512() const { return kind == Kind::X86_64 && level >= 4; }
+  bool has_matrix_tiles() const { return kind == Kind::X86_64 && level >= 5; }
   std::string name() const;  // "sm_90", "sm_90a", "x86-64-v3"
   bool operator==(const Target&) const = default;
 };

@@ -204,13 +204,13 @@ TEST(Profile, OfCpus) {
 
 // Databases of earlier versions hold AArch64 as level 1 of CPUs.
 TEST(Profile, TheStoredFormOfEveryTarget) {
-  for (const char* name : {"aarch64", "x86-64-v2", "x86-64-v3", "x86-64-v4", "sm_80", "sm_90", "sm_121"}) {
+  for (const char* name : {"aarch64", "x86-64-v2", "x86-64-v3", "x86-64-v4", "x86-64-v4-amx", "sm_80", "sm_90", "sm_121"}) {
     const Target target = *find_target(name);
     EXPECT_EQ(StoredTarget::of(target).target(), target) << name;
   }
   const StoredTarget arm = StoredTarget::of(*find_target("aarch64"));
   EXPECT_EQ(std::pair(arm.major, arm.minor), std::pair(0, 1));
-  EXPECT_FALSE((StoredTarget{0, 5}).target());
+  EXPECT_FALSE((StoredTarget{0, 6}).target());
 }
 
 // The CPUs at hand go by their name, level and number of threads; what other kinds have is not known here.

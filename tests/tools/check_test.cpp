@@ -99,7 +99,7 @@ TEST(Check, AParameterOfOneStrategyLeavesTheOthersAlone) {
 }
 
 TEST(Check, ArchitecturesThatAreKnownAreNamedWithTheCpus) {
-  EXPECT_TRUE(says(rondo({"check", "mingru", "--arch", "gpu"}).err, "x86-64-v4 and aarch64"));
+  EXPECT_TRUE(says(rondo({"check", "mingru", "--arch", "gpu"}).err, "x86-64-v4-amx and aarch64"));
 }
 
 TEST(Emit, TextForACpuNamesNoCompilerOfCuda) {

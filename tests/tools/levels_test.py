@@ -11,7 +11,7 @@ import sys
 import tempfile
 
 CELLS = pathlib.Path(__file__).resolve().parents[2] / "cells"
-LEVELS = ["x86-64-v2", "x86-64-v3", "x86-64-v4"]
+LEVELS = ["x86-64-v2", "x86-64-v3", "x86-64-v4", "x86-64-v4-amx"]
 TYPES = ["fp32", "bf16", "fp16"]
 PASSES = ["fw", "fws", "bw"]
 SMALL = ["--shape", "B=1,T=2,H=1,D=8"]

@@ -85,7 +85,7 @@ std::uint64_t chain_of_additions(std::uint64_t rounds) {
 
 double multiply_adds([[maybe_unused]] const target::Target& target, std::uint64_t rounds, float* keep) {
 #if defined(__x86_64__)
-  if (target.level == 4) return multiply_adds_4(rounds, keep);
+  if (target.has_avx512()) return multiply_adds_4(rounds, keep);
   if (target.level == 3) return multiply_adds_3(rounds, keep);
   return 0;
 #else
@@ -95,7 +95,7 @@ double multiply_adds([[maybe_unused]] const target::Target& target, std::uint64_
 
 float sum_of([[maybe_unused]] const target::Target& target, const float* numbers, std::size_t count) {
 #if defined(__x86_64__)
-  if (target.level == 4) return sum_4(numbers, count);
+  if (target.has_avx512()) return sum_4(numbers, count);
   if (target.level == 3) return sum_3(numbers, count);
 #endif
   return sum_by<Vectors<16>>(numbers, count);

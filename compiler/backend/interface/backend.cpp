@@ -4,6 +4,9 @@ namespace rondo::backend {
 
 target::Target target_for(const target::Target& target, const kernel::FeatureSet& features) {
   constexpr int kFirstWithOwnNames = 90;
+  constexpr int kWithoutTiles = 4;  // x86-64-v4
+  if (target.has_matrix_tiles() && !features.contains(kernel::Feature::MatrixTiles))
+    return {target.kind, kWithoutTiles};
   const bool own = !target.is_cpu() && target.level >= kFirstWithOwnNames;
   return {target.kind, target.level, own && kernel::architecture_specific(features)};
 }

@@ -24,7 +24,8 @@ struct Source {
   std::vector<std::size_t> parts = {};
 };
 
-// What the code of a source is made for: the target, by the architecture's own name where features need it.
+// What the code of a source is made for: the target, by the architecture's own name where features need it,
+// and of CPUs with matrix tiles the level below where no kernel uses them.
 // Kernels do without such features on architectures before sm_90.
 target::Target target_for(const target::Target& target, const kernel::FeatureSet& features);
 

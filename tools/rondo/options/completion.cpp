@@ -25,7 +25,7 @@ Words shipped_cells() {
 }
 
 Words targets() {
-  Words names = {"auto", "cpu", "all", "x86-64-v2", "x86-64-v3", "x86-64-v4", "aarch64"};
+  Words names = {"auto", "cpu", "all", "x86-64-v2", "x86-64-v3", "x86-64-v4", "x86-64-v4-amx", "aarch64"};
   for (const target::Profile& profile : target::shipped_profiles()) {
     names.push_back(profile.key);
     if (std::ranges::find(names, profile.arch()) == names.end()) names.push_back(profile.arch());
