@@ -66,6 +66,9 @@ struct StatementWriter::Units {
     }
   }
   void operator()(const kernel::ProxyFence&) const { call("publish_operands"); }
+  void operator()(const kernel::TileMma&) const { of_cpus(); }
+  void operator()(const kernel::PackTile&) const { of_cpus(); }
+  static void of_cpus() { throw std::logic_error("a node that is an instruction of CPUs"); }
 
   void operator()(const kernel::MbarrierArrive& s) const {
     const std::string barrier = w.expressions_.address(s.barrier);

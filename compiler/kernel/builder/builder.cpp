@@ -309,6 +309,15 @@ void Builder::warpgroup_mma(Storage storage, int columns, int steps, Array acc, 
   const auto operand = [](const Panels& p) { return PanelOperand{p.first.ref, p.mn_major, p.panel}; };
   put({WarpgroupMma{storage, columns, steps, {acc.id, constant(0).id()}, operand(a), operand(b)}});
 }
+void Builder::tile_mma(int rows, int columns, Value steps, bool adds, const TileOperand& sums,
+                       const TileOperand& a, Place b) {
+  put({TileMma{rows, columns, steps.id(), adds, sums.first.ref, static_cast<int>(sums.pitch), a.first.ref,
+               static_cast<int>(a.pitch), b.ref}});
+}
+void Builder::pack_tile(const TileOperand& to, const TileOperand& from, bool transposed) {
+  put({PackTile{to.first.ref, static_cast<int>(to.pitch), from.first.ref, static_cast<int>(from.pitch),
+                transposed}});
+}
 void Builder::wgmma_wait(int pending) { put({WgmmaWait{pending}}); }
 void Builder::proxy_fence() { put({ProxyFence{}}); }
 

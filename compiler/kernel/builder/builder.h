@@ -156,6 +156,14 @@ class Builder {
   };
   void warpgroup_mma(Storage storage, int columns, int steps, Array acc, const Panels& a, const Panels& b);
   void wgmma_wait(int pending);
+  // Matrix tiles of CPUs: rows `pitch` elements apart.
+  struct TileOperand {
+    Place first;
+    std::int64_t pitch;
+  };
+  void tile_mma(int rows, int columns, Value steps, bool adds, const TileOperand& sums, const TileOperand& a,
+                Place b);
+  void pack_tile(const TileOperand& to, const TileOperand& from, bool transposed);
   void proxy_fence();
   Mbarrier mbarrier(const std::string& name, int count, int arrivals, const std::string& comment = "");
   void arrive(Mbarrier barrier, Value index, Value rank = {});  // rank: of the cluster; none: own block

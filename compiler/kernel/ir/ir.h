@@ -171,6 +171,36 @@ struct WgmmaWait {
 // WarpgroupMma that is ordered after this (fence.proxy.async).
 struct ProxyFence {};
 
+// ---- matrix tiles of CPUs (Intel AMX, TDPBF16PS): the threads of the block do it together ----
+inline constexpr int kTileRows = 16;  // of a tile, and columns of its fp32 numbers
+inline constexpr int kTileStep = 32;  // elements of the sum: rows of 64 bytes
+// sums (+)= A * B, all of bf16 but the sums, which are fp32: `rows` (1 to 16, or 32) by `columns` (a multiple
+// of 16) numbers, over `steps` (I32) times 32 elements of the sum. Small numbers below fp32's normal ones are
+// zero. A barrier of the block stands between it and the threads that write what it reads, or read the sums.
+struct TileMma {
+  int rows, columns;
+  ExprId steps;
+  bool adds = false;  // to the sums, which else begin at zero
+  MemRef sums;        // shared, rows `sum_pitch` elements apart
+  int sum_pitch;
+  MemRef a;  // shared: rows of the elements of the sum, `a_pitch` apart
+  int a_pitch;
+  // Shared, or global and not written: tiles one behind the other, for each step those of all columns. A
+  // tile has 16 rows of pairs: row p has elements 2p and 2p + 1 of the sum side by side, column by column.
+  MemRef b;
+};
+inline constexpr int kTileElements = kTileRows * kTileStep;  // of 16 bits
+// Brings 32 rows of 16 columns of 16-bit elements, `from_pitch` apart, into the order of an operand of
+// TileMma, 16 rows of 32 elements, `to_pitch` apart: a tile of b, or `transposed`, with the 32 elements of
+// column c in row c, for a. Barriers as for TileMma.
+struct PackTile {
+  MemRef to;
+  int to_pitch;
+  MemRef from;
+  int from_pitch;
+  bool transposed;
+};
+
 // ---- mbarriers (PTX ISA, mbarrier): Kernel::mbarriers, initialised before the body runs ----
 struct MbarrierRef {
   MbarrierId id = -1;
@@ -270,9 +300,9 @@ struct Comment {
 struct Stmt {
   std::variant<Let, Variable, Assign, DeclareArray, ArrayWrite, Load, Store, Prefetch, CopyAsync,
                CommitCopies, WaitCopies, Barrier, WarpSync, ClusterBarrier, Shuffle, Ballot, Mma, LoadMatrix,
-               WarpgroupMma, WgmmaWait, ProxyFence, MbarrierArrive, MbarrierExpect, MbarrierWait, StoreAsync,
-               GridArrive, GridWait, StoreSelfFlagged, LoadSelfFlagged, GridFence, SetMaxNReg, For, If,
-               Comment>
+               WarpgroupMma, WgmmaWait, ProxyFence, TileMma, PackTile, MbarrierArrive, MbarrierExpect,
+               MbarrierWait, StoreAsync, GridArrive, GridWait, StoreSelfFlagged, LoadSelfFlagged, GridFence,
+               SetMaxNReg, For, If, Comment>
       node;
 };
 

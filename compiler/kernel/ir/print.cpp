@@ -109,6 +109,15 @@ struct StatementHead {
   }
   std::string operator()(const WgmmaWait& s) const { return fmt::format("wgmma_wait pending {}", s.pending); }
   std::string operator()(const ProxyFence&) const { return "proxy_fence"; }
+  std::string operator()(const TileMma& s) const {
+    return fmt::format("tile_mma {} / {} {} {} / {} * {}, {} rows, {} columns, {} steps", place(s.sums),
+                       s.sum_pitch, s.adds ? "+=" : "=", place(s.a), s.a_pitch, place(s.b), s.rows, s.columns,
+                       text(s.steps));
+  }
+  std::string operator()(const PackTile& s) const {
+    return fmt::format("pack_tile{} {} / {} = {} / {}", s.transposed ? ".transposed" : "", place(s.to),
+                       s.to_pitch, place(s.from), s.from_pitch);
+  }
   std::string operator()(const MbarrierArrive& s) const {
     return fmt::format("arrive {}{}", barrier(s.barrier), s.rank >= 0 ? " of block " + text(s.rank) : "");
   }

@@ -76,6 +76,8 @@ struct Roots {
   void operator()(Node<WarpgroupMma> auto& s) { f(s.acc.first), f(s.a.first.index), f(s.b.first.index); }
   void operator()(Node<WgmmaWait> auto&) {}
   void operator()(Node<ProxyFence> auto&) {}
+  void operator()(Node<TileMma> auto& s) { f(s.steps), f(s.sums.index), f(s.a.index), f(s.b.index); }
+  void operator()(Node<PackTile> auto& s) { f(s.to.index), f(s.from.index); }
   void operator()(Node<MbarrierArrive> auto& s) {
     f(s.barrier.index);
     if (s.rank >= 0) f(s.rank);  // -1: the own block

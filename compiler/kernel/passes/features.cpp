@@ -23,6 +23,7 @@ FeatureSet features_of(const Kernel& kernel) {
                           [&](const WarpgroupMma&) { found.insert(Feature::WarpgroupMma); },
                           // A part of it, also where the products themselves are left out (ablate.h).
                           [&](const WgmmaWait&) { found.insert(Feature::WarpgroupMma); },
+                          [&](const TileMma&) { found.insert(Feature::MatrixTiles); },
                           [&](const SetMaxNReg&) { found.insert(Feature::SetMaxNReg); }, [](const auto&) {}},
                stmt.node);
   });

@@ -19,6 +19,7 @@ enum class Feature : std::uint8_t {
   GridSync,      // blocks of the whole grid wait for each other
   WarpgroupMma,  // wgmma
   SetMaxNReg,    // registers that go from one role of warps to another
+  MatrixTiles,   // of CPUs: TileMma
 };
 using FeatureSet = std::set<Feature>;
 

@@ -45,7 +45,8 @@ bool is_of_fp32(const Stmt& stmt) {
   return std::visit(
       Overloaded{[](const Mma&) { return true; }, [](const LoadMatrix&) { return true; },
                  [](const WarpgroupMma&) { return true; }, [](const CopyAsync&) { return true; },
-                 [](const StoreAsync&) { return true; }, [](const StoreSelfFlagged&) { return true; },
+                 [](const StoreAsync&) { return true; }, [](const TileMma&) { return true; },
+                 [](const PackTile&) { return true; }, [](const StoreSelfFlagged&) { return true; },
                  [](const LoadSelfFlagged&) { return true; }, [](const auto&) { return false; }},
       stmt.node);
 }
@@ -66,7 +67,7 @@ Kernel in_double(Kernel kernel) {
     widen(expr);
   }
   for_each_statement(kernel.body, [&](const Stmt& stmt) {
-    if (is_of_fp32(stmt)) refuse(kernel, "an instruction of GPUs on numbers of at most 32 bits");
+    if (is_of_fp32(stmt)) refuse(kernel, "an instruction on numbers of at most 32 bits");
   });
   return kernel;
 }

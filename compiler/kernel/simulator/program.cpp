@@ -139,6 +139,14 @@ class Compiler {
   }
   void statement(const WgmmaWait& s, const Stmt* source) { emit(source, {}, AwaitProducts{s.pending}); }
   void statement(const ProxyFence&, const Stmt* source) { emit(source, {}, PublishShared{}); }
+  void statement(const TileMma& s, const Stmt* source) {
+    emit(source, {s.steps, s.sums.index, s.a.index, s.b.index}, [&](Slots in) {
+      return MultiplyTiles{&s, in[0], in[1], in[2], in[3]};
+    });
+  }
+  void statement(const PackTile& s, const Stmt* source) {
+    emit(source, {s.to.index, s.from.index}, [&](Slots in) { return PackElements{&s, in[0], in[1]}; });
+  }
   void statement(const MbarrierArrive& s, const Stmt* source) {
     std::vector<ExprId> roots{s.barrier.index};
     if (s.rank >= 0) roots.push_back(s.rank);

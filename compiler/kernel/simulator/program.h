@@ -86,6 +86,15 @@ struct AwaitProducts {
   int pending;
 };
 struct PublishShared {};
+// Slots of the number of steps and of the places.
+struct MultiplyTiles {
+  const TileMma* mma;
+  Slot steps, sums, a, b;
+};
+struct PackElements {
+  const PackTile* pack;
+  Slot to, from;
+};
 // `bytes` and `rank` are -1 where the statement has none.
 struct ArriveMbarrier {
   MbarrierId id;
@@ -139,12 +148,12 @@ struct NextLoop {
 };
 struct Finish {};
 
-using Action =
-    std::variant<SetRegister, ClearArray, WriteArray, LoadElements, StoreElements, IssueCopy, CommitGroup,
-                 WaitGroups, BlockBarrier, ComeToBarrier, ClusterMeeting, SyncWarp, ShuffleLanes, CountVotes,
-                 MultiplyMatrices, LoadMatrices, StartProduct, AwaitProducts, PublishShared, ArriveMbarrier,
-                 AwaitPhase, SendElements, ArriveFlag, AwaitFlag, SendWords, AwaitWords, FenceGrid, EnterIf,
-                 SwitchToElse, LeaveIf, EnterLoop, TestLoop, NextLoop, Finish>;
+using Action = std::variant<SetRegister, ClearArray, WriteArray, LoadElements, StoreElements, IssueCopy,
+                            CommitGroup, WaitGroups, BlockBarrier, ComeToBarrier, ClusterMeeting, SyncWarp,
+                            ShuffleLanes, CountVotes, MultiplyMatrices, LoadMatrices, StartProduct,
+                            AwaitProducts, PublishShared, MultiplyTiles, PackElements, ArriveMbarrier,
+                            AwaitPhase, SendElements, ArriveFlag, AwaitFlag, SendWords, AwaitWords, FenceGrid,
+                            EnterIf, SwitchToElse, LeaveIf, EnterLoop, TestLoop, NextLoop, Finish>;
 
 struct Instruction {
   const Stmt* source = nullptr;   // for messages; null only for Finish

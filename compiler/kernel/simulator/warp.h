@@ -149,6 +149,11 @@ class Warp {
   void act(const StartProduct& a, GroupContext& context);
   void act(const AwaitProducts& a, GroupContext& context);
   void act(const PublishShared& a, GroupContext& context);
+  void act(const MultiplyTiles& a, GroupContext& context);
+  void act(const PackElements& a, GroupContext& context);
+  std::vector<float> tile_row(const MemRef& place, std::int64_t first, int count, GroupContext& context);
+  void set_tile_row(const MemRef& place, std::int64_t first, const std::vector<float>& values,
+                    GroupContext& context);
   void act(const ArriveMbarrier& a, GroupContext& context);
   void act(const AwaitPhase& a, GroupContext& context);
   void act(const SendElements& a, GroupContext& context);

@@ -126,6 +126,9 @@ class Divergence {
               mark(arrays_, s.acc.array, kThread);
               barrier(stmt, around.threads, "threads of the block");
             },
+            // All threads of the block do it together.
+            [&](const TileMma&) { barrier(stmt, around.threads, "threads of the block"); },
+            [&](const PackTile&) { barrier(stmt, around.threads, "threads of the block"); },
             [&](const WgmmaWait&) { barrier(stmt, around.threads, "threads of the block"); },
             [&](const For& s) { loop(s, stmt, around); },
             [&](const If& s) {

@@ -249,6 +249,14 @@ class StatementCheck {
     if (s.pending < 0) defect("waits for a negative number of products");
   }
   void visit(const ProxyFence&) {}
+  void visit(const TileMma& s) {
+    want_i32(s.steps, "the number of steps");
+    for (const MemRef& place : {s.sums, s.a, s.b}) (void)memory(place);
+  }
+  void visit(const PackTile& s) {
+    (void)memory(s.to);
+    (void)memory(s.from);
+  }
   void want_i32(ExprId id, const char* what) {
     if (of(id) != Type::I32) defect(fmt::format("{} is of type {}, not i32", what, type_name(of(id))));
   }

@@ -138,6 +138,42 @@ class UnitCheck {
     panels(s.a, s, kPanelRow);
     panels(s.b, s, s.columns);
   }
+  void tile_operand(const MemRef& place, Storage wanted, const char* what) {
+    if (storage(place) != wanted)
+      defect(fmt::format("{} of a tile's product is of {}, not {}", what, storage_name(storage(place)),
+                         storage_name(wanted)));
+  }
+  void tile_pitch(int pitch, int elements, const char* what) {
+    if (pitch < elements)
+      defect(fmt::format("rows of {} are {} elements apart and have {}", what, pitch, elements));
+  }
+  void visit(const TileMma& s) {
+    if (s.rows < 1 || (s.rows > kTileRows && s.rows != 2 * kTileRows))
+      defect(fmt::format("{} rows of a tile's product; 1 to {} and {} are legal", s.rows, kTileRows,
+                         2 * kTileRows));
+    if (s.columns < kTileRows || s.columns % kTileRows != 0)
+      defect(fmt::format("{} columns of a tile's product; multiples of {} are legal", s.columns, kTileRows));
+    tile_operand(s.sums, Storage::F32, "the sum");
+    tile_operand(s.a, Storage::BF16, "a");
+    tile_operand(s.b, Storage::BF16, "b");
+    tile_pitch(s.sum_pitch, s.columns, "the sum");
+    tile_pitch(s.a_pitch, kTileStep, "a");
+    if (s.sums.space != Space::Shared || s.a.space != Space::Shared)
+      defect("the sum and a of a tile's product are shared arrays");
+    if (kernel_.threads > kWarp) defect("a tile's product by the threads of several warps");
+    if (s.b.space == Space::Global && kernel_.params[static_cast<std::size_t>(s.b.id)].written)
+      defect("b of a tile's product is written in the launch");
+  }
+  void visit(const PackTile& s) {
+    for (const MemRef& place : {s.to, s.from})
+      if (!is_half(storage(place))) defect("tiles are packed of bf16 or fp16");
+    const auto written = [&](const MemRef& place) {
+      return place.space == Space::Shared || kernel_.params[static_cast<std::size_t>(place.id)].written;
+    };
+    if (!written(s.to)) defect("a tile is packed into a buffer that is not written");
+    tile_pitch(s.to_pitch, kTileStep, "a packed tile");
+    tile_pitch(s.from_pitch, kTileRows, "what is packed");
+  }
   void visit(const MbarrierArrive& s) {
     mbarrier(s.barrier);
     if (s.rank >= 0) rank(s.rank);

@@ -59,6 +59,8 @@ TEST(Features, EachStatementHasItsOwn) {
   EXPECT_EQ(of({MbarrierExpect{{}, 0}}), FeatureSet{Feature::AsyncStore});
   EXPECT_EQ(of({ClusterBarrier{}}), FeatureSet{Feature::Clusters});
   EXPECT_EQ(of({ProxyFence{}}), FeatureSet{});
+  EXPECT_EQ(of({TileMma{}}), FeatureSet{Feature::MatrixTiles});
+  EXPECT_EQ(of({PackTile{}}), FeatureSet{});
   EXPECT_EQ(of({GridFence{}}), FeatureSet{});
 }
 

@@ -203,6 +203,54 @@ TEST(VerifyUnits, ProductsOfWarpgroups) {
                    "may differ between threads of the block");
 }
 
+TEST(VerifyUnits, ProductsOfMatrixTiles) {
+  Builder b("k", 16);
+  const Memory sums = b.shared("sums", Storage::F32, 4096), left = b.shared("left", Storage::BF16, 4096);
+  const Memory right = b.input("right", Storage::BF16), written = b.output("written", Storage::BF16);
+  const Value zero = b.constant(0);
+  const auto with = [&](Stmt stmt) {
+    Kernel kernel = raw(b);
+    kernel.body.push_back(std::move(stmt));
+    return kernel;
+  };
+  const TileMma sound{16, 32, zero.id(), false, sums[zero].ref, 32, left[zero].ref, 32, right[zero].ref};
+  const auto changed = [&](auto&& change) {
+    TileMma mma = sound;
+    change(mma);
+    return with({mma});
+  };
+  expect_sound(with({sound}));
+  expect_sound(changed([](TileMma& s) { s.rows = 32; }));
+  for (const int rows : {0, 17, 48})
+    expect_finding(changed([&](TileMma& s) { s.rows = rows; }), "1 to 16 and 32 are legal");
+  expect_finding(changed([](TileMma& s) { s.columns = 24; }), "multiples of 16 are legal");
+  expect_finding(changed([](TileMma& s) { s.sum_pitch = 31; }), "rows of the sum are 31 elements apart");
+  expect_finding(changed([](TileMma& s) { s.a_pitch = 16; }), "rows of a are 16 elements apart and have 32");
+  expect_finding(changed([&](TileMma& s) { s.sums = left[zero].ref; }),
+                 "the sum of a tile's product is of bf16");
+  expect_finding(changed([&](TileMma& s) { s.a = sums[zero].ref; }), "a of a tile's product is of fp32");
+  expect_finding(changed([&](TileMma& s) { s.a = right[zero].ref; }),
+                 "the sum and a of a tile's product are shared");
+  expect_finding(changed([&](TileMma& s) { s.b = written[zero].ref; }), "b of a tile's product is written");
+  expect_finding(changed([&](TileMma& s) { s.steps = b.real(1).id(); }),
+                 "the number of steps is of type f32");
+  Kernel wide = with({sound});
+  wide.threads = 64;
+  expect_finding(wide, "by the threads of several warps");
+  const auto pack = [&](const Memory& to, int to_pitch, const Memory& from, int from_pitch) {
+    return with({PackTile{to[zero].ref, to_pitch, from[zero].ref, from_pitch, false}});
+  };
+  expect_sound(pack(left, 32, right, 16));
+  expect_sound(pack(written, 32, right, 16));
+  expect_finding(pack(sums, 32, right, 16), "tiles are packed of bf16 or fp16");
+  expect_finding(pack(right, 32, left, 16), "packed into a buffer that is not written");
+  expect_finding(pack(left, 31, right, 16), "rows of a packed tile are 31 elements apart");
+  expect_finding(pack(left, 32, right, 15), "rows of what is packed are 15 elements apart");
+  // Under a condition that lanes do not share.
+  for (const Stmt& stmt : {Stmt{sound}, Stmt{PackTile{left[zero].ref, 32, right[zero].ref, 16, true}}})
+    expect_finding(with({If{(b.thread() < 8).id(), {stmt}, {}}}), "may differ between threads of the block");
+}
+
 TEST(VerifyUnits, RoundedToTf32) {
   Units u;
   const auto rounded = [&](Value value, Type type) {

@@ -3,6 +3,7 @@
 #include "compiler/backend/llvm/host/statements.h"
 #include "compiler/kernel/ir/visit.h"
 #include "compiler/kernel/passes/codegen.h"
+#include "compiler/kernel/passes/features.h"
 
 namespace rondo::backend::host {
 
@@ -72,6 +73,7 @@ std::string kernel_text(const Kernel& kernel, const std::string& attributes, Vec
   StatementWriter(kernel, values, text, module).write(kernel.body, nullptr);
   // What went past the caches comes before what is said afterwards to other threads.
   if (streams(kernel)) text.line("fence seq_cst");
+  if (features_of(kernel).contains(Feature::MatrixTiles)) text.line("call void @llvm.x86.tilerelease()");
   text.line("ret void");
   return fmt::format("{}define internal void @{}.block({}) alwaysinline {} {{\n{}}}\n\n{}",
                      nvptx::comment_lines(kernel.comment), kernel.name, parameters, attributes, text.text(),

@@ -26,17 +26,28 @@ struct StatementWriter::Access {
   }
   kernel::MemRef moved(const kernel::MemRef& place) const { return place; }
 
-  // Element `offset` after the place, of all lanes or of the one that they share: in memory's own type.
-  std::string fetch(const kernel::MemRef& place, int offset, bool uniform) const {
+  // What a lane reads or writes at once: an element in memory's own type, or a pair of 16 bits as a word.
+  struct Unit {
+    std::string_view element;
+    int bytes;
+    int elements;  // of memory
+  };
+  Unit unit(const kernel::MemRef& place, bool packed) const {
     const kernel::Storage storage = storage_of(w.kernel_, place);
-    const int bytes = storage_bytes(storage);
-    const std::string_view element = bits_of(storage);
+    if (packed) return {"i32", 4, 2};
+    return {bits_of(storage), storage_bytes(storage), 1};
+  }
+
+  // Unit `offset` after the place, of all lanes or of the one that they share.
+  std::string fetch(const kernel::MemRef& place, const Unit& unit, int offset, bool uniform) const {
+    const int bytes = unit.bytes / unit.elements;  // of an element, to which addresses are aligned
+    const std::string_view element = unit.element;
     Operand at = w.values_.address(place, bytes);
-    at.text = shifted(at, offset, bytes);
+    at.text = shifted(at, offset, unit.bytes);
     if (uniform) return w.text_.value("load {}, ptr {}, align {}", element, at.text, bytes);
     const std::string whole = w.values_.vector_type(element);
     const std::string& mask = w.values_.mask();
-    if (at.spread == Spread::strided(1)) {
+    if (at.spread == Spread::strided(unit.elements)) {
       if (mask.empty()) return w.text_.value("load {}, ptr {}, align {}", whole, at.text, bytes);
       return w.text_.value(
           "call {0} @llvm.masked.load.v{1}{2}.p0(ptr {3}, i32 {4}, {5} {6}, {0} zeroinitializer)", whole,
@@ -111,14 +122,14 @@ struct StatementWriter::Access {
   }
 
   void operator()(const kernel::Load& s) const {
-    if (s.packed) throw std::logic_error("kernels of CPUs have no packed pairs");
     const bool uniform = !w.values_.spreads().of_register(s.into[0]).is_varying();
     const kernel::Storage storage = storage_of(w.kernel_, s.from);
     for (std::size_t i = 0; i < s.into.size(); ++i) {
       // Lanes may see one place, and the register vary all the same.
       const bool one = w.values_.spreads().of(s.from.index).is_uniform();
-      std::string value = widened(storage, fetch(s.from, static_cast<int>(i), one), one);
-      if (one && !uniform) value = w.values_.splat(value, nvptx::type_text(kernel::element_type(storage)));
+      std::string value = fetch(s.from, unit(s.from, s.packed), static_cast<int>(i), one);
+      if (!s.packed) value = widened(storage, value, one);
+      if (one && !uniform) value = w.values_.splat(value, nvptx::type_text(w.values_.type(s.into[i])));
       w.values_.set_known(s.into[i], std::nullopt);
       w.values_.set(s.into[i], w.text_.named(value, w.values_.name(s.into[i])));
     }
@@ -133,24 +144,26 @@ struct StatementWriter::Access {
   }
 
   void operator()(const kernel::Store& s) const {
-    if (s.packed) throw std::logic_error("kernels of CPUs have no packed pairs");
-    for (std::size_t i = 0; i < s.values.size(); ++i)
-      put(s.to, static_cast<int>(i), rounded(storage_of(w.kernel_, s.to), w.values_.vector(s.values[i])),
+    for (std::size_t i = 0; i < s.values.size(); ++i) {
+      const std::string value = w.values_.vector(s.values[i]);
+      put(s.to, unit(s.to, s.packed), static_cast<int>(i),
+          s.packed ? value : rounded(storage_of(w.kernel_, s.to), value),
           streaming(w.kernel_, s.to, s.hint, false));
+    }
   }
-  void put(const kernel::MemRef& place, int offset, const std::string& value, bool past_caches) const {
-    const kernel::Storage storage = storage_of(w.kernel_, place);
-    const int bytes = storage_bytes(storage);
-    const std::string_view element = bits_of(storage);
+  void put(const kernel::MemRef& place, const Unit& unit, int offset, const std::string& value,
+           bool past_caches) const {
+    const int bytes = unit.bytes / unit.elements;
+    const std::string_view element = unit.element;
     const std::string whole = w.values_.vector_type(element);
     Operand at = w.values_.address(place, bytes);
-    at.text = shifted(at, offset, bytes);
+    at.text = shifted(at, offset, unit.bytes);
     const std::string& mask = w.values_.mask();
-    if (at.spread == Spread::strided(1) && mask.empty() && past_caches)
+    if (at.spread == Spread::strided(1) && unit.elements == 1 && mask.empty() && past_caches)
       return stream(whole, value, at.text, bytes);
-    if (at.spread == Spread::strided(1) && mask.empty())
+    if (at.spread == Spread::strided(unit.elements) && mask.empty())
       return w.text_.line(fmt::format("store {} {}, ptr {}, align {}", whole, value, at.text, bytes));
-    if (at.spread == Spread::strided(1))
+    if (at.spread == Spread::strided(unit.elements))
       return w.text_.line(fmt::format("call void @llvm.masked.store.v{}{}.p0({} {}, ptr {}, i32 {}, {} {})",
                                       w.values_.lanes(), mangled(element), whole, value, at.text, bytes,
                                       w.values_.vector_type("i1"), mask));

@@ -3,6 +3,7 @@
 #include <stdexcept>
 
 #include "compiler/backend/llvm/host/memory.h"
+#include "compiler/backend/llvm/host/tiles.h"
 #include "compiler/kernel/ir/visit.h"
 
 namespace rondo::backend::host {
@@ -115,6 +116,8 @@ struct StatementWriter::Visit {
   void operator()(const auto& s) const {
     if constexpr (requires { Access{w}(s); })
       Access{w}(s);
+    else if constexpr (requires { Tiles{w}(s); })
+      Tiles{w}(s);
     else
       unsupported();
   }

@@ -17,6 +17,7 @@ class StatementWriter {
  private:
   struct Visit;
   struct Access;
+  struct Tiles;
 
   // The body for the lanes of the mask, passed over where it has none.
   void masked(const kernel::Body& body, const std::string& mask);

@@ -253,6 +253,9 @@ struct StatementWriter::Products {
         w.values_.write(acc, i, w.values_.call("float", "settled", "float " + w.values_.read(acc, i)));
     }
   }
+  void operator()(const kernel::TileMma&) const { of_cpus(); }
+  void operator()(const kernel::PackTile&) const { of_cpus(); }
+  static void of_cpus() { throw std::logic_error("a node that is an instruction of CPUs"); }
   void operator()(const kernel::ProxyFence&) const {
     if (w.target_.level >= 90) w.text_.line("call void @llvm.nvvm.fence.proxy.async.shared_cta()");
   }

@@ -10,6 +10,7 @@
 #include "compiler/backend/llvm/host/emit.h"
 #include "compiler/kernel/builder/builder.h"
 #include "compiler/kernel/ir/visit.h"
+#include "compiler/kernel/passes/features.h"
 #include "tests/backend/cuda/kernels.h"
 #include "tests/backend/golden_text.h"
 
@@ -73,10 +74,33 @@ Kernel streamed() {
   return b.finish();
 }
 
-// The text for CPUs with AVX-512; empty for a kernel with nodes that are instructions of GPUs.
+// Matrix tiles: two of rows by three of columns, in two rounds; a tile of each order; and pairs of 16 bits.
+Kernel tiled() {
+  Builder b("tiled", 16, Math::Fast);
+  const auto x = b.input("x", Storage::BF16), matrix = b.input("matrix", Storage::BF16);
+  const auto y = b.output("y", Storage::F32);
+  const Value steps = b.argument("steps", Type::I32);
+  const auto rows = b.shared("rows", Storage::BF16, 32 * 64), sums = b.shared("sums", Storage::F32, 32 * 48);
+  const auto packed = b.shared("packed", Storage::BF16, kTileElements);
+  const Value i = b.let("i", b.thread() * 2);
+  b.store_packed(rows[i], b.load_packed("v", x[i], 1));
+  b.store_packed(rows[i * 3], b.load_packed("far", x[i * 3], 1));
+  for (const bool transposed : {false, true})
+    b.pack_tile({packed[b.constant(0)], kTileStep}, {x[b.constant(0)], 24}, transposed);
+  b.barrier();
+  b.tile_mma(32, 48, steps, true, {sums[b.constant(0)], 48}, {rows[b.constant(0)], 64},
+             matrix[b.constant(0)]);
+  b.barrier();
+  b.store(y[b.thread()], b.load("sum", sums[b.thread()]));
+  return b.finish();
+}
+
+// The text for CPUs with AVX-512, and with matrix tiles where it has some; empty for a kernel with nodes that
+// are instructions of GPUs.
 std::string text_of(const Kernel& kernel) {
   try {
-    return emit({&kernel}, {target::Target::Kind::X86_64, 4});
+    const bool tiles = features_of(kernel).contains(Feature::MatrixTiles);
+    return emit({&kernel}, {target::Target::Kind::X86_64, tiles ? 5 : 4});
   } catch (const std::logic_error&) {
     return "";
   }
@@ -86,6 +110,7 @@ Samples samples() {
   Samples all = cuda::testing::samples();
   all.push_back({"lanes", lanes()});
   all.push_back({"streamed", streamed()});
+  all.push_back({"tiled", tiled()});
   return all;
 }
 
