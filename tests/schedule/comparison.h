@@ -51,6 +51,7 @@ struct Case {
   // the rounding of what is stored between passes (measured: 1.0e-6 at most, in 100 random cells).
   bool in_fp64 = false;
   step::TensorMap<double> flags = {};  // resets and lengths by name; those that are not here are drawn
+  target::Target cpus = {target::Target::Kind::X86_64, 3};  // of a strategy for CPUs
   // How a plan is run: in the simulator, unless a test has something else.
   std::function<SimulatedRun(const Task&, const KernelPlan&, const TensorValues&, int pad)> runner =
       [](const Task& task, const KernelPlan& plan, const TensorValues& values, int pad) {
@@ -59,8 +60,7 @@ struct Case {
   // On a board, or on CPUs if the strategy is for them.
   Task task() const {
     const target::Profile board = target::board();
-    return {cell, problem,
-            strategy->serves(board).legal ? board : target::host_profile({target::Target::Kind::X86_64, 3})};
+    return {cell, problem, strategy->serves(board).legal ? board : target::host_profile(cpus)};
   }
   std::string name() const {
     return strategy->name() + " " + cell.name + " B=" + std::to_string(problem.sizes.batch) +

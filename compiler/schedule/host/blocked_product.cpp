@@ -43,9 +43,27 @@ std::vector<BlockedProduct::Tiles> BlockedProduct::tiles(kernel::Builder& b, Val
   return result;
 }
 
+void BlockedProduct::multiply_tiles(kernel::Builder& b, Value block, Value chunk, int products,
+                                    std::int64_t first_vector, std::int64_t first_sum) const {
+  const int columns = products * p.channels();
+  const Value chunk_at = packed.chunk_at(block, chunk);
+  const Value matrix = b.let("matrix_at", from.valid() ? chunk_at + from : chunk_at);
+  const Value own = b.let("sums_at", chunk * (rows * p.together * p.channels()) + first_sum);
+  const Value all = b.constant(packed.dim / kernel::kTileStep);
+  b.tile_mma(rows, columns, any.valid() ? b.select(any, all, b.constant(0)) : all, adds, {sums[own], columns},
+             {vectors[b.constant(first_vector)], pitch}, matrices[matrix]);
+}
+
 void BlockedProduct::multiply(kernel::Builder& b, Value block, std::int64_t first_vector,
                               std::int64_t first_sum, Value count) const {
   const int full = packed.products / p.together, rest = packed.products % p.together;
+  if (packed.in_tiles) {
+    b.for_("chunk", 0, full, 1,
+           [&](Value chunk) { multiply_tiles(b, block, chunk, p.together, first_vector, first_sum); });
+    if (rest > 0) multiply_tiles(b, block, b.constant(full), rest, first_vector, first_sum);
+    b.barrier();
+    return;
+  }
   if (full > 0) {
     const std::vector<Tiles> parts = tiles(b, count, p.together);
     b.for_("chunk", 0, full, 1,

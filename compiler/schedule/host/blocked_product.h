@@ -13,7 +13,7 @@ struct BlockedProduct {
   const HostParameters& p;
   const HostPacked& packed;
   kernel::Memory matrices;  // Role::Packed
-  kernel::Memory vectors;   // fp32, [row][pitch]
+  kernel::Memory vectors;   // fp32, or for matrix tiles bf16, [row][pitch]
   std::int64_t pitch = 0;
   kernel::Memory sums;  // fp32, [chunk][row][product of the chunk][channel of the block]
   int rows = 1, tile = 1;
@@ -35,6 +35,9 @@ struct BlockedProduct {
                 kernel::Value count = {}) const;
 
  private:
+  // By matrix tiles (`packed.in_tiles`): all rows at once.
+  void multiply_tiles(kernel::Builder& b, kernel::Value block, kernel::Value chunk, int products,
+                      std::int64_t first_vector, std::int64_t first_sum) const;
   std::int64_t largest() const { return sum_elements(p, packed.products, rows); }
   struct Tiles {
     int first, rows;      // first row of the first tile; rows of each tile

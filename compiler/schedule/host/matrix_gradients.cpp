@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "compiler/schedule/host/register_tile.h"
+#include "compiler/schedule/host/tiles.h"
 #include "compiler/schedule/host/time_reader.h"
 #include "compiler/support/index.h"
 #include "compiler/support/integers.h"
@@ -15,9 +16,10 @@ namespace rondo::schedule {
 
 namespace {
 
-constexpr int kTile = 8;        // rows of a register tile, and
-constexpr int kVectors = 2;     // its vectors
-constexpr int kChunk = 64;      // steps of which operands are brought at once
+constexpr int kTile = 8;                          // rows of a register tile, and
+constexpr int kVectors = 2;                       // its vectors
+constexpr int kTileUnit = 2 * kernel::kTileRows;  // rows and columns come in so many, by matrix tiles
+constexpr int kChunk = 64;                        // steps of which operands are brought at once
 constexpr int kLargeDim = 512;  // from which on there are enough blocks of 128 x 128 for many threads
 
 // Equal parts of at most `most`, each a multiple of `unit`, that cover `count`.
@@ -31,14 +33,16 @@ int even_part(std::int64_t count, int most, int unit) {
 class GradientBuilder {
  public:
   GradientBuilder(const Task& task, const HostParameters& p, const std::vector<int>& scratch,
-                  step::TensorId matrix, int row)
+                  step::TensorId matrix, int row, bool tiles)
       : task_(task),
         p_(p),
         matrix_(matrix),
         row_(row),
         across_(step::columns(task.cell.tensor(matrix), task.problem.sizes)),
-        rows_(even_part(task.problem.sizes.dim, task.problem.sizes.dim < kLargeDim ? 64 : 128, kTile)),
-        columns_(even_part(across_, 128, kVectors * p.lanes)),
+        tiles_(tiles),
+        rows_(even_part(task.problem.sizes.dim, task.problem.sizes.dim < kLargeDim ? 64 : 128,
+                        tiles ? kTileUnit : kTile)),
+        columns_(even_part(across_, 128, std::max(kTileUnit, kVectors * p.lanes))),
         b_(fmt::format("{}_host_grad_{}_{}", task.cell.name, task.cell.tensor(matrix).name, row), p.lanes,
            task.problem.math,
            fmt::format("gradient of {}, row {}: outer products of all steps", task.cell.tensor(matrix).name,
@@ -65,11 +69,17 @@ class GradientBuilder {
     if (length && std::ranges::any_of(terms, reads_input)) lengths = tensors.reads({Role::Lengths, *length});
     const KernelTensor result = tensors.writes({Role::ParamGradient, matrix_});
     sums_ = b_.shared("sums", kernel::Storage::F32, std::int64_t{rows_} * columns_, "[row][column]");
-    left_ = b_.shared("left", kernel::Storage::F32, std::int64_t{kChunk} * left_pitch(), "[step][row]");
+    const kernel::Storage operand = tiles_ ? kernel::Storage::BF16 : kernel::Storage::F32;
+    left_ = b_.shared("left", operand, std::int64_t{kChunk} * left_pitch(), "[step][row]");
+    if (tiles_) {
+      left_tiles_ = b_.shared("left_tiles", operand, std::int64_t{kChunk} * rows_, "[row][step]");
+      right_tiles_ =
+          b_.shared("right_tiles", operand, std::int64_t{kChunk} * columns_, "[32 steps][16 columns][tile]");
+    }
     const auto is_chosen = [](const MatrixTerm* term) { return term->chosen; };
     if (terms.empty() || !std::ranges::all_of(terms, is_chosen))
-      right_ =
-          b_.shared("right", kernel::Storage::F32, std::int64_t{kChunk} * columns_, "[strip][step][column]");
+      right_ = b_.shared("right", operand, std::int64_t{kChunk} * columns_,
+                         tiles_ ? "[step][column]" : "[strip][step][column]");
     if (std::ranges::any_of(terms, is_chosen))
       chosen_ = b_.shared("chosen", kernel::Storage::F32, std::int64_t{kChunk} * left_pitch(), "[step][row]");
     const Value batch = signature_.batch(), time = signature_.time();
@@ -87,6 +97,12 @@ class GradientBuilder {
           span.row = row, span.head = head, span.t = t, span.lanes = p_.lanes;
           span.steps = b_.let("steps", min(end - t, b_.constant(kChunk)));
           b_.barrier();
+          if (tiles_) {
+            bring_tiles(of, span, first_row, first_column);
+            b_.barrier();
+            add_tiles(span.steps);
+            continue;
+          }
           bring(of, span, first_row, first_column);
           b_.barrier();
           add(of.chosen, span.steps, first_column);
@@ -132,6 +148,44 @@ class GradientBuilder {
       span.width = span.pitch = strip();
       span.whole = across_ % columns_ == 0;
       of.right.bring(right_, span);
+    });
+  }
+
+  // Steps of whole tiles: zeros behind the last one that is there.
+  void bring_tiles(const Operands& of, HostTimeReader::Span span, Value first_row, Value first_column) {
+    const std::int64_t dim = task_.problem.sizes.dim;
+    span.place = b_.constant(0), span.pairs = true;
+    const auto one = [&](const HostTimeReader& reader, kernel::Memory to, Value first, int width,
+                         bool whole) {
+      span.first = first, span.width = span.pitch = width, span.whole = whole;
+      reader.bring(to, span);
+      b_.for_("i", span.steps * width, tile_steps(span.steps) * (kernel::kTileStep * width),
+              b_.constant(p_.lanes), 1, [&](Value i) { b_.store(to[i + b_.thread()], b_.real(0)); });
+    };
+    one(of.left, left_, first_row, rows_, dim % rows_ == 0);
+    one(of.right, right_, first_column, columns_, across_ % columns_ == 0);
+  }
+  Value tile_steps(Value steps) { return b_.let("tile_steps", ceil_div(steps, kernel::kTileStep)); }
+
+  void add_tiles(Value steps) {
+    constexpr int kStep = kernel::kTileStep, kAcross = kernel::kTileRows;
+    const Value count = tile_steps(steps);
+    b_.for_("step", b_.constant(0), count, b_.constant(1), 1, [&](Value step) {
+      b_.for_("tile_row", b_.constant(0), b_.constant(rows_), b_.constant(kAcross), 1, [&](Value row) {
+        b_.pack_tile({left_tiles_[row * kChunk + step * kStep], kChunk},
+                     {left_[step * (kStep * rows_) + row], rows_}, true);
+      });
+      b_.for_("tile_column", b_.constant(0), b_.constant(columns_), b_.constant(kAcross), 1,
+              [&](Value column) {
+                const Value from = b_.let("pack_from", step * (kStep * columns_));
+                b_.pack_tile({right_tiles_[from + column * kStep], kStep}, {right_[from + column], columns_},
+                             false);
+              });
+    });
+    b_.barrier();
+    b_.for_("tile_row", b_.constant(0), b_.constant(rows_), b_.constant(kTileUnit), 1, [&](Value row) {
+      b_.tile_mma(kTileUnit, columns_, count, true, {sums_[row * columns_], columns_},
+                  {left_tiles_[row * kChunk], kChunk}, right_tiles_[b_.constant(0)]);
     });
   }
 
@@ -189,11 +243,23 @@ class GradientBuilder {
   step::TensorId matrix_;
   int row_;
   std::int64_t across_;  // columns of the matrix
+  bool tiles_;           // by matrix tiles
   int rows_, columns_;
   kernel::Builder b_;
   Signature signature_;
-  kernel::Memory sums_, left_, right_, chosen_;
+  kernel::Memory sums_, left_, right_, chosen_, left_tiles_, right_tiles_;
 };
+
+// Whether matrix tiles add up all terms of a matrix's row, of which both extents are whole tiles.
+bool by_tiles(const Task& task, const HostParameters& p, const std::vector<const MatrixTerm*>& terms) {
+  const auto fits = [&](const MatrixTerm* term) {
+    const std::int64_t across = step::columns(task.cell.tensor(term->matrix), task.problem.sizes);
+    return !term->chosen && across % kTileUnit == 0 && task.problem.sizes.dim % kTileUnit == 0 &&
+           host_tiles(p, ProductKind::Sum, storage_of(term->left.row.tensor, task)) &&
+           host_tiles(p, ProductKind::Sum, storage_of(term->right.row.tensor, task));
+  };
+  return !terms.empty() && std::ranges::all_of(terms, fits);
+}
 
 }  // namespace
 
@@ -209,7 +275,7 @@ std::vector<Launch> host_matrix_gradients(const Task& task, const HostParameters
       std::vector<const MatrixTerm*> own;
       for (const MatrixTerm& term : terms)
         if (term.matrix == matrix && term.row == row) own.push_back(&term);
-      launches.push_back(GradientBuilder(task, p, scratch, matrix, row).build(own));
+      launches.push_back(GradientBuilder(task, p, scratch, matrix, row, by_tiles(task, p, own)).build(own));
     }
   }
   return launches;

@@ -14,17 +14,21 @@
 namespace rondo::schedule {
 
 // [head][tile][chunk of products][column][product of the chunk][channel of the block], zeros past the head's
-// end; the chunks have `together` products each, the last one the rest.
+// end; the chunks have `together` products each, the last one the rest. With `in_tiles` they are those of
+// kernel::TileMma: [32 columns][product of the chunk][16 channels of the block][tile].
 struct HostPacked {
-  HostPacked(const Problem& problem, const HostParameters& parameters, int products, std::int64_t first = 0);
+  // `tiles`: whether matrix tiles may multiply them (host_tiles), which they then do where they divide them.
+  HostPacked(const Problem& problem, const HostParameters& parameters, int products, bool tiles,
+             std::int64_t first = 0);
   // The same of matrices of other extents, as they are multiplied.
-  HostPacked(const Problem& problem, const HostParameters& parameters, int products, std::int64_t rows,
-             std::int64_t columns, std::int64_t first);
+  HostPacked(const Problem& problem, const HostParameters& parameters, int products, bool tiles,
+             std::int64_t rows, std::int64_t columns, std::int64_t first);
 
   std::int64_t rows, dim;  // channels that a product gives, and columns, which it adds up
   kernel::Storage storage;
   int channels, tiles, together, products;
   std::int64_t heads, first;  // first: element of Role::Packed where it begins
+  bool in_tiles;
 
   std::int64_t elements() const { return heads * tiles * products * dim * channels; }
   int chunks() const { return ceil_div(products, together); }

@@ -15,6 +15,7 @@ struct HostParameters {
   int segments = 1;
   int ahead = 0;
   bool stream_stores = false;
+  bool matrix_tiles = false;
 
   kernel::CacheHint writing() const {
     return stream_stores ? kernel::CacheHint::Streaming : kernel::CacheHint::Default;
@@ -44,7 +45,9 @@ inline constexpr auto kParameters<HostParameters> = [] {
                          "steps that inputs are asked for before they are loaded; 0: they are not",
                          {.added = true}),
        row<P, &P::stream_stores>("stream_stores", "1: what is written at each step goes past the caches",
-                                 {.added = true})});
+                                 {.added = true}),
+       row<P, &P::matrix_tiles>("matrix_tiles", "1: products of bf16 by the CPU's matrix tiles",
+                                {.added = true})});
 }();
 
 }  // namespace rondo::schedule

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "compiler/schedule/host/matrix_gradients.h"
+#include "compiler/schedule/host/tiles.h"
 #include "compiler/schedule/host/time_launches.h"
 
 namespace rondo::schedule {
@@ -18,7 +19,9 @@ class OnHost final : public ProductsBeside {
   std::vector<Launch> products(const std::vector<TimeProduct>& same) override {
     return multiply(
         same, same,
-        HostPacked(task().problem, p_, static_cast<int>(same.size()), dim(), columns(same), packed_));
+        HostPacked(task().problem, p_, static_cast<int>(same.size()),
+                   host_tiles(p_, same.front().kind, storage_of(same.front().vector.row.tensor, task())),
+                   dim(), columns(same), packed_));
   }
 
   // A sum of terms, one for each product.
@@ -28,7 +31,9 @@ class OnHost final : public ProductsBeside {
     sum.vector = {gradients, false, std::nullopt, 0};
     sum.vector_rows = static_cast<int>(same.size());
     sum.out = {{Role::InputGradient, vector.row.tensor.tensor}, vector.row.row};
-    const HostPacked each(task().problem, p_, 1, columns(same), dim(), packed_);
+    const HostPacked each(task().problem, p_, 1,
+                          host_tiles(p_, sum.kind, storage_of(gradients.tensor, task())), columns(same),
+                          dim(), packed_);
     return multiply({sum}, same, each, true);
   }
 

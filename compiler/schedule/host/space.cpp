@@ -75,6 +75,10 @@ constraint::System Host::space(const Task& task) const {
   const Var segments = variable<P, &P::segments>(s, where(cut_sweep(task).has_value()));
   variable<P, &P::ahead>(s, far && !whole_head ? std::nullopt : std::optional(values({0})));
   variable<P, &P::stream_stores>(s, if_so(leaves && task.problem.sizes.dim % kLanes == 0));
+  const bool has_tiles = dense && task.profile.target.has_matrix_tiles() &&
+                         task.problem.storage == kernel::Storage::BF16 &&
+                         task.problem.sizes.dim % kernel::kTileStep == 0;
+  const Var tiles = variable<P, &P::matrix_tiles>(s, if_so(has_tiles));
   s.require(segments * kLeastSegmentSteps < task.problem.sizes.time + kLeastSegmentSteps,
             "steps of a segment");
   s.require(vectors * lanes < 2 * task.problem.sizes.dim || vectors == 1, "channels the head has");
@@ -82,6 +86,7 @@ constraint::System Host::space(const Task& task) const {
   s.require(rows < 2 * task.problem.sizes.batch, "batch rows there are");
   s.require(tile <= rows, "rows of the block");
   if (dense) s.require(vectors * together * tile <= 24, "registers of vectors");
+  s.require(tiles == 0 || tile == 1, "matrix tiles have their own rows");
   return s;
 }
 
@@ -101,6 +106,16 @@ struct HostModel {
   double compose = 0;
   std::int64_t compose_bytes = 0;
   double written = 0;  // share of `bytes`
+
+  // Of a block's step by matrix tiles: each multiplies 16 rows a cycle each, if its operand, 1 KB of the
+  // matrix, comes as fast: `far` cycles for 64 bytes. The sums go to memory and come back.
+  double tile_cycles(const HostParameters& p, double far) const {
+    constexpr double kLines = 16, kSetUp = 100;
+    const double tiles = static_cast<double>(p.vectors) * products;
+    const double each = std::max({static_cast<double>(p.rows), kLines, kLines * far});
+    return kSetUp +
+           tiles * (each * static_cast<double>(problem.sizes.dim) / kernel::kTileStep + 2.0 * p.rows);
+  }
 
   // Of the bandwidth of all cores, what `blocks` can ask for: a core has its part where there are few
   // (target::host_profile).
@@ -139,8 +154,10 @@ struct HostModel {
                             kernel::storage_bytes(problem.storage);
     const double far = matrices / limits.threads > 0.75 * static_cast<double>(limits.l2_bytes) ? 8.0 : 1.6;
     const double product_cycles =
-        vector_steps * products * static_cast<double>(sizes.dim) *
-        (std::max({0.5, 0.5 * operands / sums, 4 / sums, far / p.rows}) + 0.05 * operands / sums);
+        p.matrix_tiles
+            ? tile_cycles(p, far)
+            : vector_steps * products * static_cast<double>(sizes.dim) *
+                  (std::max({0.5, 0.5 * operands / sums, 4 / sums, far / p.rows}) + 0.05 * operands / sums);
     // Few vectors in flight wait for their own chain.
     const double least = products > 0 ? 0.0 : static_cast<double>(cost.chain);
     Estimate e;

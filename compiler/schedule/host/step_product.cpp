@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "compiler/schedule/host/register_tile.h"
+#include "compiler/schedule/host/tiles.h"
 #include "compiler/support/index.h"
 #include "compiler/support/integers.h"
 
@@ -34,36 +35,38 @@ HostStepProduct::HostStepProduct(kernel::Builder& builder, const StepwiseSweep& 
 void HostStepProduct::declare(Signature& signature, kernel::Memory vectors) {
   from_ = vectors;
   std::int64_t sums = 0;
-  bool scatters_any = false, multiplies_any = false;
+  bool scatters_any = false, multiplies_any = false, tiles_any = false, wide_any = false;
   for (std::size_t own = 0; own < own_.size(); ++own) {
     first_sum_.push_back(sums);
     sums += BlockedProduct::sum_elements(p_, static_cast<int>(group(own).products.size()), p_.rows);
     (scatters(own) ? scatters_any : multiplies_any) = true;
+    (by_tiles(own) ? tiles_any : wide_any) = true;
   }
   if (multiplies_any) matrices_ = signature.reads({Role::Packed, -1});
   if (scatters_any) chosen_ = signature.reads({Role::Scratch, kChosen});
-  const std::int64_t rows = static_cast<std::int64_t>(own_.size()) * p_.rows;
-  vectors_ = builder_.shared("vectors_wide", kernel::Storage::F32,
-                             rows * vector_pitch(problem_.sizes.dim, p_.lanes), "[group][batch row][column]");
+  const std::int64_t rows = static_cast<std::int64_t>(own_.size()) * p_.rows, dim = problem_.sizes.dim;
+  const char* const order = "[group][batch row][column]";
+  if (tiles_any)
+    pairs_ = builder_.shared("vectors_own", kernel::Storage::BF16, rows * tile_pitch(dim), order);
+  if (wide_any)
+    vectors_ =
+        builder_.shared("vectors_wide", kernel::Storage::F32, rows * vector_pitch(dim, p_.lanes), order);
   sums_ = builder_.shared("sums", kernel::Storage::F32, sums,
                           "[group][chunk of products][batch row][product][channel]");
 }
 
 BlockedProduct HostStepProduct::blocked(std::size_t own) const {
-  return {p_,
-          packed_[own_[own]],
-          matrices_.memory,
-          vectors_,
-          vector_pitch(problem_.sizes.dim, p_.lanes),
-          sums_,
-          p_.rows,
-          p_.tile,
-          group(own).kind,
-          place_.any};
+  return {p_,      packed_[own_[own]], matrices_.memory, vectors(own), pitch(own), sums_, p_.rows,
+          p_.tile, group(own).kind,    place_.any};
 }
 
 std::int64_t HostStepProduct::first_vector(std::size_t own) const {
-  return static_cast<std::int64_t>(own) * p_.rows * vector_pitch(problem_.sizes.dim, p_.lanes);
+  return static_cast<std::int64_t>(own) * p_.rows * pitch(own);
+}
+
+std::int64_t HostStepProduct::pitch(std::size_t own) const {
+  const std::int64_t dim = problem_.sizes.dim;
+  return by_tiles(own) ? tile_pitch(dim) : vector_pitch(dim, p_.lanes);
 }
 
 void HostStepProduct::start(const Place& place) {
@@ -76,14 +79,15 @@ void HostStepProduct::start(const Place& place) {
 
 void HostStepProduct::bring(std::size_t own) {
   auto& b = builder_;
-  const std::int64_t dim = problem_.sizes.dim, pitch = vector_pitch(dim, p_.lanes);
+  const std::int64_t dim = problem_.sizes.dim;
   const std::int64_t whole = dim / p_.lanes * p_.lanes;
   const StepTile tile = host_tile(problem_, p_);
   b.for_("row", 0, p_.rows, 1, [&](Value row) {
     const Value batch_row = b.let("batch_row", min(place_.first_row + row, place_.batch - 1));
     const Value from = b.let(
         "from", vector_row(problem_, tile, packed_.size(), batch_row, place_.head, own_[own], place_.parity));
-    const Value to = b.let("to", row * pitch + static_cast<std::int64_t>(own) * p_.rows * pitch);
+    const Value to = b.let("to", row * pitch(own) + first_vector(own));
+    if (by_tiles(own)) return copy_pairs(b, pairs_, to, from_, from, dim, p_.lanes);
     const auto copy = [&](Value column) {
       b.store(vectors_[to + column], b.load("v", from_[from + b.wide(column)]));
     };

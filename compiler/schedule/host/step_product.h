@@ -42,7 +42,11 @@ class HostStepProduct final : public StepProduct {
   const std::vector<std::size_t> own_;
   std::vector<std::int64_t> first_sum_;  // by own group
   KernelTensor matrices_, chosen_;
-  kernel::Memory from_, vectors_, sums_;
+  // By own group: in memory as fp32, or for matrix tiles as bf16.
+  bool by_tiles(std::size_t own) const { return packed_[own_[own]].in_tiles; }
+  std::int64_t pitch(std::size_t own) const;
+  kernel::Memory vectors(std::size_t own) const { return by_tiles(own) ? pairs_ : vectors_; }
+  kernel::Memory from_, vectors_, pairs_, sums_;
   Place place_;
   kernel::Value block_;
 };

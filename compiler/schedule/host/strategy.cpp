@@ -11,6 +11,7 @@
 #include "compiler/schedule/host/diagonal.h"
 #include "compiler/schedule/host/products_beside.h"
 #include "compiler/schedule/host/step_product.h"
+#include "compiler/schedule/host/tiles.h"
 #include "compiler/schedule/host/time_launches.h"
 #include "compiler/schedule/host/whole_head.h"
 #include "compiler/schedule/lower/param_gradient_sum.h"
@@ -52,7 +53,8 @@ void add_sweep(const Task& task, const HostParameters& own, Sweep sweep, KernelP
   std::int64_t first = 0;
   for (const ProductGroup& group : all.stages.groups) {
     const bool has_matrices = group.kind != ProductKind::Scatter;
-    packed.emplace_back(task.problem, own, has_matrices ? static_cast<int>(group.products.size()) : 0, first);
+    packed.emplace_back(task.problem, own, has_matrices ? static_cast<int>(group.products.size()) : 0,
+                        host_tiles(own, group.kind, task.problem.storage), first);
     if (!has_matrices) continue;
     first += packed.back().elements();
     plan.launches.push_back(host_pack(

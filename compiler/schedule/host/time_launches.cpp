@@ -6,6 +6,7 @@
 
 #include "compiler/schedule/host/blocked_product.h"
 #include "compiler/schedule/host/matrix_gradients.h"
+#include "compiler/schedule/host/tiles.h"
 #include "compiler/schedule/host/time_reader.h"
 #include "compiler/support/index.h"
 #include "compiler/support/integers.h"
@@ -32,7 +33,7 @@ class ProductBuilder {
         packed_(packed),
         kind_(products.front().kind),
         tile_(std::clamp(most_sums(kind_) / (p.vectors * std::min(p.together, packed_.products)), 1, 12)),
-        steps_(round_up(kLeastSteps, tile_)),
+        steps_(packed.in_tiles ? 2 * kernel::kTileRows : round_up(kLeastSteps, tile_)),
         b_(name, p.lanes, task.problem.math, fmt::format("{}: products of all steps", task.cell.name)),
         signature_(b_, task) {
     signature_.set_scratch(scratch);
@@ -43,10 +44,12 @@ class ProductBuilder {
     const HostTimeReader reader(tensors, problem_, products_.front().vector);
     const KernelTensor matrices = tensors.reads({Role::Packed, -1});
     for (const TimeProduct& product : products_) outputs_.push_back(tensors.writes(product.out.tensor));
-    const std::int64_t dim = packed_.dim, pitch = vector_pitch(dim, p_.lanes);
+    const std::int64_t dim = packed_.dim,
+                       pitch = packed_.in_tiles ? tile_pitch(dim) : vector_pitch(dim, p_.lanes);
     const int terms = products_.front().vector_rows;
     const kernel::Memory vectors =
-        b_.shared("vectors", kernel::Storage::F32, steps_ * pitch, "[step][column]");
+        b_.shared("vectors", packed_.in_tiles ? kernel::Storage::BF16 : kernel::Storage::F32, steps_ * pitch,
+                  "[step][column]");
     sums_ = b_.shared("sums", kernel::Storage::F32,
                       BlockedProduct::sum_elements(p_, packed_.products, steps_, kind_),
                       "[chunk of products][step][product][channel]");
@@ -63,10 +66,11 @@ class ProductBuilder {
     span.first = span.place = b_.constant(0);
     span.width = static_cast<int>(round_up(dim, p_.lanes)), span.pitch = static_cast<int>(pitch),
     span.lanes = p_.lanes;
-    span.whole = dim % p_.lanes == 0;
+    span.whole = dim % p_.lanes == 0, span.pairs = packed_.in_tiles;
     // Tiles are whole: rows past the last step are multiplied, and their sums left where they are.
     b_.for_("i", b_.constant(0), b_.constant(steps_ * pitch), b_.constant(p_.lanes), 1,
             [&](Value i) { b_.store(vectors[i + b_.thread()], b_.real(0)); });
+    if (packed_.in_tiles) b_.barrier();  // other lanes bring the vectors
     BlockedProduct product{p_, packed_, matrices.memory, vectors, pitch, sums_, steps_, tile_, kind_};
     if (terms == 1) {
       reader.bring(vectors, span);
@@ -140,7 +144,7 @@ Launch host_time_product(const Task& task, const HostParameters& p, const std::v
 }
 
 std::int64_t host_time_packed(const Problem& problem, const HostParameters& parameters, int products) {
-  return HostPacked(problem, parameters, products).elements();
+  return HostPacked(problem, parameters, products, false).elements();
 }
 
 TimeLaunches host_time_launches(const Task& task, const HostParameters& p, const std::vector<int>& scratch) {
@@ -148,7 +152,9 @@ TimeLaunches host_time_launches(const Task& task, const HostParameters& p, const
             std::vector<Product> matrices;
             for (const TimeProduct& product : products)
               matrices.push_back({step::kNoNode, product.matrix, product.row, false});
-            const HostPacked packed(task.problem, p, static_cast<int>(products.size()));
+            const bool tiles =
+                host_tiles(p, products.front().kind, storage_of(products.front().vector.row.tensor, task));
+            const HostPacked packed(task.problem, p, static_cast<int>(products.size()), tiles);
             std::vector<Launch> launches;
             launches.push_back(host_pack(task, p, packed, matrices,
                                          fmt::format("{}_host_products_pack_{}", task.cell.name, group)));

@@ -17,6 +17,8 @@ HostTimeReader::HostTimeReader(KernelTensors& tensors, const Problem& problem, c
 void HostTimeReader::copy(kernel::Memory to, const Span& span, Value place, kernel::Memory from,
                           Value from_place, Value ahead) const {
   kernel::Builder& b = *span.row.builder();
+  if (span.pairs && from.valid() && from.id() == tensor_.memory.id())
+    return copy_as_they_are(to, span, place, from_place, ahead);
   b.for_("column", b.constant(0), b.constant(span.width), b.constant(span.lanes), 4, [&](Value column) {
     const Value i = b.let("i", column + b.thread());
     const auto put = [&](Value value) { b.store(to[place + i], value); };
@@ -27,6 +29,22 @@ void HostTimeReader::copy(kernel::Memory to, const Span& span, Value place, kern
     const Value value = b.variable("value", b.real(0));
     b.if_(span.first + i < tensor_.columns, [&] { b.assign(value, fetch()); });
     put(value);
+  });
+}
+
+// The same of pairs of bf16, two channels a lane.
+void HostTimeReader::copy_as_they_are(kernel::Memory to, const Span& span, Value place, Value from_place,
+                                      Value ahead) const {
+  kernel::Builder& b = *span.row.builder();
+  const kernel::Memory from = tensor_.memory;
+  b.for_("column", b.constant(0), b.constant(span.width), b.constant(2 * span.lanes), 4, [&](Value column) {
+    const Value i = b.let("i", column + b.thread() * 2);
+    if (ahead.valid()) b.prefetch(from[from_place + ahead + b.wide(i)]);
+    const auto fetch = [&] { return b.load_packed("v", from[from_place + b.wide(i)], 1).front(); };
+    if (span.whole) return b.store_packed(to[place + i], {fetch()});
+    const Value value = b.variable("value", b.constant(0));
+    b.if_(span.first + i < tensor_.columns, [&] { b.assign(value, fetch()); });
+    b.store_packed(to[place + i], {value});
   });
 }
 

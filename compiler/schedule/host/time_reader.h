@@ -19,11 +19,14 @@ class HostTimeReader {
     kernel::Value first, place;
     int width = 1, pitch = 1, lanes = 1;
     bool whole = false;        // no span ends past the row's end
+    bool pairs = false;        // `to` is of bf16; `first` and `width` are even, and so is the row's end
     kernel::Value below = {};  // rows below the operand's that are brought; without it 0
   };
   void bring(kernel::Memory to, const Span& span) const;
 
  private:
+  void copy_as_they_are(kernel::Memory to, const Span& span, kernel::Value place, kernel::Value from_place,
+                        kernel::Value ahead) const;
   void copy(kernel::Memory to, const Span& span, kernel::Value place, kernel::Memory from,
             kernel::Value from_place, kernel::Value ahead = {}) const;
 
