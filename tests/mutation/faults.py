@@ -24,10 +24,12 @@ import faults_parts
 import faults_python
 import faults_rows
 import faults_segments
+import faults_tiles
 import faults_turing
 import faults_widened
 
 FAULTS = [fault for subject in (faults_channels, faults_launches, faults_matrices, faults_over_head, faults_along, faults_libraries,
                           faults_checks, faults_around, faults_segments, faults_bounds, faults_python,
-                          faults_turing, faults_rows, faults_flattened, faults_hoisted, faults_max_plus, faults_parts, faults_widened)
+                          faults_turing, faults_rows, faults_flattened, faults_hoisted, faults_max_plus, faults_parts, faults_tiles,
+                          faults_widened)
           for fault in subject.FAULTS]

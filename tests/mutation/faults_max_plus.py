@@ -21,7 +21,7 @@ FAULTS = [
           "forward ? place_.count : place_.time - 1 - place_.count", "forward ? place_.count : place_.count", test=EXACT),
     fault("max-plus: all products of a group have chosen what the first has", HOST + "step_product.cpp",
           "from.row * dim", "from.row * 0", test=EXACT),
-    fault("max-plus: a block of a gradient counts columns from its own", HOST + "time_launches.cpp",
+    fault("max-plus: a block of a gradient counts columns from its own", HOST + "matrix_gradients.cpp",
           "b_.to_real(first_column + column +", "b_.to_real(first_column * 0 + column +", test=MANY),
     fault("max-plus: products of one vector are of one kind", "schedule/analysis/product_groups.cpp",
           "g.vector == vector && g.kind == kind", "g.vector == vector", test=REAL),

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "compiler/backend/llvm/host/statements.h"
-#include "compiler/support/integers.h"
 
 namespace rondo::backend::host {
 
@@ -54,7 +53,7 @@ struct StatementWriter::Tiles {
       throw std::logic_error("a product of matrix tiles, which the target does not have");
     const int of_a = s.rows > kernel::kTileRows ? 2 : 1, columns = s.columns / kernel::kTileRows;
     const int most = (kRegisters - kOfB - of_a) / of_a;
-    const int groups = ceil_div(columns, most), each = ceil_div(columns, groups);
+    const int groups = (columns + most - 1) / most, each = (columns + groups - 1) / groups;
     const Place at{place(s.sums), place(s.a), place(s.b), w.values_.write(s.steps).text, of_a};
     configure(s.rows, of_a);
     for (int first = 0; first < columns; first += each) group(s, at, first, std::min(each, columns - first));

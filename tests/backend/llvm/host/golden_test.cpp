@@ -182,7 +182,7 @@ TEST(HostGolden, EveryNodeOfCpusIsRecorded) {
   const decltype(Stmt::node)* const statement = nullptr;
   EXPECT_EQ(recorded.expressions, (all_but<PackExpr, UnpackExpr, RoundExpr>(expression)));
   EXPECT_EQ(recorded.statements, (these<Let, Variable, Assign, DeclareArray, ArrayWrite, Load, Store, Barrier,
-                                        Prefetch, WarpSync, For, If, Comment>(statement)));
+                                        Prefetch, WarpSync, TileMma, PackTile, For, If, Comment>(statement)));
   for (const std::size_t of_gpus : these<PackExpr, UnpackExpr, RoundExpr>(expression))
     EXPECT_TRUE(refused.expressions.contains(of_gpus)) << of_gpus;
 }
