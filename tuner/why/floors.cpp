@@ -50,12 +50,16 @@ struct Rate {
 // Vectors of multiply-adds that a core starts in a cycle: two on the cores of servers from Haswell and Zen
 // on.
 constexpr double kUnitsOfCore = 2;
+// Of 16 x 16 x 32 multiply-adds a core starts one in 16 cycles (Intel's optimization manual, "Intel AMX").
+constexpr const char* kTileProduct = "tdpbf16ps";
+constexpr double kOfTiles = 2.0 * 16 * 16 * 32 / 16;
 
 // fp32 is multiplied as tf32, of which an mma takes half as many; with three terms it takes three of them
 // (kernel::Mma::tf32x3).
-Rate product_rate(const Task& task) {
+Rate product_rate(const Task& task, const std::vector<std::string>& instructions) {
   const target::Speeds& speeds = task.profile.speeds;
   const double cycles_per_s = speeds.clock_hz * task.profile.units();
+  if (std::ranges::count(instructions, kTileProduct) > 0) return {kOfTiles * cycles_per_s, kTileProduct};
   if (task.profile.is_cpu())
     return {kUnitsOfCore * 2 * task.profile.cpu.vector_bytes / 4 * cycles_per_s, "multiply-adds"};
   if (!schedule::has_mma(task.profile.target, task.problem.storage))
@@ -93,7 +97,7 @@ Floor products_floor(const Task& task, const std::vector<std::string>& instructi
     const double of_all = measured * task.profile.speeds.clock_hz * task.profile.units();
     return {"products", operations / of_all, operations, by, true};
   }
-  const Rate rate = product_rate(task);
+  const Rate rate = product_rate(task, instructions);
   return {"products", operations / rate.operations_per_s, operations, rate.by};
 }
 
@@ -105,6 +109,7 @@ std::vector<std::string> product_instructions(const schedule::KernelPlan& plan) 
         names.insert(mma->storage == kernel::Storage::F32
                          ? "mma.m16n8k8.tf32"
                          : fmt::format("mma.m16n8k16.{}", kernel::storage_name(mma->storage)));
+      if (std::holds_alternative<kernel::TileMma>(stmt.node)) names.insert(kTileProduct);
       if (const auto* mma = std::get_if<kernel::WarpgroupMma>(&stmt.node))
         names.insert(fmt::format("wgmma.m64n{}k16.{}", mma->columns, kernel::storage_name(mma->storage)));
     });

@@ -174,7 +174,9 @@ struct HostModel {
     e.memory = waits * strip * (moved + again) / (speeds.copy_bytes_per_s * share(each));
     e.launch = speeds.launch_s * (products > 0 ? static_cast<double>(sizes.time) : cut ? 2 : 1);
     // Arithmetic and memory hide each other, but for the ends of steps and blocks.
-    const double seen = products > 0 ? 0 : 0.1 * std::min(e.chain, e.memory);
+    const double both = std::min(e.chain, e.memory);
+    // Matrix tiles work on what caches hold, and nothing of it hides the inputs of the elementwise part.
+    const double seen = p.matrix_tiles ? both : products > 0 ? 0 : 0.1 * both;
     e.seconds = std::max(e.chain, e.memory) + seen + e.launch;
     return e;
   }

@@ -58,6 +58,8 @@ TEST(Floors, ProductsOfCpusAreMultiplyAddsOfTwoVectors) {
   task.profile.cpu = {2, 32};
   EXPECT_DOUBLE_EQ(products_floor(task).rate(), 2 * 2 * 8 * 2 * task.profile.speeds.clock_hz);
   EXPECT_EQ(products_floor(task).by, "multiply-adds");
+  EXPECT_DOUBLE_EQ(products_floor(task, {"tdpbf16ps"}).rate(), 2 * 1024 * task.profile.speeds.clock_hz);
+  EXPECT_EQ(products_floor(task, {"tdpbf16ps"}).by, "tdpbf16ps");
 }
 
 TEST(Floors, BytesAreEachMovedOnce) {
