@@ -9,6 +9,7 @@ products alone take (`floor_ms`) at the rate of the fastest large product of PyT
 other layer can be much faster in this type. A layer whose outputs are not PyTorch's is not timed: the script ends with 1. The note says what the machine is and what else it does. FILE is written after each row.
 """
 import argparse
+import itertools
 import json
 import os
 import pathlib
@@ -24,7 +25,8 @@ ROWS = [  # layer, B, T, D
     ("GRU", 1, 256, 128),
 ]
 GATES = {"LSTM": 4, "GRU": 3}
-MOST_ERROR = 1e-5  # of outputs within [-1, 1], in fp32
+TYPES = {"fp32": "float32", "bf16": "bfloat16"}
+MOST_ERROR = {"fp32": 1e-5, "bf16": 2e-2}  # of outputs within [-1, 1]
 
 
 def options_of(arguments):
@@ -55,21 +57,22 @@ def least_ms(calls, samples):
     return [1e3 * one for one in least]
 
 
-def product_rate(torch):
+def product_rate(torch, dtype):
     """Multiply-adds a second, each two operations, of large products."""
     best = 0.0
     for size in (512, 1024, 2048):
-        left, right = torch.randn(size, size), torch.randn(size, size)
+        left, right = torch.randn(size, size, dtype=dtype), torch.randn(size, size, dtype=dtype)
         best = max(best, 2e3 * size**3 / least_ms([lambda left=left, right=right: left @ right], 10)[0])
     return best
 
 
-def row_of(torch, rondo, layer, batch, steps, dim, rate, samples):
+def row_of(torch, rondo, layer, batch, steps, dim, kind, rate, samples):
     torch.manual_seed(0)
-    theirs = getattr(torch.nn, layer)(dim, dim, batch_first=True)
-    ours = getattr(rondo.nn, layer)(dim, dim, batch_first=True)
+    dtype = getattr(torch, TYPES[kind])
+    theirs = getattr(torch.nn, layer)(dim, dim, batch_first=True, dtype=dtype)
+    ours = getattr(rondo.nn, layer)(dim, dim, batch_first=True, dtype=dtype)
     ours.load_state_dict(theirs.state_dict())
-    x = torch.randn(batch, steps, dim)
+    x = torch.randn(batch, steps, dim, dtype=dtype)
 
     def forward(module):
         with torch.no_grad():
@@ -80,13 +83,13 @@ def row_of(torch, rondo, layer, batch, steps, dim, rate, samples):
         module(own)[0].sum().backward()
 
     error = (forward(ours) - forward(theirs)).abs().max().item()
-    if not error < MOST_ERROR:  # nor where it is no number
-        raise SystemExit(f"{layer} B{batch} T{steps} D{dim}: outputs differ from PyTorch's by {error:.2e}: nothing of it is timed")
+    if not error < MOST_ERROR[kind]:  # nor where it is no number
+        raise SystemExit(f"{layer} {kind} B{batch} T{steps} D{dim}: outputs differ from PyTorch's by {error:.2e}: nothing of it is timed")
     fw = least_ms([lambda: forward(theirs), lambda: forward(ours)], samples)
     fwbw = least_ms([lambda: both(theirs), lambda: both(ours)], samples)
     operations = 2 * batch * steps * 2 * GATES[layer] * dim * dim  # of the products forward: of inputs and of states
     return {
-        "layer": layer, "B": batch, "T": steps, "D": dim, "dtype": "fp32", "error": error,
+        "layer": layer, "B": batch, "T": steps, "D": dim, "dtype": kind, "error": error,
         "torch_fw_ms": fw[0], "fw_ms": fw[1], "fw_times": fw[0] / fw[1], "floor_fw_ms": 1e3 * operations / rate,
         "torch_fwbw_ms": fwbw[0], "fwbw_ms": fwbw[1], "fwbw_times": fwbw[0] / fwbw[1],
         "floor_fwbw_ms": 3e3 * operations / rate,
@@ -105,14 +108,14 @@ def main(arguments):
     import rondo.nn
 
     torch.set_num_threads(options.threads)
-    rate = product_rate(torch)
+    rates = {kind: product_rate(torch, getattr(torch, name)) for kind, name in TYPES.items()}
     record = {"commit": options.commit, "note": options.note, "torch": torch.__version__, "threads": options.threads,
-              "product_rate": rate, "rows": []}  # fmt: skip
-    for layer, batch, steps, dim in ROWS:
-        row = row_of(torch, rondo, layer, batch, steps, dim, rate, options.samples)
+              "product_rates": rates, "rows": []}  # fmt: skip
+    for kind, (layer, batch, steps, dim) in itertools.product(TYPES, ROWS):
+        row = row_of(torch, rondo, layer, batch, steps, dim, kind, rates[kind], options.samples)
         record["rows"].append(row)
         options.out.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
-        print(f"{layer} B{batch} T{steps} D{dim}: " + ", ".join(f"{key} {row[key]:.3g}" for key in row if key.endswith(("ms", "times"))), flush=True)
+        print(f"{layer} {kind} B{batch} T{steps} D{dim}: " + ", ".join(f"{key} {row[key]:.3g}" for key in row if key.endswith(("ms", "times"))), flush=True)
 
 
 if __name__ == "__main__":
