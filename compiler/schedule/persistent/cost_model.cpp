@@ -69,9 +69,13 @@ constexpr int kGatheringBlocks = 48;
 // LSTM and GRU of 256 to 1024 channels with their inputs' products, forward, on an H200.
 constexpr double kInputProduct = 0.3, kLateLook = 0.8;
 constexpr double kGatheredProduct = 0.8;
-constexpr double kBatchTile = 200;    // of each batch tile after the first
-constexpr double kStage = 260;        // waits for the rings, once a stage
-constexpr double kOtherWarp = 4;      // of the scheduler's time, for each that stages or stores
+constexpr double kBatchTile = 200;  // of each batch tile after the first
+constexpr double kStage = 260;      // waits for the rings, once a stage
+constexpr double kOtherWarp = 4;    // of the scheduler's time, for each that stages or stores
+// Of a storing warp, for 32 channels of 8 rows: to store them, and to add them up over rows of the batch
+// first. The latter is what a step of M2RNN with 16 rows takes, forward, by one and two such warps, on an
+// H200 (benchmarks/results/h200-rows-of-the-batch.txt).
+constexpr double kStored = 60, kAdded = 330;
 constexpr double kFewRegisters = 30;  // forward, of computing warps that are given no more than others
 constexpr double kOverlap = 240;  // that the parts of a step hide of each other; half of them shows at least
 
@@ -307,7 +311,8 @@ StepCycles Model::step_cycles(const PersistentGeometry& g) const {
       turns(shape.head_values_in) * (g.element_bytes < 4 ? 0.6e-6 * speeds.clock_hz : 24) +
       turns(shape.head_values_before) * 24;
   c.staging = shape.rows_in * vectors * 24 / g.p.producer_warps + of_head_values;
-  c.storing = shape.rows_out * std::ceil(g.units / 32.0) * (g.batch / 8) * 60 / g.p.store_warps;
+  c.storing = ((shape.rows_out - shape.summed_out) * kStored + shape.summed_out * kAdded) *
+              std::ceil(g.units / 32.0) * (g.batch / 8) / g.p.store_warps;
   c.beside = 0.05 * (c.staging + c.storing) + kOtherWarp * (g.p.producer_warps + g.p.store_warps) +
              (!g.p.setmaxnreg && !g.reduces() ? kFewRegisters : 0);
   c.tiles_in_turn = g.p.tiles_in_turn;

@@ -315,7 +315,7 @@ SweepShape shape_of_sweep(const Task& task) {
     shape.rows_multiplied = rows(only_multiplied(task.cell, graph, groups, shape.of_input));
     shape.rows_out = rows(task.cell.of_kind(TensorKind::Output));
     shape.head_values_in = head_values(task.cell.of_kind(TensorKind::Input));
-    shape.wide_out = summed_rows(task, TensorKind::Output, false);
+    shape.wide_out = shape.summed_out = summed_rows(task, TensorKind::Output, false);
     // One of fp32 has the room of two.
     shape.head_values_out =
         head_values(task.cell.of_kind(TensorKind::Output)) + summed_rows(task, TensorKind::Output, true);
@@ -346,7 +346,7 @@ SweepShape shape_of_sweep(const Task& task) {
   }
   shape.shares = head_values(task.cell.of_kind(TensorKind::Input));
   shape.rows_out = rows(task.cell.of_kind(TensorKind::Input)) + static_cast<int>(split.lefts.size());
-  shape.wide_out = summed_rows(task, TensorKind::Input, false);
+  shape.wide_out = shape.summed_out = summed_rows(task, TensorKind::Input, false);
   shape.sums = static_cast<int>(split.needs.step.params.size());
   return shape;
 }

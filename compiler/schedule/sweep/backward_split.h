@@ -90,6 +90,7 @@ struct SweepShape {
   int rows_in = 0;                // staged rows
   int rows_out = 0;               // rows written at each step
   int wide_in = 0, wide_out = 0;  // of them, of fp32 where the storage type has 16 bits
+  int summed_out = 0;             // of rows_out, those that are added up over rows of the batch
   int states = 0;                 // carried rows
   // The same of tensors with one value a head; gradients of such inputs, of which parts of a head have
   // shares.
