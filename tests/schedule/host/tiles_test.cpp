@@ -67,6 +67,21 @@ TEST(HostTiles, EveryCellWithMatrices) {
   }
 }
 
+// What is no plain sum of products goes the other way.
+TEST(HostTiles, NotOfMaxPlus) {
+  Case c = case_of(cell_named("viterbi"), {3, 3, 1, 32});
+  c.problem.storage = Storage::BF16;
+  c.parameters = {{"lanes", 16},   {"vectors", 1}, {"rows", 2},
+                  {"together", 1}, {"tile", 1},    {"matrix_tiles", 1}};
+  c.cpus = kWithTiles;
+  for (const Pass pass : {Pass::Forward, Pass::Backward}) {
+    c.problem.pass = pass;
+    const auto plan = c.strategy->build(c.task(), c.parameters);
+    ASSERT_TRUE(plan.ok()) << plan.error().message;
+    EXPECT_EQ(kernels_with_tiles(*plan), 0);
+  }
+}
+
 // More steps than a gradient brings at once, and a number that no tile divides.
 TEST(HostTiles, ManySteps) {
   for (const std::int64_t time : {33, 97}) {
@@ -127,6 +142,7 @@ TEST(HostTiles, MatricesOfOtherExtents) {
   for (const Of& of : {Of{kTransposes, 64, {}, true},
                        {kLayer, 32, {{"E", 64}}, true},
                        {kLayer, 64, {{"E", 40}}, true},
+                       {kLayer, 32, {{"E", 41}}, true},
                        {kProjected, 64, {{"P", 32}}, true},
                        {kProjected, 96, {{"P", 20}}, true},
                        {kTransposes, 48, {}, false}}) {
