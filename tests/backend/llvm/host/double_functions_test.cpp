@@ -116,7 +116,7 @@ bool has_few_bits(Op op, double x) { return (op == Op::Silu && x < -708) || (op 
 TEST_P(DoubleFunctions, KeepTheirBounds) {
   const Op op = GetParam();
   const std::vector<double> x = numbers(static_cast<std::uint64_t>(op) + 1);
-  for (int level = 2; level <= target::host_target()->level; ++level) {
+  for (int level = 2; level <= highest_vector_level(); ++level) {
     NativeKernel native(double_function_of(op), {target::Target::Kind::X86_64, level});
     std::vector<double> y(x.size());
     native.run(static_cast<int>(x.size()) / kDoubleLanes, {pointer_to(x.data()), pointer_to(y.data())});
@@ -142,7 +142,7 @@ TEST(DoubleFunctionsOfTwo, KeepTheirBounds) {
   testing::for_each_pair(4096, [&](float x, float y) { a.push_back(x), b.push_back(y); });
   b.resize(a.size());
   a.resize(a.size() / kDoubleLanes * kDoubleLanes);
-  for (int level = 2; level <= target::host_target()->level; ++level)
+  for (int level = 2; level <= highest_vector_level(); ++level)
     for (const auto& [op, ulps] : {std::pair{Op::Pow, 1.3},
                                    {Op::Atan2, 2.3},
                                    {Op::Round, 0.0},
@@ -183,7 +183,7 @@ TEST(DoubleFunctionsOfTwo, RoundAProductAndASumOnce) {
       a.push_back(all[i]), b.push_back(all[i + 1]),
           c.push_back(i % 2 == 0 ? -all[i] * all[i + 1] : all[i + 2]);
   a.resize(a.size() / kDoubleLanes * kDoubleLanes);
-  for (int level = 2; level <= target::host_target()->level; ++level) {
+  for (int level = 2; level <= highest_vector_level(); ++level) {
     std::vector<double> y(a.size());
     NativeKernel(double_function_of(Op::Fma), {target::Target::Kind::X86_64, level})
         .run(static_cast<int>(a.size()) / kDoubleLanes,

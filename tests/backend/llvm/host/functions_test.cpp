@@ -63,7 +63,7 @@ class HostFunctions : public ::testing::TestWithParam<Op> {};
 TEST_P(HostFunctions, KeepTheirBoundsOverAllNumbers) {
   const Op op = GetParam();
   std::vector<Variant> variants;
-  const int highest = target::host_target()->level;
+  const int highest = highest_vector_level();
   for (int level = testing::all_floats() ? highest : 2; level <= highest; ++level)
     for (const kernel::Math math : {kernel::Math::Accurate, kernel::Math::Fast})
       variants.emplace_back(op, math, level);
@@ -89,7 +89,7 @@ TEST(HostFunctionsOfTwo, KeepTheirBounds) {
   std::vector<float> a, b;
   testing::for_each_pair(30'000, [&](float x, float y) { a.push_back(x), b.push_back(y); });
   a.resize(a.size() / kLanes * kLanes);
-  for (int level = 2; level <= target::host_target()->level; ++level)
+  for (int level = 2; level <= highest_vector_level(); ++level)
     for (const auto& [op, ulps] :
          {std::pair{Op::Pow, 1.1}, {Op::Atan2, 1.6}, {Op::Round, 0.0}, {Op::Floor, 0.0}}) {
       kernel::Builder builder("function", kLanes, kernel::Math::Accurate);
@@ -119,7 +119,7 @@ TEST(HostFunctionsOfTwo, KeepTheirBounds) {
 
 // Far from zero what goes to zero is zero: a product with a number that is almost none is not.
 TEST(HostFunctionsFarOut, GoToZero) {
-  for (int level = 2; level <= target::host_target()->level; ++level)
+  for (int level = 2; level <= highest_vector_level(); ++level)
     for (const kernel::Math math : {kernel::Math::Accurate, kernel::Math::Fast})
       for (const Op op : {Op::Exp, Op::Sigmoid, Op::Silu, Op::Gelu, Op::Softplus}) {
         std::vector<float> in(kLanes, -3e38f), out(kLanes, 1);

@@ -110,7 +110,7 @@ void expect_nearest_even(Storage storage, const target::Target& target) {
 // As code of each level that this machine runs: those before x86-64-v3 have no instruction that converts
 // fp16.
 TEST(HostLanes, StorageRoundsToNearestEven) {
-  for (int level = kLeastLevel; level <= target::host_target()->level; ++level)
+  for (int level = kLeastLevel; level <= highest_vector_level(); ++level)
     for (const Storage storage : {Storage::BF16, Storage::F16})
       expect_nearest_even(storage, {target::Target::Kind::X86_64, level});
 }
@@ -173,7 +173,7 @@ TEST(HostLanes, FunctionsKeepTheirBounds) {
       in[at(k)] = static_cast<float>(wide ? of.low * std::pow(of.high / of.low, part)
                                           : of.low + (of.high - of.low) * part);
     }
-    for (int level = kLeastLevel; level <= target::host_target()->level; ++level) {
+    for (int level = kLeastLevel; level <= highest_vector_level(); ++level) {
       NativeKernel(made, {target::Target::Kind::X86_64, level})
           .run(kCount / 16, {pointer_to(in.data()), pointer_to(out.data())});
       double worst = 0;
@@ -195,7 +195,7 @@ TEST(HostLanes, FastFunctionsErrAsThoseOfAGpuMay) {
   std::vector<float> in(kCount), out(kCount), accurate(kCount);
   for (int k = 0; k < kCount; ++k) in[at(k)] = static_cast<float>(-30 + 60 * (k + 0.37) / kCount);
   for (const Op op : {Op::Exp, Op::Sigmoid, Op::Tanh, Op::Silu})
-    for (int level = kLeastLevel; level <= target::host_target()->level; ++level) {
+    for (int level = kLeastLevel; level <= highest_vector_level(); ++level) {
       NativeKernel(function_kernel(op, kernel::Math::Fast), {target::Target::Kind::X86_64, level})
           .run(kCount / 16, {pointer_to(in.data()), pointer_to(out.data())});
       NativeKernel(function_kernel(op, kernel::Math::Accurate), {target::Target::Kind::X86_64, level})
@@ -238,7 +238,7 @@ void expect_ends(Op op, kernel::Math math, int level) {
 }
 
 TEST(HostLanes, FunctionsAtTheirEnds) {
-  for (int level = kLeastLevel; level <= target::host_target()->level; ++level)
+  for (int level = kLeastLevel; level <= highest_vector_level(); ++level)
     for (const Op op : {Op::Sigmoid, Op::Tanh})
       for (const kernel::Math math : {kernel::Math::Accurate, kernel::Math::Fast})
         expect_ends(op, math, level);

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "compiler/backend/llvm/host/emit.h"
@@ -45,6 +46,13 @@ class NativeKernel {
   host::Entry entry_ = nullptr;
   std::vector<Line> blocks_memory_;
 };
+
+// The highest level of this machine whose vectors differ from those below: matrix tiles change nothing in
+// them.
+inline int highest_vector_level() {
+  constexpr int kWidest = 4;
+  return std::min(target::host_target()->level, kWidest);
+}
 
 inline std::uint64_t pointer_to(const void* memory) { return reinterpret_cast<std::uint64_t>(memory); }
 

@@ -72,8 +72,9 @@ void compare(const Shape& shape, int left_out) {
       input_buffer(Storage::BF16, std::vector<double>(right.begin(), right.end())),
       output_buffer(Storage::F32, static_cast<std::int64_t>(results)),
       output_buffer(Storage::BF16, 2 * kTileElements)};
-  const auto simulated = simulate(
-      kernel, 1, {{.buffer = 0}, {.buffer = 1}, {.buffer = 2}, {.buffer = 3}, {.integer = left_out}}, buffers);
+  const auto simulated =
+      simulate(kernel, 1, {{.buffer = 0}, {.buffer = 1}, {.buffer = 2}, {.buffer = 3}, {.integer = left_out}},
+               buffers);
   ASSERT_TRUE(simulated.faults.empty()) << simulated.faults.front().message;
   const std::vector<std::uint16_t> left_bits = bits(left), right_bits = bits(right);
   std::vector<float> sums(results);
