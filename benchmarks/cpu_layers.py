@@ -5,8 +5,8 @@ usage: cpu_layers.py LIBRONDO.so --out FILE --note TEXT [--threads 2] [--samples
 
 Both take turns, and the least of all times counts: other work on the machine only ever adds. A time is that of one call: forward
 without gradients, or forward and backward with the gradients of inputs and all parameters. Beside them stands what the layer's
-products alone take (`floor_ms`) at the rate of the fastest large product of PyTorch in the same run: where a layer is near it, no
-other layer can be much faster in this type. A layer whose outputs are not PyTorch's is not timed: the script ends with 1. The note says what the machine is and what else it does. FILE is written after each row.
+products alone take (`floor_fw_ms`, `floor_fwbw_ms`) at the rate of PyTorch's fastest large product in the same run. In fp32 that is
+near what the cores can do; of matrix tiles, whose rate some machines change from one moment to the next, it is not. A layer whose outputs are not PyTorch's is not timed: the script ends with 1. The note says what the machine is and what else it does. FILE is written after each row.
 """
 import argparse
 import itertools

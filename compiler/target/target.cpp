@@ -39,19 +39,19 @@ bool has_level_4() {
          __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
          __builtin_cpu_supports("avx512vl");
 }
-// Matrix tiles for bf16, and the system's leave to use them. Linux keeps their registers only for a process
-// that asks ("Using XSTATE features in user space applications"): for all its threads, and those to come.
+// Linux, "Using XSTATE features in user space applications".
+constexpr long kSupported = 0x1021, kAsk = 0x1023;  // ARCH_GET_XCOMP_SUPP, ARCH_REQ_XCOMP_PERM
+constexpr unsigned long kTileData = 18;             // XFEATURE_XTILEDATA
+// Matrix tiles for bf16, of CPUs and of a system that can keep their registers.
 bool has_matrix_tiles() {
   constexpr unsigned kBf16 = 1U << 22, kTile = 1U << 24;  // of EDX
-  constexpr long kAsk = 0x1023, kTileData = 18;           // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA
   unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
   if (__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) == 0) return false;
-  return (edx & kBf16) != 0 && (edx & kTile) != 0 && syscall(SYS_arch_prctl, kAsk, kTileData) == 0;
+  unsigned long kept = 0;
+  return (edx & kBf16) != 0 && (edx & kTile) != 0 && syscall(SYS_arch_prctl, kSupported, &kept) == 0 &&
+         (kept >> kTileData & 1) != 0;
 }
-int level() {
-  static const bool tiles = has_level_4() && has_matrix_tiles();  // asked once
-  return tiles ? 5 : has_level_4() ? 4 : has_level_3() ? 3 : 2;
-}
+int level() { return !has_level_4() ? has_level_3() ? 3 : 2 : has_matrix_tiles() ? 5 : 4; }
 #endif
 }  // namespace
 
@@ -68,6 +68,15 @@ std::optional<Target> host_target() {
   return Target{Target::Kind::AArch64, 0};
 #else
   return std::nullopt;
+#endif
+}
+
+bool allow_matrix_tiles() {
+#if defined(__x86_64__)
+  static const bool allowed = has_matrix_tiles() && syscall(SYS_arch_prctl, kAsk, kTileData) == 0;
+  return allowed;
+#else
+  return false;
 #endif
 }
 

@@ -44,6 +44,10 @@ struct Target {
 // for them.
 std::optional<Target> host_target();
 
+// Asks the system to keep the registers of matrix tiles for this process, its threads and those to come, as
+// Linux does for those that ask alone. False where it does not; asked once.
+bool allow_matrix_tiles();
+
 // Threads that this process may use at once: what the environment variable RONDO_THREADS says, else the CPUs
 // that the system lets it run on; at most 256.
 int usable_threads();

@@ -139,7 +139,7 @@ Result<std::string> object_bytes(const EmitRequest& request, const schedule::Ker
   const target::Target& target = request.task.profile.target;
   if (!target.is_cpu())
     return Error{ErrorKind::Input, fmt::format("{} has no object files", target.name()),
-                 "--arch cpu, x86-64-v3, x86-64-v4 or aarch64; --stage ptx is what GPUs have"};
+                 "--arch cpu, x86-64-v3, x86-64-v4, x86-64-v4-amx or aarch64; --stage ptx is what GPUs have"};
   const backend::Backend& backend = backend::cpu_backend();
   Result<backend::Compiled> compiled =
       image_of(request.task, backend, request_of(request.task, plan, backend, request.task.written.name));

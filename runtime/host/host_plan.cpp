@@ -119,6 +119,9 @@ Result<std::shared_ptr<HostKernels>> HostKernels::load(const executable::Executa
                  fmt::format("the code is for {}, and this machine is {}", image->target,
                              here ? here->name() : "of no known kind"),
                  "compile it for --arch cpu"};
+  if (needed->has_matrix_tiles() && !target::allow_matrix_tiles())
+    return Error{ErrorKind::Unsupported, "the system keeps no registers of matrix tiles for this process",
+                 "a thread's small signal stack may be the reason; compile it for --arch x86-64-v4"};
   Result<ObjectFile> object = ObjectFile::load(image->bytes);
   if (!object) return object.error();
   std::shared_ptr<HostKernels> kernels(new HostKernels(std::move(*object), pool));

@@ -73,7 +73,7 @@ FAULTS = [
           "timed ? summands(walked_, ref, rows_added_)", "timed ? walked_.batch_rows.count",
           test="test_schedule Flattening.RowsThatStoreWarpsAddUp"),
     fault("memory: rings of summands are as small as those of 16 bits", "schedule/sweep/backward_split.cpp",
-          "  shape.wide_out = summed_rows(task, TensorKind::Input, false);\n", "",
+          "  shape.wide_out = shape.summed_out = summed_rows(task, TensorKind::Input, false);\n", "",
           test="test_schedule Flattening.SharedMemoryOfTheSpace"),
     fault("memory: what all rows share is added once a row", F + "flattened_cell.cpp",
           "part.value = 1.0 / rows_;", "part.value = 1.0;", "memory fw"),

@@ -48,7 +48,8 @@ def failures(program, folder):
     if "x86-64-v2" not in levels:
         yield "no code of x86-64-v2 runs here"
     for cell, level, kind, walk in cases(levels):
-        done = rondo(program, "verify", cell, "--no-db", "--shape", "B=2,T=7,H=2,D=40", "--dtype", kind, "--pass", walk,
+        channels = 64 if level.endswith("amx") else 40  # whole tiles of bf16
+        done = rondo(program, "verify", cell, "--no-db", "--shape", f"B=2,T=7,H=2,D={channels}", "--dtype", kind, "--pass", walk,
                      "--arch", level)
         if done.returncode != 0:
             yield f"{cell} {level} {kind} {walk}: status {done.returncode}: {done.stderr}{done.stdout[:400]}"

@@ -29,8 +29,7 @@ std::string chain_source(const schedule::Task& task, const std::string& strategy
                                      : "the model's: calibrate measures no chain of " + strategy;
 }
 
-// Those that calibration may have measured, without which none is asked for on a board; and of CPUs, whose
-// kernels have one of two.
+// The instructions by which the kernels multiply. On a board that was not calibrated nobody asks for them.
 Result<std::vector<std::string>> instructions_of(const schedule::Task& task, const engine::Choice& choice) {
   if (task.profile.floors.empty() && !task.profile.is_cpu()) return std::vector<std::string>();
   const Result<schedule::KernelPlan> plan = engine::build_choice(task, choice);

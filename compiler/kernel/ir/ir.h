@@ -191,8 +191,8 @@ struct TileMma {
 };
 inline constexpr int kTileElements = kTileRows * kTileStep;  // of 16 bits
 // Brings 32 rows of 16 columns of 16-bit elements, `from_pitch` apart, into the order of an operand of
-// TileMma, 16 rows of 32 elements, `to_pitch` apart: a tile of b, or `transposed`, with the 32 elements of
-// column c in row c, for a. Barriers as for TileMma.
+// TileMma, 16 rows of 32 elements, `to_pitch` apart: those of a tile of b; or, `transposed`, those of a,
+// where row c has the 32 elements of column c. Barriers as for TileMma.
 struct PackTile {
   MemRef to;
   int to_pitch;

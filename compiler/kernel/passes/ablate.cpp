@@ -51,7 +51,8 @@ class Remover {
   bool goes(const Stmt& stmt, bool repeated) const {
     switch (part_) {
       case Part::Products:
-        return std::holds_alternative<Mma>(stmt.node) || std::holds_alternative<WarpgroupMma>(stmt.node);
+        return std::holds_alternative<Mma>(stmt.node) || std::holds_alternative<WarpgroupMma>(stmt.node) ||
+               std::holds_alternative<TileMma>(stmt.node);
       case Part::Clears: return std::holds_alternative<GridFence>(stmt.node) || clears(stmt);
       case Part::Inputs:
         return std::holds_alternative<CopyAsync>(stmt.node) ||

@@ -10,7 +10,7 @@
 namespace rondo::kernel {
 
 enum class Part {
-  Products,   // Mma, WarpgroupMma; sums keep the values they have
+  Products,   // Mma, WarpgroupMma, TileMma; sums keep the values they have
   Exchange,   // waiting for other blocks
   Clears,     // setting self-flagging words back to kEmpty, and the fences of the grid
   Inputs,     // asynchronous copies to shared memory, and waiting for them

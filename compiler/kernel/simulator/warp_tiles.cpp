@@ -11,7 +11,9 @@ namespace {
 
 // Intel's manual, TDPBF16PS: even and odd elements of a step are added up apart, from zero, with "DAZ=1,
 // FTZ=1" for operands and results.
-float flushed(float value) { return std::fabs(value) < std::numeric_limits<float>::min() ? 0.0F : value; }
+float flushed(float value) {
+  return std::fabs(value) < std::numeric_limits<float>::min() ? std::copysign(0.0F, value) : value;
+}
 
 }  // namespace
 
@@ -60,7 +62,7 @@ void Warp::act(const MultiplyTiles& a, GroupContext& context) {
         float parts[2] = {0, 0};
         for (std::size_t k = 0; k < left.size(); ++k)
           parts[k % 2] = flushed(std::fma(flushed(left[k]), flushed(right_of(right, k, c)), parts[k % 2]));
-        sum[c] = flushed(sum[c] + flushed(parts[0] + parts[1]));
+        sum[c] = flushed(flushed(sum[c]) + flushed(parts[0] + parts[1]));
       }
     }
   }

@@ -254,9 +254,8 @@ class GradientBuilder {
 bool by_tiles(const Task& task, const HostParameters& p, const std::vector<const MatrixTerm*>& terms) {
   const auto fits = [&](const MatrixTerm* term) {
     const std::int64_t across = step::columns(task.cell.tensor(term->matrix), task.problem.sizes);
-    return !term->chosen && across % 2 == 0 &&
-           host_tiles(p, ProductKind::Sum, storage_of(term->left.row.tensor, task)) &&
-           host_tiles(p, ProductKind::Sum, storage_of(term->right.row.tensor, task));
+    return !term->chosen && across % 2 == 0 && host_tiles(p, storage_of(term->left.row.tensor, task)) &&
+           host_tiles(p, storage_of(term->right.row.tensor, task));
   };
   return !terms.empty() && std::ranges::all_of(terms, fits);
 }

@@ -17,11 +17,10 @@ class OnHost final : public ProductsBeside {
   OnHost(const BesideWhat& what, const HostParameters& p) : what_(what), p_(p), packed_(what.packed) {}
 
   std::vector<Launch> products(const std::vector<TimeProduct>& same) override {
-    return multiply(
-        same, same,
-        HostPacked(task().problem, p_, static_cast<int>(same.size()),
-                   host_tiles(p_, same.front().kind, storage_of(same.front().vector.row.tensor, task())),
-                   dim(), columns(same), packed_));
+    return multiply(same, same,
+                    HostPacked(task().problem, p_, static_cast<int>(same.size()),
+                               host_tiles(p_, storage_of(same.front().vector.row.tensor, task())), dim(),
+                               columns(same), packed_));
   }
 
   // A sum of terms, one for each product.
@@ -31,9 +30,8 @@ class OnHost final : public ProductsBeside {
     sum.vector = {gradients, false, std::nullopt, 0};
     sum.vector_rows = static_cast<int>(same.size());
     sum.out = {{Role::InputGradient, vector.row.tensor.tensor}, vector.row.row};
-    const HostPacked each(task().problem, p_, 1,
-                          host_tiles(p_, sum.kind, storage_of(gradients.tensor, task())), columns(same),
-                          dim(), packed_);
+    const HostPacked each(task().problem, p_, 1, host_tiles(p_, storage_of(gradients.tensor, task())),
+                          columns(same), dim(), packed_);
     return multiply({sum}, same, each, true);
   }
 

@@ -49,6 +49,12 @@ double written_share(const Sweep& sweep) {
   return written + read > 0 ? written / (written + read) : 0;
 }
 
+// Whether all products of a walk are plain sums, which matrix tiles make.
+bool adds_products(const Task& task) {
+  const SweepShape& shape = sweep_shape(task);
+  return !shape.max_plus && std::ranges::all_of(shape.scatters, [](int count) { return count == 0; });
+}
+
 // The sweep of a pass whose time can be cut into segments.
 std::optional<AffineSweep> cut_sweep(const Task& task) {
   if (task.structure.has_matrix || adds_over_head(task.cell)) return std::nullopt;
@@ -77,7 +83,7 @@ constraint::System Host::space(const Task& task) const {
   variable<P, &P::stream_stores>(s, if_so(leaves && task.problem.sizes.dim % kLanes == 0));
   const bool has_tiles = dense && task.profile.target.has_matrix_tiles() &&
                          task.problem.storage == kernel::Storage::BF16 &&
-                         task.problem.sizes.dim % kernel::kTileStep == 0;
+                         task.problem.sizes.dim % kernel::kTileStep == 0 && adds_products(task);
   const Var tiles = variable<P, &P::matrix_tiles>(s, if_so(has_tiles));
   s.require(segments * kLeastSegmentSteps < task.problem.sizes.time + kLeastSegmentSteps,
             "steps of a segment");
@@ -107,8 +113,8 @@ struct HostModel {
   std::int64_t compose_bytes = 0;
   double written = 0;  // share of `bytes`
 
-  // Of a block's step by matrix tiles: each multiplies 16 rows a cycle each, if its operand, 1 KB of the
-  // matrix, comes as fast: `far` cycles for 64 bytes. The sums go to memory and come back.
+  // Of a block's step by matrix tiles. A tile of the matrix takes a cycle a row of the batch, and at least as
+  // long as its 16 lines of 64 bytes take to come, `far` cycles each. The sums go to memory and come back.
   double tile_cycles(const HostParameters& p, double far) const {
     constexpr double kLines = 16, kSetUp = 100;
     const double tiles = static_cast<double>(p.vectors) * products;

@@ -11,7 +11,8 @@ namespace rondo::schedule {
 // What a block owns.
 StepTile host_tile(const Problem& problem, const HostParameters& parameters);
 
-// Brings the block's vectors to its own memory as fp32, once for all products, and leaves the sums there.
+// Brings the block's vectors to its own memory, as fp32 or for matrix tiles as bf16, once for all products,
+// and leaves the sums there.
 class HostStepProduct final : public StepProduct {
  public:
   // `packed`: by group of the step; `own`: those that are multiplied here. All outlive it.

@@ -54,7 +54,7 @@ void add_sweep(const Task& task, const HostParameters& own, Sweep sweep, KernelP
   for (const ProductGroup& group : all.stages.groups) {
     const bool has_matrices = group.kind != ProductKind::Scatter;
     packed.emplace_back(task.problem, own, has_matrices ? static_cast<int>(group.products.size()) : 0,
-                        host_tiles(own, group.kind, task.problem.storage), first);
+                        host_tiles(own, task.problem.storage), first);
     if (!has_matrices) continue;
     first += packed.back().elements();
     plan.launches.push_back(host_pack(

@@ -4,8 +4,8 @@
 
 namespace rondo::schedule {
 
-bool host_tiles(const HostParameters& p, ProductKind kind, kernel::Storage vector) {
-  return p.matrix_tiles && kind == ProductKind::Sum && vector == kernel::Storage::BF16;
+bool host_tiles(const HostParameters& p, kernel::Storage vector) {
+  return p.matrix_tiles && vector == kernel::Storage::BF16;
 }
 
 std::int64_t tile_pitch(std::int64_t dim) {

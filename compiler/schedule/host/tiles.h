@@ -1,14 +1,14 @@
 // Which products of CPUs their matrix tiles make (Intel AMX), and how the vectors lie for them.
 #pragma once
 
-#include "compiler/schedule/analysis/product_groups.h"
 #include "compiler/schedule/host/parameters.h"
 #include "compiler/schedule/problem/task.h"
 
 namespace rondo::schedule {
 
-// Whether tiles multiply at all: plain sums of products of bf16, chosen by a parameter.
-bool host_tiles(const HostParameters& parameters, ProductKind kind, kernel::Storage vector);
+// Whether tiles may multiply such vectors: a parameter chooses them, for steps all of whose products are
+// sums.
+bool host_tiles(const HostParameters& parameters, kernel::Storage vector);
 
 // Elements between rows of bf16: whole lines of the cache, an odd number, so that rows do not push each other
 // out of it.

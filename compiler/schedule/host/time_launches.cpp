@@ -152,8 +152,7 @@ TimeLaunches host_time_launches(const Task& task, const HostParameters& p, const
             std::vector<Product> matrices;
             for (const TimeProduct& product : products)
               matrices.push_back({step::kNoNode, product.matrix, product.row, false});
-            const bool tiles =
-                host_tiles(p, products.front().kind, storage_of(products.front().vector.row.tensor, task));
+            const bool tiles = host_tiles(p, storage_of(products.front().vector.row.tensor, task));
             const HostPacked packed(task.problem, p, static_cast<int>(products.size()), tiles);
             std::vector<Launch> launches;
             launches.push_back(host_pack(task, p, packed, matrices,

@@ -1,4 +1,5 @@
-// A vector of each step, brought to shared memory as fp32 for a product over all steps on CPUs.
+// A vector of each step, brought to shared memory as fp32, or for matrix tiles as bf16, for a product over
+// all steps on CPUs.
 #pragma once
 
 #include <optional>
