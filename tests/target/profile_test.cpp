@@ -204,7 +204,8 @@ TEST(Profile, OfCpus) {
 
 // Databases of earlier versions hold AArch64 as level 1 of CPUs.
 TEST(Profile, TheStoredFormOfEveryTarget) {
-  for (const char* name : {"aarch64", "x86-64-v2", "x86-64-v3", "x86-64-v4", "x86-64-v4-amx", "sm_80", "sm_90", "sm_121"}) {
+  for (const char* name :
+       {"aarch64", "x86-64-v2", "x86-64-v3", "x86-64-v4", "x86-64-v4-amx", "sm_80", "sm_90", "sm_121"}) {
     const Target target = *find_target(name);
     EXPECT_EQ(StoredTarget::of(target).target(), target) << name;
   }

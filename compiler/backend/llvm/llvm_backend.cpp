@@ -188,8 +188,7 @@ LlvmMachine nvptx_machine(const target::Target& target) {
 
 LlvmMachine host_machine(const target::Target& target) {
   if (target.kind == target::Target::Kind::AArch64) return {"aarch64-unknown-linux-gnu", "generic", ""};
-  if (target.has_matrix_tiles())
-    return {"x86_64-unknown-linux-gnu", "x86-64-v4", "+amx-tile,+amx-bf16"};
+  if (target.has_matrix_tiles()) return {"x86_64-unknown-linux-gnu", "x86-64-v4", "+amx-tile,+amx-bf16"};
   return {"x86_64-unknown-linux-gnu", target.name(), ""};
 }
 
