@@ -55,7 +55,9 @@ def verified(options, cell, kind, forms):
     complete = len(row["passes"]) == len(PASSES.split(",")) and all(one["agree"] > 0 for one in row["passes"])
     said = said.strip().splitlines() or ["nothing"]
     if any(UNUSED in line for line in said):
-        return verified(argparse.Namespace(**vars(options) | {"tool": "none"}), cell, kind, forms) | {"tool": options.tool}
+        plain = verified(argparse.Namespace(**vars(options) | {"tool": "none"}), cell, kind, forms)
+        watched = {} if "refused" in plain else {"failed": f"{options.tool} saw no use of the GPU"}
+        return plain | {"tool": options.tool} | watched
     if done.returncode in REFUSED:
         return row | {"failed": "", "refused": next((line for line in said if "error: " in line), said[-1])}
     row["failed"] = "" if done.returncode == 0 and complete else f"status {done.returncode}: {' | '.join(said[:2] + said[-2:])}"[:600]
